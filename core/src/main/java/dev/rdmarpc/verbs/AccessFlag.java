@@ -1,0 +1,31 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+/** What the device may do with a memory region besides reading it locally. */
+public enum AccessFlag {
+
+	/** Place received data and read responses into it. */
+	LOCAL_WRITE,
+
+	/** Serve a peer's RDMA Reads from it. */
+	REMOTE_READ,
+
+	/** Place a peer's RDMA Writes into it. Implies {@link #LOCAL_WRITE}. */
+	REMOTE_WRITE
+
+}

@@ -1,0 +1,33 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.net.InetSocketAddress;
+
+/**
+ * What was agreed on when a connection was set up.
+ *
+ * @param localAddress this end
+ * @param remoteAddress the other end
+ * @param readDepth RDMA Reads this side may have outstanding; more wait in the send queue
+ * @param responderResources RDMA Reads of the peer served at once
+ * @param privateData what the peer sent along
+ */
+public record ConnectionInfo(InetSocketAddress localAddress, InetSocketAddress remoteAddress, int readDepth,
+		int responderResources, byte[] privateData) {
+
+}

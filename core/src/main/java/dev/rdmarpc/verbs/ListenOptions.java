@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.time.Duration;
+
+/**
+ * Bounds of a listener.
+ *
+ * @param backlog connections the system may hold before they are seen
+ * @param maxPendingHandshakes half-open connections at once; more are closed
+ * @param maxConnections established connections at once; more are rejected
+ * @param handshakeTimeoutNanos time for a peer to finish its part of the set-up
+ */
+public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
+
+	/** 128 in the backlog, 256 half-open, 4096 established, five seconds. */
+	public static final ListenOptions DEFAULTS = new ListenOptions(128, 256, 4096, Duration.ofSeconds(5).toNanos());
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public ListenOptions {
+		if (backlog <= 0 || maxPendingHandshakes <= 0 || maxConnections <= 0 || handshakeTimeoutNanos <= 0) {
+			throw new IllegalArgumentException("listener bounds " + backlog + ", " + maxPendingHandshakes + ", "
+					+ maxConnections + ", " + handshakeTimeoutNanos + " ns (expected: all positive)");
+		}
+	}
+
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.nio.ByteBuffer;
+import java.util.Set;
+
+/**
+ * The boundary of what may name what: memory regions, shared receive queues and queue
+ * pairs work together only within one protection domain.
+ */
+public interface ProtectionDomain extends AutoCloseable {
+
+	/** The device it was allocated on. */
+	VerbsDevice device();
+
+	/**
+	 * Registers memory with the device.
+	 * @param memory a direct buffer; the region is its bytes from position to limit, and
+	 * keeps it reachable until deregistered
+	 * @param access what peers and the device may do besides local reads
+	 * @return the region, owned by the caller
+	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} (not direct, read
+	 * only with write access, empty) or {@link VerbsError#LIMIT_EXCEEDED}
+	 */
+	MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access);
+
+	/**
+	 * Creates a shared receive queue.
+	 * @param depth receives it holds, from 1 to
+	 * {@link DeviceLimits#maxReceiveQueueDepth()}
+	 * @param maxSegments scatter/gather elements of each
+	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} or
+	 * {@link VerbsError#LIMIT_EXCEEDED}
+	 */
+	SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments);
+
+	/**
+	 * Creates a queue pair in {@link QueuePairState#INITIALIZED}: receives may be posted.
+	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} (objects of another
+	 * device or domain) or {@link VerbsError#LIMIT_EXCEEDED}
+	 */
+	QueuePair createQueuePair(QueuePairOptions options);
+
+	/** Releases the domain and all that is still open in it. Idempotent. */
+	@Override
+	void close();
+
+}

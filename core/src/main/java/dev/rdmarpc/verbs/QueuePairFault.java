@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+/**
+ * Why a queue pair is in error.
+ *
+ * @param status the kind of failure, as the failing work request reports it
+ * @param origin who found it
+ * @param detail one sentence for a log: protocol layer, type and code where there are any
+ */
+public record QueuePairFault(WorkStatus status, Origin origin, String detail) {
+
+	/** Who found the failure. */
+	public enum Origin {
+
+		/** This side. */
+		LOCAL,
+
+		/** The peer, which said so before it closed. */
+		REMOTE,
+
+		/** Nobody: the connection was closed in order. */
+		DISCONNECT
+
+	}
+
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A family of RDMA devices reached in one way: user-space iWARP, an adapter through
+ * libibverbs, shared memory. Found through {@link java.util.ServiceLoader} or constructed
+ * by hand with its own options.
+ */
+public interface VerbsProvider {
+
+	/**
+	 * The short name by which configuration asks for this provider, such as
+	 * {@code iwarp}.
+	 */
+	String name();
+
+	/**
+	 * Rank among providers when the choice is automatic; the greatest available wins.
+	 * Adapters are at 300, shared memory at 200, user-space protocols at 100.
+	 */
+	int preference();
+
+	/**
+	 * Whether this provider can work here, and why or why not. Never throws and never
+	 * leaves native state behind.
+	 */
+	ProviderAvailability availability();
+
+	/** The names of the devices that {@link #openDevice} accepts; empty if unavailable. */
+	List<String> deviceNames();
+
+	/**
+	 * Opens a device.
+	 * @param name one of {@link #deviceNames()}, or {@code null} for the provider's
+	 * default
+	 * @return the opened device, owned by the caller
+	 * @throws VerbsException with {@link VerbsError#UNAVAILABLE} or
+	 * {@link VerbsError#NO_SUCH_DEVICE}
+	 */
+	VerbsDevice openDevice(@Nullable String name);
+
+}
