@@ -26,6 +26,12 @@ public interface QueuePair extends AutoCloseable {
 	/** A number that is unique among the open queue pairs of the device. */
 	int number();
 
+	/**
+	 * The listener it was created with; by it the user of a completion finds the object of
+	 * its own that the queue pair belongs to.
+	 */
+	QueuePairListener listener();
+
 	/** The state at this instant. */
 	QueuePairState state();
 
