@@ -17,8 +17,8 @@
 package dev.rdmarpc.verbs;
 
 /**
- * Where ended work requests are reported, in order per queue and direction. Also the
- * unit of progress: polling or awaiting it advances the queue pairs attached to it.
+ * Where ended work requests are reported, in order per queue and direction. Also the unit
+ * of progress: polling or awaiting it advances the queue pairs attached to it.
  */
 public interface CompletionQueue extends AutoCloseable {
 
@@ -38,11 +38,12 @@ public interface CompletionQueue extends AutoCloseable {
 	void requestNotification(boolean solicitedOnly);
 
 	/**
-	 * Blocks until the armed notification fires, {@link #wakeUp()} is called, the queue is
-	 * closed, the thread is interrupted, or the time is over. One thread at a time may
+	 * Blocks until the armed notification fires, {@link #wakeUp()} is called, the queue
+	 * is closed, the thread is interrupted, or the time is over. One thread at a time may
 	 * await.
 	 * @return whether the notification fired
-	 * @throws VerbsException with {@link VerbsError#CLOSED} if the queue is or gets closed
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the queue is or gets
+	 * closed
 	 */
 	boolean await(long timeoutNanos);
 

@@ -21,9 +21,9 @@ package dev.rdmarpc.verbs;
 public interface ConnectionRequestHandler {
 
 	/**
-	 * A peer asks for a connection. Each request is accepted or rejected, here or later on
-	 * any thread; one that is neither within {@link ListenOptions#handshakeTimeoutNanos()}
-	 * is dropped.
+	 * A peer asks for a connection. Each request is accepted or rejected, here or later
+	 * on any thread; one that is neither within
+	 * {@link ListenOptions#handshakeTimeoutNanos()} is dropped.
 	 */
 	void onConnectionRequest(ConnectionRequest request);
 

@@ -19,8 +19,8 @@ package dev.rdmarpc.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * Memory registered with a device. Work requests name bytes by region and offset, peers by
- * key and address; neither is a raw pointer.
+ * Memory registered with a device. Work requests name bytes by region and offset, peers
+ * by key and address; neither is a raw pointer.
  */
 public interface MemoryRegion extends AutoCloseable {
 
@@ -46,8 +46,8 @@ public interface MemoryRegion extends AutoCloseable {
 	ByteBuffer memory();
 
 	/**
-	 * Whether the region is registered and has not been invalidated by a peer's Send
-	 * with Invalidate.
+	 * Whether the region is registered and has not been invalidated by a peer's Send with
+	 * Invalidate.
 	 */
 	boolean isValid();
 

@@ -27,8 +27,8 @@ public interface QueuePair extends AutoCloseable {
 	int number();
 
 	/**
-	 * The listener it was created with; by it the user of a completion finds the object of
-	 * its own that the queue pair belongs to.
+	 * The listener it was created with; by it the user of a completion finds the object
+	 * of its own that the queue pair belongs to.
 	 */
 	QueuePairListener listener();
 
@@ -40,8 +40,8 @@ public interface QueuePair extends AutoCloseable {
 
 	/**
 	 * Posts work to the send queue. It is handed to the device at the latest by
-	 * {@link #ringDoorbell()} or by the next poll of the completion queue, whichever comes
-	 * first. In {@link QueuePairState#ERROR} it is taken and flushed.
+	 * {@link #ringDoorbell()} or by the next poll of the completion queue, whichever
+	 * comes first. In {@link QueuePairState#ERROR} it is taken and flushed.
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} for a receive,
 	 * {@link VerbsError#LIMIT_EXCEEDED} for too many segments,
 	 * {@link VerbsError#INVALID_STATE} before the connection is established,

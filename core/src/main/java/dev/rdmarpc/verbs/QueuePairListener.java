@@ -28,8 +28,8 @@ public interface QueuePairListener {
 	 * The connection has ended, from either side and for whatever reason; flushed
 	 * completions follow or have been reported. Called once, never after
 	 * {@link QueuePair#close()} has returned, on a thread that polls the completion queue
-	 * or on one of the provider; it must not block and must not call back into verbs other
-	 * than to post, read state or close.
+	 * or on one of the provider; it must not block and must not call back into verbs
+	 * other than to post, read state or close.
 	 */
 	void onDisconnected(QueuePair queuePair, QueuePairFault fault);
 

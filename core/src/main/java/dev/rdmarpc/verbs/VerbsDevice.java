@@ -57,12 +57,11 @@ public interface VerbsDevice extends AutoCloseable {
 	ConnectionListener listen(InetSocketAddress address, ListenOptions options, ConnectionRequestHandler handler);
 
 	/**
-	 * Connects a queue pair. On success it is in
-	 * {@link QueuePairState#READY_TO_SEND}; on failure it stays in
-	 * {@link QueuePairState#INITIALIZED} if nothing was consumed and goes to
-	 * {@link QueuePairState#ERROR} otherwise.
-	 * @param queuePair a queue pair of this device in
-	 * {@link QueuePairState#INITIALIZED}, with receives posted if the peer speaks first
+	 * Connects a queue pair. On success it is in {@link QueuePairState#READY_TO_SEND}; on
+	 * failure it stays in {@link QueuePairState#INITIALIZED} if nothing was consumed and
+	 * goes to {@link QueuePairState#ERROR} otherwise.
+	 * @param queuePair a queue pair of this device in {@link QueuePairState#INITIALIZED},
+	 * with receives posted if the peer speaks first
 	 * @param remote the resolved address of the peer
 	 * @param options private data, read depths, time-out
 	 * @return completed on a thread of the provider, exceptionally with a

@@ -18,7 +18,9 @@ package dev.rdmarpc.verbs;
 
 import org.jspecify.annotations.Nullable;
 
-/** A verb that failed, with the kind of failure and a sentence naming object and cause. */
+/**
+ * A verb that failed, with the kind of failure and a sentence naming object and cause.
+ */
 public class VerbsException extends RuntimeException {
 
 	private final VerbsError error;

@@ -45,7 +45,9 @@ public interface VerbsProvider {
 	 */
 	ProviderAvailability availability();
 
-	/** The names of the devices that {@link #openDevice} accepts; empty if unavailable. */
+	/**
+	 * The names of the devices that {@link #openDevice} accepts; empty if unavailable.
+	 */
 	List<String> deviceNames();
 
 	/**

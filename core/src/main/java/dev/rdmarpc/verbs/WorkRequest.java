@@ -157,7 +157,9 @@ public final class WorkRequest {
 		return this.remoteAddress;
 	}
 
-	/** The peer's key, for {@code READ}, {@code WRITE} and {@code SEND_WITH_INVALIDATE}. */
+	/**
+	 * The peer's key, for {@code READ}, {@code WRITE} and {@code SEND_WITH_INVALIDATE}.
+	 */
 	public int remoteKey() {
 		return this.remoteKey;
 	}

@@ -18,13 +18,13 @@
  * The verbs: the vocabulary of RDMA as an SPI that providers implement.
  *
  * <p>
- * It is the intersection of what RoCE/InfiniBand and base iWARP promise: Send and Receive,
- * Send with Solicited Event, Send with Invalidate, RDMA Read and RDMA Write. There is no
- * immediate data and there are no atomics. A Send that finds no receive posted is fatal
- * to the connection; nothing is promised about <em>placement</em> order, only about
- * <em>delivery</em> order, so nobody may poll memory for the last byte; and a requester's
- * completion of a Send or Write says that its buffers may be used again, not that the
- * peer has them.
+ * It is the intersection of what RoCE/InfiniBand and base iWARP promise: Send and
+ * Receive, Send with Solicited Event, Send with Invalidate, RDMA Read and RDMA Write.
+ * There is no immediate data and there are no atomics. A Send that finds no receive
+ * posted is fatal to the connection; nothing is promised about <em>placement</em> order,
+ * only about <em>delivery</em> order, so nobody may poll memory for the last byte; and a
+ * requester's completion of a Send or Write says that its buffers may be used again, not
+ * that the peer has them.
  *
  * <p>
  * Threading: every object here may be used from any thread unless it says otherwise.
@@ -33,9 +33,9 @@
  * or filled before the call that takes them returns.
  *
  * <p>
- * Progress: unless {@link dev.rdmarpc.verbs.DeviceLimits#automaticProgress()}, established
- * queue pairs advance only while somebody polls or awaits their completion queue. That
- * goes for the passive side of one-sided operations too.
+ * Progress: unless {@link dev.rdmarpc.verbs.DeviceLimits#automaticProgress()},
+ * established queue pairs advance only while somebody polls or awaits their completion
+ * queue. That goes for the passive side of one-sided operations too.
  */
 @NullMarked
 package dev.rdmarpc.verbs;

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.codec;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns method signatures into message formats. Both ends of a connection use the same
+ * codec; its name is exchanged when they connect.
+ *
+ * <p>
+ * Thread-safe. Compiling is slow and meant for start-up; formats are fast.
+ */
+public interface MessageCodec {
+
+	/** The name peers agree on, for example {@code flatbuffers}. */
+	String name();
+
+	/**
+	 * Compiles the format of a method's arguments. Its values are arrays with one element
+	 * per parameter, primitives boxed.
+	 * @throws UnsupportedTypeException if a parameter has no message form
+	 */
+	MessageFormat<@Nullable Object[]> arguments(MethodSignature method);
+
+	/**
+	 * Compiles the format of a method's result. For {@code void} it encodes nothing and
+	 * decodes null.
+	 * @throws UnsupportedTypeException if the result has no message form
+	 */
+	MessageFormat<@Nullable Object> result(MethodSignature method);
+
+}

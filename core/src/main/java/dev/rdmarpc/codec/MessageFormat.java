@@ -1,0 +1,55 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.codec;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The compiled way of one kind of value into messages and back.
+ *
+ * <p>
+ * Thread-safe.
+ *
+ * @param <T> the values
+ */
+public interface MessageFormat<T extends @Nullable Object> {
+
+	/**
+	 * Encodes a value. What {@code out} held before is lost. When this throws,
+	 * {@code out} is empty.
+	 * @param value the value; parts of it may be referenced, not copied, so it must not
+	 * change until {@code out} is cleared
+	 * @param out takes the message; borrowed
+	 * @throws MessageTooLargeException if the message exceeds
+	 * {@link MessageSegments#maxBytes()}
+	 * @throws UnencodableValueException if the value cannot be carried
+	 */
+	void encode(T value, MessageSegments out);
+
+	/**
+	 * Decodes a message after verifying it.
+	 * @param message the message is its bytes from position to limit, which stay where
+	 * they are; a direct buffer. Borrowed, but {@link ByteBuffer} and
+	 * {@code com.google.flatbuffers.Table} values in the result are views of it and are
+	 * valid as long as its memory is
+	 * @throws MalformedMessageException whatever is wrong with the bytes
+	 */
+	T decode(ByteBuffer message);
+
+}
