@@ -166,6 +166,7 @@ public final class MessageSegments {
 	 * @param lengthBytes number of bytes
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
+	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
 	public void add(ByteBuffer memory, int offset, int lengthBytes) {
 		Objects.checkFromIndexSize(offset, lengthBytes, memory.capacity());
 		if (lengthBytes > this.maxBytes - this.totalBytes) {
