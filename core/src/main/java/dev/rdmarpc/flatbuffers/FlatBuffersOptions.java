@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+/**
+ * Limits and thresholds of the FlatBuffers codec.
+ *
+ * @param gatherThreshold least number of bytes of a {@code byte[]} or {@code ByteBuffer}
+ * that is referenced where it is and not copied, at least 0
+ * @param maxDepth tables nested in each other at most, on both sides, from 1 to 1000
+ * @param maxAmplification how many bytes a received message may make its reader visit per
+ * byte of its own, by sharing parts, at least 1
+ */
+public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmplification) {
+
+	/** Least number of bytes referenced unless set. */
+	public static final int DEFAULT_GATHER_THRESHOLD = 512;
+
+	/** Nesting unless set; that of FlatBuffers' own verifier. */
+	public static final int DEFAULT_MAX_DEPTH = 64;
+
+	/** Amplification unless set. */
+	public static final int DEFAULT_MAX_AMPLIFICATION = 16;
+
+	/** Checks the values. */
+	public FlatBuffersOptions {
+		check("gatherThreshold", gatherThreshold, 0, Integer.MAX_VALUE);
+		check("maxDepth", maxDepth, 1, 1000);
+		check("maxAmplification", maxAmplification, 1, Integer.MAX_VALUE);
+	}
+
+	/** The defaults. */
+	public static FlatBuffersOptions defaults() {
+		return new FlatBuffersOptions(DEFAULT_GATHER_THRESHOLD, DEFAULT_MAX_DEPTH, DEFAULT_MAX_AMPLIFICATION);
+	}
+
+	private static void check(String name, int value, int min, int max) {
+		if (value < min || value > max) {
+			throw new IllegalArgumentException(name + " " + value + " (expected: "
+					+ ((max == Integer.MAX_VALUE) ? "at least " + min : "from " + min + " to " + max) + ")");
+		}
+	}
+
+}

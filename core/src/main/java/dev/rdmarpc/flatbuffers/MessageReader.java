@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Reads one verified message. Reused; not thread-safe.
+ */
+final class MessageReader {
+
+	private static final int MAX_RETAINED_TEXT_BYTES = 64 * 1024;
+
+	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
+
+	private final MessageVerifier verifier;
+
+	private ByteBuffer buffer = NONE;
+
+	private byte[] text = new byte[256];
+
+	/** Creates a reader that verifies with that verifier. */
+	MessageReader(MessageVerifier verifier) {
+		this.verifier = verifier;
+	}
+
+	/** The verifier that goes with it. */
+	MessageVerifier verifier() {
+		return this.verifier;
+	}
+
+	/** Starts with a message. */
+	void begin(ByteBuffer buffer) {
+		this.buffer = buffer;
+	}
+
+	/** Lets go of the message. */
+	void end() {
+		this.buffer = NONE;
+		this.verifier.end();
+	}
+
+	/** The message's memory, little-endian. */
+	ByteBuffer buffer() {
+		return this.buffer;
+	}
+
+	/** The offset of a field from its table's begin, 0 if it is absent. */
+	int fieldOffset(int vtable, int vtableBytes, int entry) {
+		return (entry < vtableBytes) ? this.buffer.getShort(vtable + entry) & 0xFFFF : 0;
+	}
+
+	/** The position a reference points to. */
+	int follow(int slot) {
+		return slot + this.buffer.getInt(slot);
+	}
+
+	/** The length of a vector or string. */
+	int length(int position) {
+		return this.buffer.getInt(position);
+	}
+
+	/** A string, given the position of its length. */
+	String string(int position) {
+		int bytes = length(position);
+		if (bytes == 0) {
+			return "";
+		}
+		byte[] text = this.text;
+		if (bytes > text.length) {
+			text = new byte[bytes];
+			if (bytes <= MAX_RETAINED_TEXT_BYTES) {
+				this.text = text;
+			}
+		}
+		this.buffer.get(position + GatherBuilder.OFFSET_BYTES, text, 0, bytes);
+		return new String(text, 0, bytes, StandardCharsets.UTF_8);
+	}
+
+	/** A copy of a byte vector, given the position of its length. */
+	byte[] bytes(int position) {
+		byte[] bytes = new byte[length(position)];
+		this.buffer.get(position + GatherBuilder.OFFSET_BYTES, bytes, 0, bytes.length);
+		return bytes;
+	}
+
+	/** A read-only view of a byte vector, given the position of its length. */
+	ByteBuffer view(int position) {
+		return this.buffer.slice(position + GatherBuilder.OFFSET_BYTES, length(position)).asReadOnlyBuffer();
+	}
+
+}

@@ -1,0 +1,279 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+import dev.rdmarpc.codec.MalformedMessageException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks of one received message, made before anything of it is read: offsets, lengths,
+ * alignment, text, nesting, and how much work the message makes for its size.
+ *
+ * <p>
+ * Positions are absolute indexes of the buffer; alignment counts from the message's
+ * begin. Not thread-safe.
+ *
+ * <h2>Implementation notes</h2>
+ *
+ * <p>
+ * References only point forwards, so there are no cycles, but many references may share a
+ * target, and a chain of such sharing grows exponentially. So each visit is charged with
+ * the bytes it visits, and the sum is limited to a multiple of the message's size. Since
+ * every collection is charged in full before it is read, allocation is bounded the same
+ * way.
+ *
+ * <p>
+ * A vtable that was checked for a table type is not checked again for tables of that type
+ * with the same alignment, which is nearly all of them.
+ */
+final class MessageVerifier {
+
+	/** What a message may always cost, however small it is. */
+	private static final int FREE_BYTES = 64 * 1024;
+
+	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
+
+	private final int maxDepth;
+
+	private final int maxAmplification;
+
+	private ByteBuffer buffer = NONE;
+
+	private int start;
+
+	private int end;
+
+	private int depth;
+
+	private long budget;
+
+	private int message;
+
+	private @Nullable CheckedVtable[] vtables = new CheckedVtable[16];
+
+	/**
+	 * Creates a verifier.
+	 * @param maxDepth tables nested in each other, at most
+	 * @param maxAmplification bytes visited per byte of the message, at most
+	 */
+	MessageVerifier(int maxDepth, int maxAmplification) {
+		this.maxDepth = maxDepth;
+		this.maxAmplification = maxAmplification;
+	}
+
+	/**
+	 * Starts with a message.
+	 * @param buffer little-endian; the message is its bytes from start to end
+	 */
+	void begin(ByteBuffer buffer, int start, int end) {
+		this.buffer = buffer;
+		this.start = start;
+		this.end = end;
+		this.depth = 0;
+		this.budget = (long) this.maxAmplification * (end - start) + FREE_BYTES;
+		this.message++;
+	}
+
+	/**
+	 * Verifies the root reference.
+	 * @return position of the root table
+	 */
+	int root() {
+		if (this.end - this.start < 2 * GatherBuilder.OFFSET_BYTES) {
+			throw malformed("message of " + (this.end - this.start) + " bytes", this.start);
+		}
+		return reference(this.start);
+	}
+
+	/**
+	 * Verifies a reference.
+	 * @param slot its position, verified
+	 * @return position of its target, which has at least four bytes
+	 */
+	int reference(int slot) {
+		long target = slot + (this.buffer.getInt(slot) & 0xFFFFFFFFL);
+		if (target == slot || target > this.end - GatherBuilder.OFFSET_BYTES) {
+			throw malformed("reference out of bounds", slot);
+		}
+		if (((target - this.start) & 3) != 0) {
+			throw malformed("misaligned reference", slot);
+		}
+		return (int) target;
+	}
+
+	/**
+	 * Verifies a vector but not its elements.
+	 * @param position position of its length, verified
+	 * @return number of elements
+	 */
+	int vector(int position, int elementBytes, int alignment) {
+		long count = this.buffer.getInt(position) & 0xFFFFFFFFL;
+		int elements = position + GatherBuilder.OFFSET_BYTES;
+		long bytes = count * elementBytes;
+		if (bytes > this.end - elements) {
+			throw malformed("vector of " + count + " elements beyond the end", position);
+		}
+		if (count > 0 && ((elements - this.start) & (alignment - 1)) != 0) {
+			throw malformed("misaligned vector", position);
+		}
+		charge(GatherBuilder.OFFSET_BYTES + bytes, position);
+		return (int) count;
+	}
+
+	/**
+	 * Verifies a string.
+	 * @param position position of its length, verified
+	 */
+	void string(int position) {
+		int bytes = vector(position, 1, 1);
+		int text = position + GatherBuilder.OFFSET_BYTES;
+		if (text + bytes >= this.end || this.buffer.get(text + bytes) != 0) {
+			throw malformed("string without terminator", position);
+		}
+		if (!Utf8.isValid(this.buffer, text, bytes)) {
+			throw malformed("string that is not UTF-8", position);
+		}
+	}
+
+	/**
+	 * Verifies a table up to the bounds and alignment of its fields, and goes one level
+	 * deeper.
+	 * @param table its position, verified
+	 * @param fields the fields known of its type
+	 * @return position of its vtable
+	 */
+	int enterTable(int table, TableLayout layout, FieldLayout[] fields) {
+		if (++this.depth > this.maxDepth) {
+			throw malformed("nested deeper than " + this.maxDepth + " tables", table);
+		}
+		long vtable = table - (long) this.buffer.getInt(table);
+		CheckedVtable checked = checkedVtable(layout.id());
+		if (checked.message != this.message || checked.vtable != vtable || checked.phase != (table & 7)) {
+			checked.message = -1;
+			checked.tableBytes = vtable(vtable, table, fields);
+			checked.vtable = (int) vtable;
+			checked.phase = table & 7;
+			checked.message = this.message;
+		}
+		if (checked.tableBytes > this.end - table) {
+			throw malformed("table of " + checked.tableBytes + " bytes beyond the end", table);
+		}
+		charge(GatherBuilder.OFFSET_BYTES + checked.tableBytes, table);
+		return (int) vtable;
+	}
+
+	/** Comes back from a table. */
+	void leaveTable() {
+		this.depth--;
+	}
+
+	private int vtable(long position, int table, FieldLayout[] fields) {
+		if (position < this.start || position > this.end - TableLayout.VTABLE_HEADER_BYTES
+				|| ((position - this.start) & 1) != 0) {
+			throw malformed("vtable out of bounds", table);
+		}
+		int vtable = (int) position;
+		int vtableBytes = vtableBytes(vtable);
+		int tableBytes = this.buffer.getShort(vtable + 2) & 0xFFFF;
+		if (vtableBytes < TableLayout.VTABLE_HEADER_BYTES || (vtableBytes & 1) != 0 || vtableBytes > this.end - vtable
+				|| tableBytes < GatherBuilder.OFFSET_BYTES) {
+			throw malformed("vtable of " + vtableBytes + " bytes for a table of " + tableBytes, vtable);
+		}
+		charge(vtableBytes, vtable);
+		for (FieldLayout field : fields) {
+			for (int i = 0; i < field.shape().fieldCount(); i++) {
+				int offset = fieldOffset(vtable, vtableBytes, field.entry() + 2 * i);
+				if (offset != 0) {
+					slot(field, i, offset, table, tableBytes);
+				}
+			}
+		}
+		return tableBytes;
+	}
+
+	private void slot(FieldLayout field, int index, int offset, int table, int tableBytes) {
+		if (offset < GatherBuilder.OFFSET_BYTES || offset + field.shape().slotBytes(index) > tableBytes) {
+			throw malformed("field '" + field.name() + "' out of bounds of its table", table);
+		}
+		if (((table - this.start + offset) & (field.shape().alignment(index) - 1)) != 0) {
+			throw malformed("misaligned field '" + field.name() + "'", table);
+		}
+	}
+
+	private CheckedVtable checkedVtable(int id) {
+		CheckedVtable known = (id < this.vtables.length) ? this.vtables[id] : null;
+		if (known == null) {
+			if (id >= this.vtables.length) {
+				this.vtables = Arrays.copyOf(this.vtables, Math.max(id + 1, this.vtables.length * 2));
+			}
+			known = new CheckedVtable();
+			this.vtables[id] = known;
+		}
+		return known;
+	}
+
+	/** The size of a vtable. */
+	int vtableBytes(int vtable) {
+		return this.buffer.getShort(vtable) & 0xFFFF;
+	}
+
+	/** The offset of a field from its table's begin, 0 if it is absent. */
+	int fieldOffset(int vtable, int vtableBytes, int entry) {
+		return (entry < vtableBytes) ? this.buffer.getShort(vtable + entry) & 0xFFFF : 0;
+	}
+
+	/** The message's memory. */
+	ByteBuffer buffer() {
+		return this.buffer;
+	}
+
+	private void charge(long bytes, int position) {
+		this.budget -= bytes;
+		if (this.budget < 0) {
+			throw malformed("content shared more than " + this.maxAmplification + " times on average", position);
+		}
+	}
+
+	/** Lets go of the message. */
+	void end() {
+		this.buffer = NONE;
+	}
+
+	/** An exception telling what is wrong where. */
+	MalformedMessageException malformed(String what, int position) {
+		return new MalformedMessageException(
+				what + " at byte " + (position - this.start) + " of " + (this.end - this.start));
+	}
+
+	/** A vtable of this message that was checked for a table type. */
+	private static final class CheckedVtable {
+
+		private int message = -1;
+
+		private int vtable;
+
+		private int phase;
+
+		private int tableBytes;
+
+	}
+
+}

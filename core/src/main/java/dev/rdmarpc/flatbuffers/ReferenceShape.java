@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+/** A value that lies elsewhere; its slot is a reference. */
+abstract class ReferenceShape extends Shape {
+
+	ReferenceShape() {
+		super(GatherBuilder.OFFSET_BYTES, GatherBuilder.OFFSET_BYTES);
+	}
+
+	@Override
+	final void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+		int target = writeTarget(value, out);
+		memory.putInt(slot, target - slot - base);
+	}
+
+	@Override
+	final @Nullable Object read(MessageReader in, int slot) {
+		return readTarget(in, in.follow(slot));
+	}
+
+	@Override
+	final void verify(MessageVerifier in, int slot) {
+		verifyTarget(in, in.reference(slot));
+	}
+
+	/**
+	 * Writes the value.
+	 * @return its position in the message
+	 */
+	abstract int writeTarget(Object value, GatherBuilder out);
+
+	/** Reads the verified value at a position. */
+	abstract @Nullable Object readTarget(MessageReader in, int position);
+
+	/** Verifies the value at a position that has at least four bytes. */
+	abstract void verifyTarget(MessageVerifier in, int position);
+
+}

@@ -1,0 +1,160 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Where the fields of a table type lie in the tables that this side writes.
+ *
+ * <pre>
+ *   +-----------+---------------------------------------------------+
+ *   | i32 table | fields by falling alignment, no gaps:             |
+ *   |  - vtable | 8 bytes aligned, 4, 2, 1                          |
+ *   +-----------+---------------------------------------------------+
+ * </pre>
+ *
+ * <p>
+ * Each field has a fixed place, whether it is absent or not; absence is told by the
+ * vtable alone. So one vtable serves all tables of the type that lack the same fields.
+ * Types with more than {@value #MAX_SHARED_FIELDS} fields give each table its own vtable
+ * right in front of it.
+ *
+ * <p>
+ * Immutable.
+ */
+final class TableLayout {
+
+	/** Most fields of a table whose vtables are shared. */
+	static final int MAX_SHARED_FIELDS = 64;
+
+	static final int VTABLE_HEADER_BYTES = 4;
+
+	private static final AtomicInteger NEXT_ID = new AtomicInteger();
+
+	private final int id = NEXT_ID.getAndIncrement();
+
+	private final int[] offsets;
+
+	private final int tableBytes;
+
+	private final int alignment;
+
+	private final int phase;
+
+	private final int vtableBytes;
+
+	/**
+	 * Lays out a table type.
+	 * @param sizes of the fields, in bytes
+	 * @param alignments of the fields, from 1 to 8
+	 */
+	TableLayout(int[] sizes, int[] alignments) {
+		this.offsets = new int[sizes.length];
+		int end = GatherBuilder.OFFSET_BYTES;
+		int widest = GatherBuilder.OFFSET_BYTES;
+		for (int alignment = 8; alignment >= 1; alignment /= 2) {
+			for (int field = 0; field < sizes.length; field++) {
+				if (alignments[field] == alignment) {
+					this.offsets[field] = end;
+					end += sizes[field];
+					widest = Math.max(widest, alignment);
+				}
+			}
+		}
+		this.tableBytes = end;
+		this.alignment = widest;
+		this.phase = (widest > GatherBuilder.OFFSET_BYTES) ? widest - GatherBuilder.OFFSET_BYTES : 0;
+		this.vtableBytes = VTABLE_HEADER_BYTES + 2 * sizes.length;
+	}
+
+	/** A number no other layout of this process has; small. */
+	int id() {
+		return this.id;
+	}
+
+	/** Number of fields. */
+	int fieldCount() {
+		return this.offsets.length;
+	}
+
+	/** The offset of a field's entry from the begin of a vtable. */
+	static int entry(int field) {
+		return VTABLE_HEADER_BYTES + 2 * field;
+	}
+
+	/** The offset of a field from the table's begin. */
+	int offset(int field) {
+		return this.offsets[field];
+	}
+
+	/** Whether each table has its own vtable, right in front of it. */
+	boolean hasPrivateVtable() {
+		return this.offsets.length > MAX_SHARED_FIELDS;
+	}
+
+	/**
+	 * Reserves a table.
+	 * @return its index in the builder's memory
+	 */
+	int reserve(GatherBuilder out) {
+		if (!hasPrivateVtable()) {
+			return out.reserve(this.tableBytes, this.alignment, this.phase);
+		}
+		int padded = (this.vtableBytes + 7) & -8;
+		int at = out.reserve(padded + this.tableBytes, this.alignment, this.phase) + padded;
+		ByteBuffer memory = out.memory();
+		memory.putInt(at - padded, 0);
+		writeVtable(memory, at - this.vtableBytes, 0);
+		memory.putInt(at, this.vtableBytes);
+		return at;
+	}
+
+	/** Notes in the builder or in the table's own vtable that a field has no value. */
+	void markAbsent(int field, GatherBuilder out, ByteBuffer memory, int table) {
+		if (hasPrivateVtable()) {
+			memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
+		}
+		else {
+			out.addAbsent(field);
+		}
+	}
+
+	/**
+	 * Writes a shared vtable.
+	 * @param absent the fields without value, a bit set
+	 * @return its position in the message
+	 */
+	int writeVtable(GatherBuilder out, long absent) {
+		int at = out.reserve(this.vtableBytes, 2, 0);
+		writeVtable(out.memory(), at, absent);
+		return at + out.base();
+	}
+
+	private void writeVtable(ByteBuffer memory, int at, long absent) {
+		memory.putShort(at, (short) this.vtableBytes);
+		memory.putShort(at + 2, (short) this.tableBytes);
+		int entry = at + VTABLE_HEADER_BYTES;
+		for (int field = 0; field < this.offsets.length; field++) {
+			boolean present = field >= MAX_SHARED_FIELDS || (absent & (1L << field)) == 0;
+			memory.putShort(entry, present ? (short) this.offsets[field] : 0);
+			entry += 2;
+		}
+	}
+
+}

@@ -1,0 +1,174 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MalformedMessageException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A record, or another value of fixed parts, as a table with a field for each part.
+ *
+ * <p>
+ * Linked after creation, since tables may contain themselves.
+ */
+final class TableShape extends ReferenceShape {
+
+	private final String name;
+
+	private TableLayout layout = new TableLayout(new int[0], new int[0]);
+
+	private FieldLayout[] fields = new FieldLayout[0];
+
+	private FieldLayout[] references = new FieldLayout[0];
+
+	private @Nullable TableBody body;
+
+	/**
+	 * Creates a shape without fields.
+	 * @param name what to call it
+	 */
+	TableShape(String name) {
+		this.name = name;
+	}
+
+	/**
+	 * Gives the table its fields.
+	 * @param parts the parts of a value, in order
+	 * @param constructor takes them and returns the value
+	 */
+	void link(List<Part> parts, MethodHandle constructor) {
+		int count = 0;
+		for (Part part : parts) {
+			count += part.shape().fieldCount();
+		}
+		int[] sizes = new int[count];
+		int[] alignments = new int[count];
+		int index = 0;
+		for (Part part : parts) {
+			for (int i = 0; i < part.shape().fieldCount(); i++) {
+				sizes[index] = part.shape().slotBytes(i);
+				alignments[index] = part.shape().alignment(i);
+				index++;
+			}
+		}
+		TableLayout layout = new TableLayout(sizes, alignments);
+		List<FieldLayout> fields = new ArrayList<>();
+		List<FieldLayout> references = new ArrayList<>();
+		List<MethodHandle> accessors = new ArrayList<>();
+		index = 0;
+		for (Part part : parts) {
+			FieldLayout field = new FieldLayout(part.name(), index, part.shape(), layout);
+			fields.add(field);
+			accessors.add(part.accessor());
+			if (!part.shape().isInline()) {
+				references.add(field);
+			}
+			index += part.shape().fieldCount();
+		}
+		this.layout = layout;
+		this.fields = fields.toArray(FieldLayout[]::new);
+		this.references = references.toArray(FieldLayout[]::new);
+		this.body = TableBodies.compile(fields, accessors, constructor);
+	}
+
+	/** What it is called. */
+	String name() {
+		return this.name;
+	}
+
+	/** Its fields. */
+	List<FieldLayout> fields() {
+		return List.of(this.fields);
+	}
+
+	@Override
+	int writeTarget(Object value, GatherBuilder out) {
+		return writeTable(value, out);
+	}
+
+	/** Writes a value that may be null if the accessors take null. */
+	int writeTable(@Nullable Object value, GatherBuilder out) {
+		TableLayout layout = this.layout;
+		int at = layout.reserve(out);
+		ByteBuffer memory = out.memory();
+		int base = out.base();
+		long outer = out.absent();
+		out.absent(0);
+		out.enter();
+		body().write(value, out, memory, at, base);
+		out.leave();
+		if (!layout.hasPrivateVtable()) {
+			memory.putInt(at, at + base - out.vtable(layout, out.absent()));
+		}
+		out.absent(outer);
+		return at + base;
+	}
+
+	@Override
+	@Nullable Object readTarget(MessageReader in, int position) {
+		ByteBuffer buffer = in.buffer();
+		int vtable = position - buffer.getInt(position);
+		try {
+			return body().read(in, position, vtable, buffer.getShort(vtable) & 0xFFFF);
+		}
+		catch (CodecException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw new MalformedMessageException(this.name + " rejects its content: " + ex.getMessage(), ex);
+		}
+	}
+
+	@Override
+	void verifyTarget(MessageVerifier in, int position) {
+		int vtable = in.enterTable(position, this.layout, this.fields);
+		if (this.references.length > 0) {
+			int vtableBytes = in.vtableBytes(vtable);
+			for (FieldLayout field : this.references) {
+				field.shape().verifyField(field, in, position, vtable, vtableBytes);
+			}
+		}
+		in.leaveTable();
+	}
+
+	private TableBody body() {
+		TableBody body = this.body;
+		if (body == null) {
+			throw new IllegalStateException(this.name + " is not linked");
+		}
+		return body;
+	}
+
+	/**
+	 * A part of a value.
+	 *
+	 * @param name its name
+	 * @param shape how it lies
+	 * @param accessor takes the value and returns the part
+	 */
+	record Part(String name, Shape shape, MethodHandle accessor) {
+
+	}
+
+}

@@ -1,0 +1,143 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.MessageSegments;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RecordCodecTests {
+
+	private static final Primitives EXTREMES = new Primitives(true, Byte.MIN_VALUE, Character.MAX_VALUE,
+			Short.MIN_VALUE, Integer.MIN_VALUE, Long.MIN_VALUE, -0.0f, Double.MIN_VALUE);
+
+	@Test
+	void primitivesRoundTrip() {
+		assertThat(Messages.<Object>roundTrip(Primitives.class, EXTREMES)).isEqualTo(EXTREMES);
+		Primitives zeros = new Primitives(false, (byte) 0, '\0', (short) 0, 0, 0, 0, 0);
+		assertThat(Messages.<Object>roundTrip(Primitives.class, zeros)).isEqualTo(zeros);
+		Primitives others = new Primitives(true, Byte.MAX_VALUE, 'x', Short.MAX_VALUE, Integer.MAX_VALUE,
+				Long.MAX_VALUE, Float.NaN, Double.NEGATIVE_INFINITY);
+		assertThat(Messages.<Object>roundTrip(Primitives.class, others)).isEqualTo(others);
+	}
+
+	@Test
+	void boxesAndReferencesMayBeNull() {
+		Boxes none = new Boxes(null, null, null, null, null, null, null, null, null, null, null);
+		assertThat(Messages.<Object>roundTrip(Boxes.class, none)).isEqualTo(none);
+		Boxes some = new Boxes(false, null, '\0', null, 0, null, 0f, null, "", null, none);
+		assertThat(Messages.<Object>roundTrip(Boxes.class, some)).isEqualTo(some);
+		Boxes all = new Boxes(true, (byte) 1, 'c', (short) -2, 3, -4L, 5f, -6d, "Zeichen \uD83D\uDE00 \u00E4 \u20AC",
+				EXTREMES, some);
+		assertThat(Messages.<Object>roundTrip(Boxes.class, all)).isEqualTo(all);
+	}
+
+	@Test
+	void bytesAndViewsRoundTripBelowAndAboveTheGatherThreshold() {
+		for (int length : new int[] { 0, 1, 511, 512, 513, 100_000 }) {
+			byte[] bytes = new byte[length];
+			for (int i = 0; i < length; i++) {
+				bytes[i] = (byte) (i * 31);
+			}
+			Blobs blobs = new Blobs(bytes, ByteBuffer.wrap(bytes), "end");
+			Blobs decoded = Messages.roundTrip(Blobs.class, blobs);
+			assertThat(decoded.copied()).isEqualTo(bytes);
+			assertThat(decoded.viewed()).isEqualTo(ByteBuffer.wrap(bytes));
+			assertThat(decoded.viewed().isReadOnly()).isTrue();
+			assertThat(decoded.end()).isEqualTo("end");
+		}
+	}
+
+	@Test
+	void argumentsBecomeTheFieldsOfATable() {
+		MessageFormat<Object[]> format = Messages.arguments(int.class, String.class, Primitives.class, Long.class);
+		Object[] values = { 7, "seven", EXTREMES, null };
+		assertThat(format.decode(Messages.encode(format, values))).containsExactly(values);
+	}
+
+	@Test
+	void missingArgumentsReadAsDefaults() {
+		MessageFormat<Object[]> format = Messages.arguments(int.class, String.class, boolean.class);
+		assertThat(format.decode(ByteBuffer.allocateDirect(0))).containsExactly(0, null, false);
+	}
+
+	@Test
+	void aSingleRecordArgumentIsTheRoot() {
+		MessageFormat<Object[]> format = Messages.arguments(Primitives.class);
+		ByteBuffer message = Messages.encode(format, new Object[] { EXTREMES });
+		assertThat(Messages.result(Primitives.class).decode(message)).isEqualTo(EXTREMES);
+		assertThat(format.decode(message)).containsExactly(EXTREMES);
+		assertThat(Messages.encode(format, new Object[] { null }).remaining()).isZero();
+		assertThat(format.decode(ByteBuffer.allocateDirect(0))).containsExactly((Object) null);
+	}
+
+	@Test
+	void resultsThatAreNoTableAreWrapped() {
+		assertThat(Messages.roundTrip(int.class, 42)).isEqualTo(42);
+		assertThat(Messages.roundTrip(String.class, "text")).isEqualTo("text");
+		assertThat(Messages.<Object>roundTrip(String.class, null)).isNull();
+		assertThat(Messages.<Object>roundTrip(Primitives.class, null)).isNull();
+		assertThat(Messages.roundTrip(char.class, '\uFFFF')).isEqualTo('\uFFFF');
+		assertThat(Messages.encode(Messages.result(void.class), null).remaining()).isZero();
+	}
+
+	@Test
+	void genericRecordsAreResolved() {
+		Pair<String, Pair<Integer, byte[]>> pair = new Pair<>("a", new Pair<>(1, new byte[] { 2 }));
+		Pair<String, Pair<Integer, byte[]>> decoded = Messages
+			.roundTrip(new TypeOf<Pair<String, Pair<Integer, byte[]>>>() {
+			}.type(), pair);
+		assertThat(decoded.first()).isEqualTo("a");
+		assertThat(decoded.second().first()).isEqualTo(1);
+		assertThat(decoded.second().second()).containsExactly(2);
+	}
+
+	@Test
+	void segmentsAreReusable() {
+		MessageFormat<Object> format = Messages.result(String.class);
+		MessageSegments segments = new MessageSegments();
+		for (int length : new int[] { 10, 100_000, 3, 4_000, 2_000_000, 5 }) {
+			String text = "\u20AC".repeat(length);
+			format.encode(text, segments);
+			assertThat(format.decode(Messages.contiguous(segments))).isEqualTo(text);
+			segments.clear();
+			assertThat(segments.totalBytes()).isZero();
+		}
+	}
+
+	record Primitives(boolean z, byte b, char c, short s, int i, long j, float f, double d) {
+
+	}
+
+	record Boxes(Boolean z, Byte b, Character c, Short s, Integer i, Long j, Float f, Double d, String text,
+			Primitives nested, Boxes next) {
+
+	}
+
+	record Blobs(byte[] copied, ByteBuffer viewed, String end) {
+
+	}
+
+	record Pair<A, B>(A first, B second) {
+
+	}
+
+}
