@@ -18,10 +18,10 @@ package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * The formats of nothing: empty messages. Content that a newer peer adds is ignored.
@@ -55,6 +55,7 @@ final class EmptyFormat {
 		}
 
 		@Override
+		@SuppressWarnings("NullAway") // does not see that T may be nullable
 		public @Nullable Object decode(ByteBuffer message) {
 			return null;
 		}

@@ -24,11 +24,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * FlatBuffers messages from plain Java types.

@@ -21,11 +21,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.UnencodableValueException;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a FlatBuffer front to back into {@link MessageSegments}: parents before

@@ -19,9 +19,9 @@ package dev.rdmarpc.flatbuffers;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-import dev.rdmarpc.codec.MalformedMessageException;
-
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MalformedMessageException;
 
 /**
  * Checks of one received message, made before anything of it is read: offsets, lengths,

@@ -26,7 +26,7 @@ enum ScalarKind {
 
 		@Override
 		void put(ByteBuffer memory, int index, Object value) {
-			memory.put(index, (byte) ((Boolean) value ? 1 : 0));
+			memory.put(index, (byte) (((Boolean) value) ? 1 : 0));
 		}
 
 		@Override

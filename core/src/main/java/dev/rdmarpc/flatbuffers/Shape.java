@@ -18,9 +18,9 @@ package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
 
-import dev.rdmarpc.codec.UnencodableValueException;
-
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.UnencodableValueException;
 
 /**
  * How values of one Java type lie in messages: how many bytes they take where they are

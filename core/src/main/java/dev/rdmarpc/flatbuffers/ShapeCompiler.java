@@ -30,11 +30,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.codec.UnsupportedTypeException;
 import dev.rdmarpc.flatbuffers.ResolvedType.UnresolvableTypeException;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles the types of one method's signature into shapes.

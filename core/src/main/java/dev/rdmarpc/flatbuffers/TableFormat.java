@@ -20,13 +20,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.UnencodableValueException;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * A message with a root table.
@@ -171,6 +171,7 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 
 		@Override
+		@SuppressWarnings("NullAway") // does not see that T may be nullable
 		public @Nullable Object decode(ByteBuffer message) {
 			return message.hasRemaining() ? decodeRoot(message) : null;
 		}
@@ -190,6 +191,7 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 
 		@Override
+		@SuppressWarnings("NullAway") // does not see that T may be nullable
 		public @Nullable Object decode(ByteBuffer message) {
 			return decodeRoot(message.hasRemaining() ? message : NO_FIELDS);
 		}

@@ -21,10 +21,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MalformedMessageException;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * A record, or another value of fixed parts, as a table with a field for each part.

@@ -18,9 +18,10 @@ package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
 
+import org.junit.jupiter.api.Test;
+
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
-import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
