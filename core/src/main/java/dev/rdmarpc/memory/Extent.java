@@ -1,0 +1,102 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.memory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.MemoryRegion;
+
+/**
+ * A contiguous piece of direct memory and its region on each attached device. Regions
+ * change only under the pool's registration lock; they are read without it.
+ */
+final class Extent {
+
+	private final ByteBuffer memory;
+
+	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
+
+	Extent(ByteBuffer memory) {
+		this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
+	}
+
+	/** Allocates page-aligned direct memory. */
+	static Extent allocate(int lengthBytes) {
+		ByteBuffer memory;
+		try {
+			memory = ByteBuffer.allocateDirect(lengthBytes + MemoryOptions.PAGE_BYTES - 1);
+		}
+		catch (OutOfMemoryError ex) {
+			throw new MemoryExhaustedException("no direct memory for another extent of " + lengthBytes
+					+ " bytes (expected: -XX:MaxDirectMemorySize large enough for the pool's maxBytes)", ex);
+		}
+		return new Extent(memory.alignedSlice(MemoryOptions.PAGE_BYTES).slice(0, lengthBytes));
+	}
+
+	ByteBuffer memory() {
+		return this.memory;
+	}
+
+	int lengthBytes() {
+		return this.memory.capacity();
+	}
+
+	@Nullable MemoryRegion region(int index) {
+		@Nullable MemoryRegion[] regions = this.regions;
+		return (index < regions.length) ? regions[index] : null;
+	}
+
+	/** Registers with each hook, or with none. */
+	void registerAll(List<MemoryAttachment> attachments) {
+		int done = 0;
+		try {
+			for (MemoryAttachment attachment : attachments) {
+				register(attachment);
+				done++;
+			}
+		}
+		finally {
+			if (done < attachments.size()) {
+				attachments.subList(0, done).forEach(this::deregister);
+			}
+		}
+	}
+
+	void register(MemoryAttachment attachment) {
+		MemoryRegion region = attachment.hook().register(this.memory.duplicate().clear());
+		@Nullable MemoryRegion[] regions = this.regions;
+		@Nullable MemoryRegion[] changed = Arrays.copyOf(regions, Math.max(regions.length, attachment.index() + 1));
+		changed[attachment.index()] = region;
+		this.regions = changed;
+	}
+
+	void deregister(MemoryAttachment attachment) {
+		MemoryRegion region = region(attachment.index());
+		if (region != null) {
+			@Nullable MemoryRegion[] changed = this.regions.clone();
+			changed[attachment.index()] = null;
+			this.regions = changed;
+			attachment.hook().deregister(region);
+		}
+	}
+
+}

@@ -1,0 +1,33 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.memory;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Registered memory could not be had for the call that asked: the budget is spent, the
+ * process has no more direct memory, or a device refused to register more. Everything
+ * else goes on as before.
+ */
+public class MemoryExhaustedException extends RuntimeException {
+
+	/** Creates an exception. */
+	public MemoryExhaustedException(String message, @Nullable Throwable cause) {
+		super(message, cause);
+	}
+
+}

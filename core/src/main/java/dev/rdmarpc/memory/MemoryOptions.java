@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.memory;
+
+import java.time.Duration;
+
+/**
+ * The settings of a {@link RegisteredMemory}.
+ *
+ * @param initialBytes registered from the beginning and kept; a multiple of
+ * {@link #PAGE_BYTES}
+ * @param maxBytes the budget: the pool never registers more; a multiple of
+ * {@link #PAGE_BYTES}. The process needs as much direct memory
+ * ({@code -XX:MaxDirectMemorySize}) and one page more per extent
+ * @param extentBytes by how much the pool grows and shrinks; a multiple of
+ * {@link #PAGE_BYTES}. Larger requests get extents of their own
+ * @param threadCacheBytes free memory a thread may keep for itself, 0 for none
+ * @param allocationTimeout how long {@link RegisteredMemory#allocate(int)} waits for
+ * others to release before it gives up
+ * @param leakDetection how hard to look for buffers that are never released
+ */
+public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, int threadCacheBytes,
+		Duration allocationTimeout, LeakDetection leakDetection) {
+
+	/** The unit in which extents are divided; extents begin at multiples of it. */
+	public static final int PAGE_BYTES = 4096;
+
+	/** The largest extent. */
+	public static final int MAX_EXTENT_BYTES = 1 << 30;
+
+	/** The options {@link #builder()} begins with. */
+	public static final MemoryOptions DEFAULTS = new MemoryOptions(16L << 20, 256L << 20, 4 << 20, 1 << 20,
+			Duration.ofMillis(100), LeakDetection.DISABLED);
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public MemoryOptions {
+		check(maxBytes >= PAGE_BYTES && maxBytes % PAGE_BYTES == 0, "maxBytes " + maxBytes,
+				"a positive multiple of " + PAGE_BYTES);
+		check(initialBytes >= 0 && initialBytes <= maxBytes && initialBytes % PAGE_BYTES == 0,
+				"initialBytes " + initialBytes, "a multiple of " + PAGE_BYTES + " from 0 to maxBytes " + maxBytes);
+		check(extentBytes >= PAGE_BYTES && extentBytes <= MAX_EXTENT_BYTES && extentBytes % PAGE_BYTES == 0,
+				"extentBytes " + extentBytes,
+				"a multiple of " + PAGE_BYTES + " from " + PAGE_BYTES + " to " + MAX_EXTENT_BYTES);
+		check(threadCacheBytes >= 0, "threadCacheBytes " + threadCacheBytes, "at least 0");
+		check(!allocationTimeout.isNegative(), "allocationTimeout " + allocationTimeout, "at least 0");
+	}
+
+	private static void check(boolean condition, String value, String expected) {
+		if (!condition) {
+			throw new IllegalArgumentException(value + " (expected: " + expected + ")");
+		}
+	}
+
+	/** A builder that begins with {@link #DEFAULTS}. */
+	public static Builder builder() {
+		return new Builder();
+	}
+
+	/** Collects settings; checked by {@link #build()}. Not thread-safe. */
+	public static final class Builder {
+
+		private long initialBytes = DEFAULTS.initialBytes;
+
+		private long maxBytes = DEFAULTS.maxBytes;
+
+		private int extentBytes = DEFAULTS.extentBytes;
+
+		private int threadCacheBytes = DEFAULTS.threadCacheBytes;
+
+		private Duration allocationTimeout = DEFAULTS.allocationTimeout;
+
+		private LeakDetection leakDetection = DEFAULTS.leakDetection;
+
+		private Builder() {
+		}
+
+		/** Bytes registered from the beginning and kept. */
+		public Builder initialBytes(long bytes) {
+			this.initialBytes = bytes;
+			return this;
+		}
+
+		/** The budget in bytes. */
+		public Builder maxBytes(long bytes) {
+			this.maxBytes = bytes;
+			return this;
+		}
+
+		/** Bytes by which the pool grows and shrinks. */
+		public Builder extentBytes(int bytes) {
+			this.extentBytes = bytes;
+			return this;
+		}
+
+		/** Free bytes a thread may keep for itself. */
+		public Builder threadCacheBytes(int bytes) {
+			this.threadCacheBytes = bytes;
+			return this;
+		}
+
+		/** The longest wait for others to release. */
+		public Builder allocationTimeout(Duration timeout) {
+			this.allocationTimeout = timeout;
+			return this;
+		}
+
+		/** How hard to look for leaks. */
+		public Builder leakDetection(LeakDetection detection) {
+			this.leakDetection = detection;
+			return this;
+		}
+
+		/**
+		 * The options.
+		 * @throws IllegalArgumentException naming the value and what was expected
+		 */
+		public MemoryOptions build() {
+			return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
+					this.allocationTimeout, this.leakDetection);
+		}
+
+	}
+
+}

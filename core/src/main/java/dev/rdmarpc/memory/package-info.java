@@ -1,0 +1,83 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+/**
+ * Registered memory: a pool that devices may read and write, and the buffers allocated
+ * from it.
+ *
+ * <p>
+ * Who owns a buffer. Every buffer has one owner at a time, who releases it; everybody
+ * else borrows it for the length of a call or retains it.
+ *
+ * <table>
+ * <caption>Ownership</caption>
+ * <tr>
+ * <th>step</th>
+ * <th>owner before</th>
+ * <th>owner after</th>
+ * <th>released by</th>
+ * </tr>
+ * <tr>
+ * <td>allocate, slice, register</td>
+ * <td>memory</td>
+ * <td>caller</td>
+ * <td>caller</td>
+ * </tr>
+ * <tr>
+ * <td>codec claims a frame</td>
+ * <td>memory</td>
+ * <td>codec</td>
+ * <td>codec on abort</td>
+ * </tr>
+ * <tr>
+ * <td>commit</td>
+ * <td>codec</td>
+ * <td>channel</td>
+ * <td>completion of the Send</td>
+ * </tr>
+ * <tr>
+ * <td>referenced segment (caller's buffer)</td>
+ * <td>caller and message (retained)</td>
+ * <td>message</td>
+ * <td>completion of the Send, or the peer's read-done</td>
+ * </tr>
+ * <tr>
+ * <td>receive completion</td>
+ * <td>device</td>
+ * <td>channel</td>
+ * <td>dispatcher after the handler, which reposts it</td>
+ * </tr>
+ * <tr>
+ * <td>zero-copy argument handed to a handler</td>
+ * <td>channel (retained)</td>
+ * <td>handler</td>
+ * <td>end of the call unless the handler retains it</td>
+ * </tr>
+ * <tr>
+ * <td>large payload read from a peer</td>
+ * <td>reader</td>
+ * <td>handler</td>
+ * <td>end of the call unless the handler retains it</td>
+ * </tr>
+ * </table>
+ *
+ * <p>
+ * Every path that ends early gives everything back.
+ */
+@NullMarked
+package dev.rdmarpc.memory;
+
+import org.jspecify.annotations.NullMarked;
