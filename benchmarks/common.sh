@@ -4,7 +4,7 @@ if [ -n "${JAVA_HOME:-}" ]; then JAVA=$JAVA_HOME/bin/java; else JAVA=java; fi
 # Builds this module and what it needs; tests and style checks belong to the normal build.
 build_benchmarks() {
 	if [ -z "${NO_BUILD:-}" ]; then
-		(cd "$here/.." && mvn -q -B -pl benchmarks -am package -DskipTests -Dspring-javaformat.skip -Dcheckstyle.skip)
+		(cd "$here/.." && mvn -q -B -pl benchmarks -am package -DskipTests -Dquick)
 	fi
 	CLASS_PATH=$here/target/classes:$(cat "$here/target/class-path.txt")
 }

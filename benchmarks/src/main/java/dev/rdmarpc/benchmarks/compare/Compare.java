@@ -1,0 +1,122 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The command that compares this framework with others on the loopback interface. */
+@Command(name = "compare", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
+		description = "Compares RPC frameworks between two processes on the loopback interface.")
+public final class Compare implements Callable<Integer> {
+
+	private static final List<String> FORK_ARGUMENTS = List.of("-Xms256m", "-Xmx1g", "-XX:MaxDirectMemorySize=1g",
+			"-XX:-UsePerfData");
+
+	@Option(names = "--quick", description = "Shorter and fewer slices: less than three minutes.")
+	private boolean quick;
+
+	@Option(names = "--peers", split = ",", description = "The peers, default: all.")
+	private @Nullable List<String> peers;
+
+	@Option(names = "--modes", split = ",", description = "Of ${COMPLETION-CANDIDATES}, default: all.")
+	private @Nullable List<Mode> modes;
+
+	@Option(names = "--payloads", split = ",", description = "Sizes of requests in bytes.",
+			defaultValue = "64,1024,65536,1048576")
+	private List<Integer> payloads = List.of();
+
+	@Option(names = "--forks", description = "How often processes are started anew, default: 2, quick 1.",
+			showDefaultValue = CommandLine.Help.Visibility.NEVER)
+	private @Nullable Integer forks;
+
+	@Option(names = "--rounds", description = "Rounds per fork, default: 4, quick 3.")
+	private @Nullable Integer rounds;
+
+	@Option(names = "--prime-millis", description = "Priming of new processes, default: 2000, quick 800.")
+	private @Nullable Long primeMillis;
+
+	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 400, quick 100.")
+	private @Nullable Long warmUpMillis;
+
+	@Option(names = "--measure-millis", description = "Length of a slice, default: 1000, quick 300.")
+	private @Nullable Long measureMillis;
+
+	@Option(names = "--jvm-argument",
+			description = "Passed to all forked processes; %%n becomes the peer's name and role.")
+	private List<String> virtualMachineArguments = new ArrayList<>();
+
+	@Option(names = "--output", description = "Where to write the result.",
+			defaultValue = "benchmarks/target/comparison.csv")
+	private Path output = Path.of("comparison.csv");
+
+	/** Runs the command and exits, with 1 if a peer failed. */
+	public static void main(String[] arguments) {
+		System.exit(commandLine().execute(arguments));
+	}
+
+	static CommandLine commandLine() {
+		return new CommandLine(new Compare()).setCaseInsensitiveEnumValuesAllowed(true)
+			.setOverwrittenOptionsAllowed(true);
+	}
+
+	@Override
+	public Integer call() throws IOException {
+		PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+		Plan plan = plan();
+		List<String> arguments = new ArrayList<>(FORK_ARGUMENTS);
+		arguments.addAll(this.virtualMachineArguments);
+		out.printf(Locale.ROOT, "comparing %s, about %d s%n", String.join(", ", plan.peers()),
+				plan.leastMillis() * 12 / 10_000);
+		Path logs = this.output.toAbsolutePath().resolveSibling("comparison-logs");
+		Comparison comparison = new Comparison(plan, arguments, logs, out);
+		List<Row> rows = comparison.run();
+		new ResultTable(rows).print(out);
+		ResultFile.write(this.output, rows);
+		Set<String> failures = comparison.failures();
+		failures.forEach((failure) -> out.println("\nWARNING " + failure));
+		out.printf(Locale.ROOT, "%nwritten: %s%n", this.output);
+		return failures.isEmpty() ? 0 : 1;
+	}
+
+	private Plan plan() {
+		return new Plan((this.peers != null) ? this.peers : Peers.names(),
+				(this.modes != null) ? this.modes : List.of(Mode.values()), this.payloads, choose(this.forks, 1, 2),
+				choose(this.rounds, 3, 4), choose(this.primeMillis, 800L, 2000L), choose(this.warmUpMillis, 100L, 400L),
+				choose(this.measureMillis, 300L, 1000L));
+	}
+
+	private <T> T choose(@Nullable T given, T inQuick, T inFull) {
+		if (given != null) {
+			return given;
+		}
+		return this.quick ? inQuick : inFull;
+	}
+
+}

@@ -1,0 +1,171 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries out a {@link Plan}: in each round and for each workload, all peers one right
+ * after the other, starting with another one each round. What disturbs the machine for a
+ * while so disturbs all peers alike.
+ *
+ * <p>
+ * While a slice runs, this process and those of the other peers sleep.
+ */
+final class Comparison {
+
+	private static final int MOST_PRIMING_SLICES = 5;
+
+	private static final double WORTHWHILE_GAIN = 1.1;
+
+	private final Plan plan;
+
+	private final PrintWriter progress;
+
+	private final List<PeerPair> pairs;
+
+	private final Map<String, Map<Workload, List<Slice>>> slices = new LinkedHashMap<>();
+
+	private final Set<String> failures = new LinkedHashSet<>();
+
+	/**
+	 * Creates a comparison.
+	 * @param plan what to do
+	 * @param virtualMachineArguments those of the forked processes
+	 * @param logs the directory for their logs
+	 * @param progress told what is going on
+	 */
+	Comparison(Plan plan, List<String> virtualMachineArguments, Path logs, PrintWriter progress) {
+		this.plan = plan;
+		this.progress = progress;
+		this.pairs = plan.peers().stream().map((peer) -> new PeerPair(peer, virtualMachineArguments, logs)).toList();
+	}
+
+	/** What went wrong, one entry per peer and workload. */
+	Set<String> failures() {
+		return this.failures;
+	}
+
+	/**
+	 * Runs it.
+	 * @return one row per workload and peer that could be measured, peers of one workload
+	 * next to each other
+	 */
+	List<Row> run() {
+		Thread killer = new Thread(() -> this.pairs.forEach(PeerPair::kill), "kill-forks");
+		Runtime.getRuntime().addShutdownHook(killer);
+		try {
+			for (int fork = 0; fork < this.plan.forks(); fork++) {
+				prime();
+				for (int round = 0; round < this.plan.rounds(); round++) {
+					this.progress.printf(Locale.ROOT, "fork %d of %d, round %d of %d%n", fork + 1, this.plan.forks(),
+							round + 1, this.plan.rounds());
+					this.progress.flush();
+					runRound(fork * this.plan.rounds() + round);
+				}
+				this.pairs.forEach(this::noteIdle);
+				this.pairs.forEach(PeerPair::close);
+			}
+		}
+		finally {
+			this.pairs.forEach(PeerPair::kill);
+			Runtime.getRuntime().removeShutdownHook(killer);
+		}
+		return rows();
+	}
+
+	private void prime() {
+		for (PeerPair pair : this.pairs) {
+			this.progress.printf(Locale.ROOT, "starting %s%n", pair.peer());
+			this.progress.flush();
+			for (Workload workload : this.plan.primingWorkloads()) {
+				prime(pair, workload);
+			}
+		}
+	}
+
+	/** Runs a workload until it gets no faster, within limits. */
+	private void prime(PeerPair pair, Workload workload) {
+		double best = 0;
+		double rate = 0;
+		for (int i = 0; i < MOST_PRIMING_SLICES && rate >= best * WORTHWHILE_GAIN; i++) {
+			best = Math.max(best, rate);
+			Slice slice = measure(pair, workload, this.plan.primeMillis() / 2, this.plan.primeMillis() / 2);
+			if (slice == null) {
+				return;
+			}
+			rate = slice.callsPerSecond();
+		}
+	}
+
+	private void runRound(int round) {
+		for (Workload workload : this.plan.workloads()) {
+			for (int i = 0; i < this.pairs.size(); i++) {
+				PeerPair pair = this.pairs.get((i + round) % this.pairs.size());
+				Slice slice = measure(pair, workload, this.plan.warmUpMillis(), this.plan.measureMillis());
+				if (slice != null && slice.calls() > 0) {
+					this.slices.computeIfAbsent(pair.peer(), (peer) -> new LinkedHashMap<>())
+						.computeIfAbsent(workload, (key) -> new ArrayList<>())
+						.add(slice);
+				}
+			}
+		}
+	}
+
+	private @Nullable Slice measure(PeerPair pair, Workload workload, long warmUpMillis, long measureMillis) {
+		try {
+			return pair.measure(workload, warmUpMillis, measureMillis);
+		}
+		catch (PeerFailure ex) {
+			this.failures.add(pair.peer() + ", " + workload + ": failed");
+			this.progress.printf(Locale.ROOT, "%s, %s: %s%n", pair.peer(), workload, ex.getMessage());
+			this.progress.flush();
+			return null;
+		}
+	}
+
+	private void noteIdle(PeerPair pair) {
+		if (pair.busiestIdle() > 0.05) {
+			this.failures.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured",
+					pair.peer(), 100 * pair.busiestIdle()));
+		}
+	}
+
+	private List<Row> rows() {
+		List<Row> rows = new ArrayList<>();
+		for (Workload workload : this.plan.workloads()) {
+			for (String peer : this.plan.peers()) {
+				List<Slice> measured = this.slices.getOrDefault(peer, Map.of()).getOrDefault(workload, List.of());
+				if (!measured.isEmpty()) {
+					rows.add(Row.of(peer, workload, measured));
+				}
+			}
+		}
+		return rows;
+	}
+
+}

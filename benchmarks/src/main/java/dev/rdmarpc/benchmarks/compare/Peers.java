@@ -1,0 +1,54 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.util.List;
+
+import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
+import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
+
+/** The peers of the comparison. */
+public final class Peers {
+
+	/** The peer that others are held against: the least that TCP can do. */
+	public static final String FLOOR = "floor";
+
+	/** The peer that others are to beat. */
+	public static final String GRPC = "grpc-direct";
+
+	private static final List<Peer> ALL = List.of(new FloorPeer(), new GrpcPeer(true), new GrpcPeer(false));
+
+	private Peers() {
+	}
+
+	/** All names, in the order of the table. */
+	public static List<String> names() {
+		return ALL.stream().map(Peer::name).toList();
+	}
+
+	/**
+	 * Finds a peer.
+	 * @throws IllegalArgumentException if there is none of that name
+	 */
+	public static Peer named(String name) {
+		return ALL.stream()
+			.filter((peer) -> peer.name().equals(name))
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException("peer " + name + " (expected: one of " + names() + ")"));
+	}
+
+}

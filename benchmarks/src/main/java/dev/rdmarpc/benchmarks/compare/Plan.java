@@ -1,0 +1,86 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a comparison does.
+ *
+ * @param peers the names of the peers, in the order of the table
+ * @param modes how calls are made
+ * @param payloads the sizes of requests
+ * @param forks how often every process is started anew
+ * @param rounds how often each process goes through all workloads
+ * @param primeMillis how long a new process runs each of its priming workloads at least,
+ * before the first round; 0 for none
+ * @param warmUpMillis how long a slice runs before anything is counted
+ * @param measureMillis how long a slice counts
+ */
+record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int forks, int rounds, long primeMillis,
+		long warmUpMillis, long measureMillis) {
+
+	Plan {
+		if (peers.isEmpty() || modes.isEmpty() || payloads.isEmpty()) {
+			throw new IllegalArgumentException("nothing to compare");
+		}
+		if (forks < 1 || rounds < 1 || measureMillis < 1) {
+			throw new IllegalArgumentException("nothing to measure");
+		}
+		peers.forEach(Peers::named);
+	}
+
+	/** All workloads, small payloads first. */
+	List<Workload> workloads() {
+		List<Workload> workloads = new ArrayList<>();
+		for (int payload : this.payloads) {
+			for (Mode mode : this.modes) {
+				workloads.add(new Workload(mode, payload));
+			}
+		}
+		return workloads;
+	}
+
+	/**
+	 * The workloads a new process runs for the sake of its compiler: those of the
+	 * smallest and the largest payload, where most code is seen.
+	 */
+	List<Workload> primingWorkloads() {
+		if (this.primeMillis == 0) {
+			return List.of();
+		}
+		int smallest = this.payloads.stream().mapToInt(Integer::intValue).min().orElseThrow();
+		int largest = this.payloads.stream().mapToInt(Integer::intValue).max().orElseThrow();
+		List<Workload> workloads = new ArrayList<>();
+		for (Mode mode : this.modes) {
+			workloads.add(new Workload(mode, smallest));
+		}
+		if (largest != smallest) {
+			workloads.add(new Workload(this.modes.get(0), largest));
+		}
+		return workloads;
+	}
+
+	/** How long it takes at least, without forks and connects. */
+	long leastMillis() {
+		long slices = (long) this.rounds * workloads().size() * (this.warmUpMillis + this.measureMillis);
+		long priming = this.primeMillis * primingWorkloads().size();
+		return (slices + priming) * this.forks * this.peers.size();
+	}
+
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * One line of the result: a peer under a workload, medians over its slices.
+ *
+ * @param peer the name of the peer
+ * @param workload what it did
+ * @param p50Micros median time of a call
+ * @param p99Micros 99th percentile
+ * @param p999Micros 99.9th percentile
+ * @param callsPerSecond answered calls
+ * @param megabytesPerSecond payload one way, in units of 1000000 bytes
+ * @param allocatedBytesPerCall heap bytes, client and server
+ * @param cpuMicrosPerCall processor time, client and server
+ * @param spread how far the slices' rates lie apart, as a part of their median
+ */
+record Row(String peer, Workload workload, double p50Micros, double p99Micros, double p999Micros, double callsPerSecond,
+		double megabytesPerSecond, double allocatedBytesPerCall, double cpuMicrosPerCall, double spread) {
+
+	/** Sums up the slices of one peer and workload. */
+	static Row of(String peer, Workload workload, List<Slice> slices) {
+		double rate = median(slices, Slice::callsPerSecond);
+		double fastest = slices.stream().mapToDouble(Slice::callsPerSecond).max().orElseThrow();
+		double slowest = slices.stream().mapToDouble(Slice::callsPerSecond).min().orElseThrow();
+		return new Row(peer, workload, median(slices, (slice) -> slice.p50Nanos() / 1e3),
+				median(slices, (slice) -> slice.p99Nanos() / 1e3), median(slices, (slice) -> slice.p999Nanos() / 1e3),
+				rate, rate * workload.payloadBytes() / 1e6,
+				median(slices, (slice) -> (double) slice.usage().allocatedBytes() / slice.calls()),
+				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), (fastest - slowest) / rate);
+	}
+
+	private static double median(List<Slice> slices, ToDoubleFunction<Slice> value) {
+		double[] sorted = slices.stream().mapToDouble(value).sorted().toArray();
+		int middle = sorted.length / 2;
+		return (sorted.length % 2 == 1) ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+	}
+
+}
