@@ -34,12 +34,17 @@ final class BytesShape extends ReferenceShape {
 
 	@Override
 	int writeTarget(Object value, GatherBuilder out) {
-		return this.view ? out.writeBytes((ByteBuffer) value) : out.writeBytes((byte[]) value);
+		return this.view ? out.writeBytes((ByteBuffer) value, 1) : out.writeBytes((byte[]) value);
 	}
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
 		return this.view ? in.view(position) : in.bytes(position);
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return "[ubyte]";
 	}
 
 	@Override

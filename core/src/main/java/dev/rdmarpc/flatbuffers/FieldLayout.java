@@ -25,22 +25,30 @@ import java.nio.ByteBuffer;
  * @param index its number, which is its place in the vtable
  * @param offset its offset from the begin of tables this side writes
  * @param entry the offset of its entry from the begin of a vtable
+ * @param optional whether it may be absent; not so for primitives
  * @param shape how its values lie
  * @param layout the table type
  */
-record FieldLayout(String name, int index, int offset, int entry, Shape shape, TableLayout layout) {
+record FieldLayout(String name, int index, int offset, int entry, boolean optional, Shape shape, TableLayout layout) {
 
 	/** Creates the field with that number. */
-	FieldLayout(String name, int index, Shape shape, TableLayout layout) {
-		this(name, index, layout.offset(index), TableLayout.entry(index), shape, layout);
+	FieldLayout(String name, int index, boolean optional, Shape shape, TableLayout layout) {
+		this(name, index, layout.offset(index), TableLayout.entry(index), optional, shape, layout);
+	}
+
+	/** The offset of the second field of a union. */
+	int secondOffset() {
+		return this.layout.offset(this.index + 1);
 	}
 
 	/** Marks it absent and zeroes its place. */
 	void clear(GatherBuilder out, ByteBuffer memory, int table) {
-		this.layout.markAbsent(this.index, out, memory, table);
-		int at = table + offset();
-		for (int i = 0; i < this.shape.slotBytes(); i++) {
-			memory.put(at + i, (byte) 0);
+		for (int field = 0; field < this.shape.fieldCount(); field++) {
+			this.layout.markAbsent(this.index + field, out, memory, table);
+			int at = table + this.layout.offset(this.index + field);
+			for (int i = 0; i < this.shape.slotBytes(field); i++) {
+				memory.put(at + i, (byte) 0);
+			}
 		}
 	}
 

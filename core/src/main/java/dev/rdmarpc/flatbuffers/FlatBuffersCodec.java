@@ -22,6 +22,7 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,8 @@ import dev.rdmarpc.codec.MethodSignature;
  * A single parameter, or result, that is a record is the root table of its message. Any
  * other parameters become the fields of a table made for the method, any other result the
  * field {@code value} of a table. A method without parameters and a {@code void} result
- * have empty messages; a null root is an empty message, too.
+ * have empty messages; a null root is an empty message, too. A class that {@code flatc}
+ * generated counts as a record: its own buffer is the message.
  */
 public final class FlatBuffersCodec implements MessageCodec {
 
@@ -79,6 +81,9 @@ public final class FlatBuffersCodec implements MessageCodec {
 		if (parameters.size() == 1 && parameters.get(0) instanceof TableShape root) {
 			return new TableFormat.RootArgument(root, this.options, this.readers);
 		}
+		if (parameters.size() == 1 && parameters.get(0) instanceof GeneratedTableShape root) {
+			return new GeneratedTableFormat.Argument(root);
+		}
 		return new TableFormat.Arguments(argumentTable(method, parameters), this.options, this.readers);
 	}
 
@@ -94,7 +99,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 					element.asType(element.type().changeReturnType(type))));
 			constructor = constructor.asType(constructor.type().changeParameterType(i, type));
 		}
-		TableShape table = new TableShape(method.methodName() + "Arguments");
+		TableShape table = tableFor(method, "Arguments");
 		table.link(parts, constructor);
 		return table;
 	}
@@ -111,11 +116,20 @@ public final class FlatBuffersCodec implements MessageCodec {
 		if (result instanceof TableShape root) {
 			return new TableFormat.RootResult(root, this.options, this.readers);
 		}
+		if (result instanceof GeneratedTableShape root) {
+			return new GeneratedTableFormat.Result(root);
+		}
 		MethodType identity = MethodType.methodType(primitiveOrObject(type), Object.class);
-		TableShape table = new TableShape(method.methodName() + "Result");
+		TableShape table = tableFor(method, "Result");
 		table.link(List.of(new TableShape.Part("value", result, IDENTITY.asType(identity))),
 				IDENTITY.asType(MethodType.methodType(Object.class, identity.returnType())));
 		return new TableFormat.WrappedResult(table, this.options, this.readers);
+	}
+
+	private static TableShape tableFor(MethodSignature method, String suffix) {
+		String name = method.methodName();
+		return new TableShape(method.serviceName() + "." + name + " " + suffix.toLowerCase(Locale.ROOT),
+				name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1) + suffix);
 	}
 
 	private static Class<?> primitiveOrObject(Type type) {

@@ -220,13 +220,26 @@ final class GatherBuilder {
 	}
 
 	/**
+	 * Writes encoded text as a FlatBuffers string.
+	 * @param value well-formed UTF-8
+	 * @return its position in the message
+	 */
+	int writeString(byte[] value) {
+		int at = reserve(OFFSET_BYTES + value.length + 1, OFFSET_BYTES, 0);
+		this.memory.putInt(at, value.length);
+		this.memory.put(at + OFFSET_BYTES, value, 0, value.length);
+		this.memory.put(at + OFFSET_BYTES + value.length, (byte) 0);
+		return at + this.base;
+	}
+
+	/**
 	 * Writes a byte vector, by reference if it is large.
 	 * @param value must not change until the segments are cleared
 	 * @return its position in the message
 	 */
 	int writeBytes(byte[] value) {
 		if (value.length >= this.gatherThreshold) {
-			return gather(ByteBuffer.wrap(value), 0, value.length);
+			return writeBytes(ByteBuffer.wrap(value), 1);
 		}
 		int at = reserveVector(value.length, 1, 1);
 		this.memory.put(at + OFFSET_BYTES, value, 0, value.length);
@@ -237,25 +250,22 @@ final class GatherBuilder {
 	 * Writes the bytes from position to limit as a byte vector, by reference if there are
 	 * many.
 	 * @param value must not change until the segments are cleared
+	 * @param alignment of the first byte, from 1 to 8
 	 * @return its position in the message
 	 */
-	int writeBytes(ByteBuffer value) {
+	int writeBytes(ByteBuffer value, int alignment) {
 		int bytes = value.remaining();
-		if (bytes >= this.gatherThreshold) {
-			return gather(value, value.position(), bytes);
+		if (bytes < this.gatherThreshold) {
+			int at = reserveVector(bytes, 1, alignment);
+			this.memory.put(at + OFFSET_BYTES, value, value.position(), bytes);
+			return at + this.base;
 		}
-		int at = reserveVector(bytes, 1, 1);
-		this.memory.put(at + OFFSET_BYTES, value, value.position(), bytes);
-		return at + this.base;
-	}
-
-	private int gather(ByteBuffer value, int offset, int bytes) {
 		MessageSegments segments = segments();
-		int at = reserve(OFFSET_BYTES, OFFSET_BYTES, 0);
+		int at = reserveVector(0, 1, alignment);
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
 		flush();
-		segments.add(value, offset, bytes);
+		segments.add(value, value.position(), bytes);
 		this.base += bytes;
 		return position;
 	}

@@ -139,6 +139,32 @@ final class MessageVerifier {
 	}
 
 	/**
+	 * Verifies a byte vector that holds a message of its own, up to its root table.
+	 * @param position position of its length, verified
+	 */
+	void nested(int position) {
+		int bytes = vector(position, 1, 1);
+		foreignRoot(position + GatherBuilder.OFFSET_BYTES, bytes);
+	}
+
+	/** Verifies that the message has a root table. */
+	void foreignRoot() {
+		foreignRoot(this.start, this.end - this.start);
+	}
+
+	private void foreignRoot(int position, int bytes) {
+		long table = (bytes < 2 * GatherBuilder.OFFSET_BYTES) ? 0 : this.buffer.getInt(position) & 0xFFFFFFFFL;
+		if (table < GatherBuilder.OFFSET_BYTES || table > bytes - GatherBuilder.OFFSET_BYTES) {
+			throw malformed("message without root table", position);
+		}
+		long vtable = table - this.buffer.getInt(position + (int) table);
+		if (vtable < 0 || vtable > bytes - TableLayout.VTABLE_HEADER_BYTES
+				|| vtableBytes(position + (int) vtable) > bytes - vtable) {
+			throw malformed("root table without vtable", position);
+		}
+	}
+
+	/**
 	 * Verifies a string.
 	 * @param position position of its length, verified
 	 */

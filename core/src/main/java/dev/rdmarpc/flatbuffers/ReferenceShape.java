@@ -23,8 +23,11 @@ import org.jspecify.annotations.Nullable;
 /** A value that lies elsewhere; its slot is a reference. */
 abstract class ReferenceShape extends Shape {
 
+	/** Bytes of a reference and of a vector's length. */
+	static final int OFFSET_BYTES = GatherBuilder.OFFSET_BYTES;
+
 	ReferenceShape() {
-		super(GatherBuilder.OFFSET_BYTES, GatherBuilder.OFFSET_BYTES);
+		super(OFFSET_BYTES, OFFSET_BYTES);
 	}
 
 	@Override

@@ -111,6 +111,16 @@ record ResolvedType(Class<?> raw, List<ResolvedType> arguments) {
 		return deepest + 1;
 	}
 
+	/** A name for it in the FlatBuffers schema language. */
+	String schemaName() {
+		if (this.raw.isArray()) {
+			return this.arguments.get(0).schemaName() + "Array";
+		}
+		StringBuilder name = new StringBuilder(this.raw.getSimpleName());
+		this.arguments.forEach((argument) -> name.append('_').append(argument.schemaName()));
+		return name.toString();
+	}
+
 	@Override
 	public String toString() {
 		if (this.raw.isArray()) {

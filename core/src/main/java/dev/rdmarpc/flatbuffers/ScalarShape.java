@@ -40,6 +40,21 @@ final class ScalarShape extends Shape {
 	}
 
 	@Override
+	boolean isElement() {
+		return true;
+	}
+
+	@Override
+	boolean isScalar() {
+		return true;
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return this.kind.schemaType();
+	}
+
+	@Override
 	void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
 		this.kind.put(memory, slot, value);
 	}

@@ -72,6 +72,19 @@ abstract class Shape {
 		return false;
 	}
 
+	/** Whether vectors can hold it as it is. */
+	boolean isElement() {
+		return false;
+	}
+
+	/** Whether its schema type is a scalar. */
+	boolean isScalar() {
+		return false;
+	}
+
+	/** Its type in the FlatBuffers schema language. */
+	abstract String schemaType(SchemaWriter schema);
+
 	/**
 	 * Writes a value.
 	 * @param value the value, present

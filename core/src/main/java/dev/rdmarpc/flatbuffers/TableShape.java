@@ -36,6 +36,8 @@ final class TableShape extends ReferenceShape {
 
 	private final String name;
 
+	private final String schemaName;
+
 	private TableLayout layout = new TableLayout(new int[0], new int[0]);
 
 	private FieldLayout[] fields = new FieldLayout[0];
@@ -46,10 +48,12 @@ final class TableShape extends ReferenceShape {
 
 	/**
 	 * Creates a shape without fields.
-	 * @param name what to call it
+	 * @param name what to call it in messages to people
+	 * @param schemaName what to call it in schemas, if that name is free
 	 */
-	TableShape(String name) {
+	TableShape(String name, String schemaName) {
 		this.name = name;
+		this.schemaName = schemaName;
 	}
 
 	/**
@@ -78,7 +82,8 @@ final class TableShape extends ReferenceShape {
 		List<MethodHandle> accessors = new ArrayList<>();
 		index = 0;
 		for (Part part : parts) {
-			FieldLayout field = new FieldLayout(part.name(), index, part.shape(), layout);
+			FieldLayout field = new FieldLayout(part.name(), index, !part.accessor().type().returnType().isPrimitive(),
+					part.shape(), layout);
 			fields.add(field);
 			accessors.add(part.accessor());
 			if (!part.shape().isInline()) {
@@ -97,9 +102,24 @@ final class TableShape extends ReferenceShape {
 		return this.name;
 	}
 
+	/** What to call it in schemas. */
+	String schemaName() {
+		return this.schemaName;
+	}
+
 	/** Its fields. */
 	List<FieldLayout> fields() {
 		return List.of(this.fields);
+	}
+
+	@Override
+	boolean isElement() {
+		return true;
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return schema.table(this);
 	}
 
 	@Override

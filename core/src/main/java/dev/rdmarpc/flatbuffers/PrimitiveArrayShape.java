@@ -16,22 +16,39 @@
 
 package dev.rdmarpc.flatbuffers;
 
-/** A {@link String} as a FlatBuffers string. */
-final class StringShape extends ReferenceShape {
+import java.nio.ByteBuffer;
+
+/** An array of primitives as a vector of scalars. */
+final class PrimitiveArrayShape extends ReferenceShape {
+
+	private final ScalarKind kind;
+
+	/** Creates the shape of arrays of that primitive. */
+	PrimitiveArrayShape(ScalarKind kind) {
+		this.kind = kind;
+	}
 
 	@Override
 	int writeTarget(Object value, GatherBuilder out) {
-		return out.writeString((String) value);
+		int at = out.reserveVector(this.kind.length(value), this.kind.bytes(), this.kind.bytes());
+		this.kind.putAll(out.memory(), at + OFFSET_BYTES, value);
+		return at + out.base();
 	}
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
-		return in.string(position);
+		ByteBuffer buffer = in.buffer();
+		return this.kind.getAll(buffer, position + OFFSET_BYTES, in.length(position));
 	}
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.string(position);
+		in.vector(position, this.kind.bytes(), this.kind.bytes());
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return "[" + this.kind.schemaType() + "]";
 	}
 
 }

@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.math.BigInteger;
+
+import dev.rdmarpc.codec.MalformedMessageException;
+
+/** A {@link BigInteger} as its two's complement, most significant byte first. */
+final class BigIntegerShape extends ReferenceShape {
+
+	@Override
+	int writeTarget(Object value, GatherBuilder out) {
+		return out.writeBytes(((BigInteger) value).toByteArray());
+	}
+
+	@Override
+	Object readTarget(MessageReader in, int position) {
+		byte[] bytes = in.bytes(position);
+		if (bytes.length == 0) {
+			throw new MalformedMessageException("integer without bytes");
+		}
+		return new BigInteger(bytes);
+	}
+
+	@Override
+	void verifyTarget(MessageVerifier in, int position) {
+		in.vector(position, 1, 1);
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return "[ubyte]";
+	}
+
+}

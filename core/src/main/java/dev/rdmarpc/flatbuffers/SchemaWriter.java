@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Writes the FlatBuffers schema of shapes, so that callers in other languages can be
+ * generated from it.
+ *
+ * <p>
+ * Not thread-safe.
+ */
+final class SchemaWriter {
+
+	private static final Set<String> RESERVED = Set.of("attribute", "bool", "byte", "double", "enum", "false", "file",
+			"file_extension", "file_identifier", "float", "float32", "float64", "include", "inf", "infinity", "int",
+			"int16", "int32", "int64", "int8", "long", "namespace", "nan", "native_include", "null", "root_type",
+			"rpc_service", "short", "string", "struct", "table", "true", "ubyte", "uint", "uint16", "uint32", "uint64",
+			"uint8", "ulong", "union", "ushort");
+
+	private final Map<Object, String> names = new HashMap<>();
+
+	private final Map<String, String> declarations = new LinkedHashMap<>();
+
+	/**
+	 * Declares a table, and what its fields need.
+	 * @return the name to refer to it
+	 */
+	String table(TableShape table) {
+		String known = this.names.get(table);
+		if (known != null) {
+			return known;
+		}
+		String name = newName(table, table.schemaName());
+		StringBuilder text = new StringBuilder("table " + name + " {\n");
+		for (FieldLayout field : table.fields()) {
+			text.append("  ").append(identifier(field.name())).append(':').append(field.shape().schemaType(this));
+			if (field.optional() && field.shape().isScalar()) {
+				text.append(" = null");
+			}
+			text.append(";\n");
+		}
+		this.declarations.put(name, text.append("}\n").toString());
+		return name;
+	}
+
+	/** Declares a struct. */
+	String struct(String name, String fields) {
+		String known = this.names.get(name + fields);
+		if (known != null) {
+			return known;
+		}
+		String unique = newName(name + fields, name);
+		this.declarations.put(unique, "struct " + unique + " { " + fields + " }\n");
+		return unique;
+	}
+
+	/** Declares a union. */
+	String union(UnionShape union, String schemaName, List<TableShape> members) {
+		String known = this.names.get(union);
+		if (known != null) {
+			return known;
+		}
+		String name = newName(union, schemaName);
+		String list = members.stream().map(this::table).collect(Collectors.joining(", "));
+		this.declarations.put(name, "union " + name + " { " + list + " }\n");
+		return name;
+	}
+
+	private String newName(Object key, String wanted) {
+		String name = identifier(wanted);
+		for (int i = 2; this.declarations.containsKey(name); i++) {
+			name = identifier(wanted) + i;
+		}
+		this.names.put(key, name);
+		this.declarations.put(name, "");
+		return name;
+	}
+
+	private static String identifier(String name) {
+		String plain = name.codePoints()
+			.mapToObj((c) -> (c < 128 && Character.isJavaIdentifierPart(c) && c != '$') ? Character.toString(c) : "_")
+			.collect(Collectors.joining());
+		return (RESERVED.contains(plain) || plain.isEmpty()) ? plain + "_" : plain;
+	}
+
+	/** All that was declared. */
+	String text() {
+		return String.join("\n", this.declarations.values());
+	}
+
+}

@@ -1,0 +1,136 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.lang.reflect.Array;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.IntFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What holds a sequence of objects on the Java side: an array, or a collection. What is
+ * declared as an interface is read as a mutable collection that keeps the order.
+ */
+abstract class SequenceKind {
+
+	private static final List<Collections> COLLECTIONS = List.of(new Collections(ArrayList.class, ArrayList::new),
+			new Collections(LinkedHashSet.class, (count) -> new LinkedHashSet<>(MapShape.capacity(count))),
+			new Collections(TreeSet.class, (count) -> new TreeSet<>()),
+			new Collections(ArrayDeque.class, ArrayDeque::new));
+
+	/**
+	 * The kind for a collection class or interface.
+	 * @return the kind, or null if there is none
+	 */
+	static @Nullable SequenceKind ofCollection(Class<?> type) {
+		if (Collection.class.isAssignableFrom(type)) {
+			for (Collections candidate : COLLECTIONS) {
+				if (type.isAssignableFrom(candidate.type)) {
+					return candidate;
+				}
+			}
+		}
+		return null;
+	}
+
+	/** The kind for arrays of that class. */
+	static SequenceKind ofArray(Class<?> elementType) {
+		return new Arrays(elementType);
+	}
+
+	/** Whether elements are compared with each other. */
+	boolean isSorted() {
+		return false;
+	}
+
+	/** The number of elements of a value. */
+	abstract int size(Object value);
+
+	/** Creates a value that will be given that many elements. */
+	abstract Object create(int count);
+
+	/** Adds the next element. */
+	abstract void add(Object value, int index, Object element);
+
+	/** Arrays of one class. */
+	private static final class Arrays extends SequenceKind {
+
+		private final Class<?> elementType;
+
+		Arrays(Class<?> elementType) {
+			this.elementType = elementType;
+		}
+
+		@Override
+		int size(Object value) {
+			return ((Object[]) value).length;
+		}
+
+		@Override
+		Object create(int count) {
+			return Array.newInstance(this.elementType, count);
+		}
+
+		@Override
+		void add(Object value, int index, Object element) {
+			((Object[]) value)[index] = element;
+		}
+
+	}
+
+	/** Collections of one class. */
+	private static final class Collections extends SequenceKind {
+
+		private final Class<?> type;
+
+		private final IntFunction<Collection<Object>> factory;
+
+		Collections(Class<?> type, IntFunction<Collection<Object>> factory) {
+			this.type = type;
+			this.factory = factory;
+		}
+
+		@Override
+		boolean isSorted() {
+			return this.type == TreeSet.class;
+		}
+
+		@Override
+		int size(Object value) {
+			return ((Collection<?>) value).size();
+		}
+
+		@Override
+		Object create(int count) {
+			return this.factory.apply(count);
+		}
+
+		@Override
+		@SuppressWarnings("unchecked")
+		void add(Object value, int index, Object element) {
+			((Collection<Object>) value).add(element);
+		}
+
+	}
+
+}

@@ -1,0 +1,149 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
+import java.util.RandomAccess;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MalformedMessageException;
+import dev.rdmarpc.codec.UnencodableValueException;
+
+/** A collection or array of objects as a vector. */
+final class SequenceShape extends ReferenceShape {
+
+	private final SequenceKind kind;
+
+	private @Nullable Shape element;
+
+	/**
+	 * Creates a shape without elements.
+	 * @param kind what holds the elements on the Java side
+	 */
+	SequenceShape(SequenceKind kind) {
+		this.kind = kind;
+	}
+
+	/** Gives it the shape of its elements, which must be one that vectors can hold. */
+	void link(Shape element) {
+		this.element = element;
+	}
+
+	private Shape element() {
+		Shape element = this.element;
+		if (element == null) {
+			throw new IllegalStateException("not linked");
+		}
+		return element;
+	}
+
+	@Override
+	int writeTarget(Object value, GatherBuilder out) {
+		Shape element = element();
+		int count = this.kind.size(value);
+		int at = out.reserveVector(count, element.slotBytes(), element.alignment());
+		ByteBuffer memory = out.memory();
+		int base = out.base();
+		int slot = at + OFFSET_BYTES;
+		if (value instanceof List<?> list && list instanceof RandomAccess) {
+			for (int i = 0; i < count; i++) {
+				write(element, i, list.get(i), out, memory, slot, base);
+				slot += element.slotBytes();
+			}
+		}
+		else if (value instanceof Object[] array) {
+			for (int i = 0; i < count; i++) {
+				write(element, i, array[i], out, memory, slot, base);
+				slot += element.slotBytes();
+			}
+		}
+		else {
+			writeAll((Collection<?>) value, count, out, memory, slot, base);
+		}
+		return at + base;
+	}
+
+	private void writeAll(Collection<?> values, int count, GatherBuilder out, ByteBuffer memory, int first, int base) {
+		Shape element = element();
+		int slot = first;
+		int i = 0;
+		for (Object each : values) {
+			if (i == count) {
+				break;
+			}
+			write(element, i, each, out, memory, slot, base);
+			slot += element.slotBytes();
+			i++;
+		}
+		if (i != count || values.size() != count) {
+			throw new UnencodableValueException("changed while it was encoded");
+		}
+	}
+
+	private static void write(Shape element, int index, @Nullable Object value, GatherBuilder out, ByteBuffer memory,
+			int slot, int base) {
+		if (value == null) {
+			throw new UnencodableValueException("null element (expected: a value, or declare Optional elements)")
+				.within("[" + index + "]");
+		}
+		try {
+			element.write(value, out, memory, slot, base);
+		}
+		catch (UnencodableValueException ex) {
+			throw ex.within("[" + index + "]");
+		}
+	}
+
+	@Override
+	Object readTarget(MessageReader in, int position) {
+		Shape element = element();
+		int count = in.length(position);
+		Object target = this.kind.create(count);
+		int slot = position + OFFSET_BYTES;
+		for (int i = 0; i < count; i++) {
+			Object value = element.read(in, slot);
+			if (value == null) {
+				throw new MalformedMessageException("element " + i + " of a sequence has no value");
+			}
+			this.kind.add(target, i, value);
+			slot += element.slotBytes();
+		}
+		return target;
+	}
+
+	@Override
+	void verifyTarget(MessageVerifier in, int position) {
+		Shape element = element();
+		int count = in.vector(position, element.slotBytes(), element.alignment());
+		if (!element.isInline()) {
+			int slot = position + OFFSET_BYTES;
+			for (int i = 0; i < count; i++) {
+				element.verify(in, slot);
+				slot += element.slotBytes();
+			}
+		}
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return "[" + element().schemaType(schema) + "]";
+	}
+
+}
