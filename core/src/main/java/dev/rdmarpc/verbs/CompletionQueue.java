@@ -40,7 +40,8 @@ public interface CompletionQueue extends AutoCloseable {
 	/**
 	 * Blocks until the armed notification fires, {@link #wakeUp()} is called, the queue
 	 * is closed, the thread is interrupted, or the time is over. One thread at a time may
-	 * await.
+	 * await. An interrupted thread keeps its interrupt status, and neither posting,
+	 * polling nor awaiting on such a thread harms a connection.
 	 * @return whether the notification fired
 	 * @throws VerbsException with {@link VerbsError#CLOSED} if the queue is or gets
 	 * closed

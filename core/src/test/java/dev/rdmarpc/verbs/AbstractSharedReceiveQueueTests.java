@@ -1,0 +1,221 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Shared receive queues. */
+abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
+
+	private static final int SLOT_BYTES = 3000;
+
+	private final Map<Long, Integer> slotsById = new HashMap<>();
+
+	AbstractSharedReceiveQueueTests(VerbsFixture fixture) {
+		super(fixture);
+	}
+
+	@BeforeEach
+	void supported() {
+		Assumptions.assumeTrue(this.fixture.right().limits().sharedReceiveQueue(), "no shared receive queues");
+	}
+
+	private void post(SharedReceives receives, GuardedMemory sink, int slot) {
+		this.slotsById.put(receives.receive(sink.segment(slot * SLOT_BYTES, SLOT_BYTES)), slot);
+	}
+
+	private List<ConnectedPair> connect(SharedReceives receives, int count) {
+		CompletionCollector rightQueue = this.fixture.right().collector(64 * count);
+		EndpointOptions options = EndpointOptions.DEFAULTS.withDepths(32, 1).withSegments(2);
+		return Stream
+			.generate(() -> this.fixture.connect(this.fixture.left().endpoint(options),
+					this.fixture.right().endpoint(options.withSharedReceives(receives).withCollector(rightQueue))))
+			.limit(count)
+			.toList();
+	}
+
+	@Test
+	void manyQueuePairsTakeFromOneQueue() {
+		SharedReceives receives = this.fixture.right().sharedReceives(64);
+		GuardedMemory sink = this.fixture.right().memory(64 * SLOT_BYTES);
+		for (int i = 0; i < 64; i++) {
+			post(receives, sink, i);
+		}
+		assertThat(receives.queue().posted()).isEqualTo(64);
+		List<ConnectedPair> pairs = connect(receives, 16);
+		GuardedMemory source = this.fixture.left().memory(16 * SLOT_BYTES);
+		int[] sentBy = new int[16];
+		int[] deliveredBy = new int[16];
+		int[] delivered = new int[1];
+		for (int i = 0; i < 16; i++) {
+			int index = i;
+			pairs.get(i).right().observe((completed) -> {
+				if (completed.opcode() == WorkOpcode.RECEIVE && completed.isSuccess()) {
+					int slot = this.slotsById.get(completed.id());
+					ByteBuffer message = sink.view(slot * SLOT_BYTES, (int) completed.byteLength());
+					assertThat(message.getInt(0)).as("sender").isEqualTo(index);
+					assertThat(message.getInt(4)).as("number").isEqualTo(deliveredBy[index]++);
+					assertThat(message.getInt(8)).as("length").isEqualTo(message.capacity());
+					sink.assertHolds(slot * SLOT_BYTES + 12,
+							source.view(index * SLOT_BYTES + 12, message.capacity() - 12));
+					delivered[0]++;
+					post(receives, sink, slot);
+				}
+			});
+		}
+		for (int sent = 0; sent < 4000; sent++) {
+			int index = between(0, 15);
+			VerbsEndpoint left = pairs.get(index).left();
+			int limit = sent - 63;
+			this.fixture.await("a receive and the slot of the sender",
+					() -> delivered[0] >= limit && left.sends().due() == 0);
+			int length = between(12, SLOT_BYTES);
+			ByteBuffer message = source.view(index * SLOT_BYTES, length);
+			message.putInt(0, index).putInt(4, sentBy[index]++).putInt(8, length);
+			left.send(source.segment(index * SLOT_BYTES, length));
+		}
+		this.fixture.await("all messages", () -> delivered[0] == 4000);
+		assertThat(deliveredBy).isEqualTo(sentBy);
+		assertThat(receives.queue().posted()).isEqualTo(64);
+	}
+
+	@Test
+	void theQueueHoldsAsManyAsItWasCreatedFor() {
+		SharedReceives receives = this.fixture.right().sharedReceives(3);
+		for (int i = 0; i < 3; i++) {
+			assertThat(receives.tryReceive(i)).isEqualTo(PostResult.POSTED);
+		}
+		assertThat(receives.tryReceive(3)).isEqualTo(PostResult.QUEUE_FULL);
+		assertThat(receives.queue().posted()).isEqualTo(3);
+		ConnectedPair pair = connect(receives, 1).get(0);
+		pair.left().send();
+		this.fixture.await("a message", () -> receives.ledger().completedCount() == 1);
+		assertThat(receives.queue().posted()).isEqualTo(2);
+		assertThat(receives.tryReceive(4)).isEqualTo(PostResult.POSTED);
+		assertThat(receives.tryReceive(5)).isEqualTo(PostResult.QUEUE_FULL);
+	}
+
+	@Test
+	void aSendThatFindsTheQueueEmptyFailsOnlyItsConnection() {
+		SharedReceives receives = this.fixture.right().sharedReceives(4);
+		GuardedMemory sink = this.fixture.right().memory(4 * SLOT_BYTES);
+		GuardedMemory source = this.fixture.left().memory(100);
+		List<ConnectedPair> pairs = connect(receives, 2);
+		pairs.get(0).left().send(source.all());
+		pairs.get(0).assertRefusedByRight(WorkStatus.REMOTE_INVALID_REQUEST);
+		post(receives, sink, 0);
+		pairs.get(1).awaitSuccess(pairs.get(1).left(), pairs.get(1).left().send(source.all()));
+		this.fixture.await("the message", () -> receives.ledger().completedCount() == 1);
+		sink.assertHolds(0, source, 0, 100);
+	}
+
+	@Test
+	void aQueuePairThatEndsLeavesTheReceivesToTheOthers() {
+		SharedReceives receives = this.fixture.right().sharedReceives(8);
+		GuardedMemory sink = this.fixture.right().memory(8 * SLOT_BYTES);
+		for (int i = 0; i < 8; i++) {
+			post(receives, sink, i);
+		}
+		List<ConnectedPair> pairs = connect(receives, 3);
+		pairs.get(0).left().queuePair().disconnect();
+		pairs.get(0).awaitEnd();
+		pairs.get(1).right().close();
+		this.fixture.awaitSettled(pairs.get(1).left());
+		assertThat(receives.queue().posted()).isEqualTo(8);
+		GuardedMemory source = this.fixture.left().memory(SLOT_BYTES);
+		for (int i = 0; i < 8; i++) {
+			pairs.get(2).awaitSuccess(pairs.get(2).left(), pairs.get(2).left().send(source.all()));
+		}
+		this.fixture.await("all", () -> receives.ledger().completedCount() == 8);
+		assertThat(receives.queue().posted()).isZero();
+		for (int i = 0; i < 8; i++) {
+			sink.assertHolds(i * SLOT_BYTES, source, 0, SLOT_BYTES);
+		}
+	}
+
+	@Test
+	void aReceiveTakenByAMessageThatNeverEndsIsFlushed() {
+		SharedReceives receives = this.fixture.right().sharedReceives(2);
+		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES);
+		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES);
+		long taken = receives.receive(sink.all());
+		receives.receive();
+		ConnectedPair pair = connect(receives, 1).get(0);
+		pair.left().send(source.all());
+		this.fixture.await("the first bytes",
+				() -> sink.view().getLong(0) == source.view().getLong(0) || receives.queue().posted() < 2);
+		pair.left().close();
+		this.fixture.awaitSettled(pair.right());
+		assertThat(receives.ledger().completed()).singleElement()
+			.satisfies((completed) -> assertThat(completed.id()).isEqualTo(taken))
+			.satisfies((completed) -> assertThat(completed.isSuccess()).isFalse());
+		assertThat(receives.queue().posted()).isOne();
+	}
+
+	@Test
+	void aMessageTooLongForItsReceiveFailsOnlyItsConnection() {
+		SharedReceives receives = this.fixture.right().sharedReceives(4);
+		GuardedMemory sink = this.fixture.right().memory(4 * SLOT_BYTES);
+		for (int i = 0; i < 4; i++) {
+			post(receives, sink, i);
+		}
+		List<ConnectedPair> pairs = connect(receives, 2);
+		pairs.get(0).left().send(this.fixture.left().memory(SLOT_BYTES + 1).all());
+		pairs.get(0).awaitEnd();
+		assertThat(receives.ledger().completed()).extracting(Completed::status)
+			.containsExactly(WorkStatus.LOCAL_LENGTH_ERROR);
+		pairs.get(1).left().send(this.fixture.left().memory(SLOT_BYTES).all());
+		this.fixture.await("the message", () -> receives.ledger().completedCount() == 2);
+		assertThat(receives.ledger().completedAt(1).isSuccess()).isTrue();
+		assertThat(receives.queue().posted()).isEqualTo(2);
+	}
+
+	@Test
+	void theQueueIsBusyWhileQueuePairsUseIt() {
+		SharedReceives receives = this.fixture.right().sharedReceives(4);
+		List<VerbsEndpoint> endpoints = new ArrayList<>();
+		EndpointOptions options = EndpointOptions.DEFAULTS.withSegments(2).withSharedReceives(receives);
+		endpoints.add(this.fixture.right().endpoint(options));
+		endpoints.add(this.fixture.right().endpoint(options));
+		receives.queue().postReceive(new WorkRequest(0).receive(1));
+		assertBusy(receives);
+		endpoints.get(0).close();
+		assertBusy(receives);
+		assertThat(receives.queue().posted()).isOne();
+		endpoints.get(1).close();
+		receives.queue().close();
+		receives.queue().close();
+		assertFails(VerbsError.CLOSED, () -> receives.queue().postReceive(new WorkRequest(0).receive(2)));
+		this.fixture.forget(receives);
+	}
+
+	private void assertBusy(SharedReceives receives) {
+		assertFails(VerbsError.BUSY, () -> receives.queue().close());
+	}
+
+}

@@ -1,0 +1,180 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs;
+
+import java.net.InetAddress;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * The behaviour every {@link VerbsProvider} must show. A provider's test class extends
+ * this one and supplies the provider; the themes then run as its nested classes. Where
+ * the provider is not available the tests are skipped with its reason.
+ */
+public abstract class AbstractVerbsProviderTests {
+
+	/** The provider under test; asked for once per test. */
+	protected abstract VerbsProvider provider();
+
+	/**
+	 * The local address to listen on; an address of the device where loopback will not
+	 * do.
+	 */
+	protected InetAddress address() {
+		return InetAddress.getLoopbackAddress();
+	}
+
+	private VerbsFixture fixture() {
+		return new VerbsFixture(this::provider, address());
+	}
+
+	@Nested
+	class Lifecycle extends AbstractLifecycleTests {
+
+		Lifecycle() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Arguments extends AbstractArgumentTests {
+
+		Arguments() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Connections extends AbstractConnectionTests {
+
+		Connections() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Listeners extends AbstractListenerTests {
+
+		Listeners() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Messaging extends AbstractMessagingTests {
+
+		Messaging() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class OneSided extends AbstractOneSidedTests {
+
+		OneSided() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Ordering extends AbstractOrderingTests {
+
+		Ordering() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Queues extends AbstractQueueTests {
+
+		Queues() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class SharedReceiveQueues extends AbstractSharedReceiveQueueTests {
+
+		SharedReceiveQueues() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Notification extends AbstractNotificationTests {
+
+		Notification() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Protection extends AbstractProtectionTests {
+
+		Protection() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class LocalProtection extends AbstractLocalProtectionTests {
+
+		LocalProtection() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Disconnects extends AbstractDisconnectTests {
+
+		Disconnects() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Release extends AbstractReleaseTests {
+
+		Release() {
+			super(fixture());
+		}
+
+	}
+
+	@Nested
+	class Concurrency extends AbstractConcurrencyTests {
+
+		Concurrency() {
+			super(fixture());
+		}
+
+	}
+
+}
