@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkCompletion;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * The completions of a completion queue that were not polled yet, as arrays of fields.
+ * Guarded by the reactor's lock.
+ */
+final class CompletionRing {
+
+	private final int limit;
+
+	private final int mask;
+
+	private final long[] ids;
+
+	private final WorkStatus[] statuses;
+
+	private final WorkOpcode[] opcodes;
+
+	private final long[] byteLengths;
+
+	private final int[] invalidatedKeys;
+
+	private final @Nullable IwarpQueuePair[] queuePairs;
+
+	private long head;
+
+	private long tail;
+
+	CompletionRing(int limit) {
+		int capacity = (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1;
+		this.limit = limit;
+		this.mask = capacity - 1;
+		this.ids = new long[capacity];
+		this.statuses = new WorkStatus[capacity];
+		this.opcodes = new WorkOpcode[capacity];
+		this.byteLengths = new long[capacity];
+		this.invalidatedKeys = new int[capacity];
+		this.queuePairs = new IwarpQueuePair[capacity];
+	}
+
+	boolean isEmpty() {
+		return this.head == this.tail;
+	}
+
+	boolean hasRoom() {
+		return this.tail - this.head < this.limit;
+	}
+
+	/** Adds a completion; the caller has asked for room. */
+	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
+			IwarpQueuePair queuePair) {
+		int slot = (int) this.tail & this.mask;
+		this.ids[slot] = id;
+		this.statuses[slot] = status;
+		this.opcodes[slot] = opcode;
+		this.byteLengths[slot] = byteLength;
+		this.invalidatedKeys[slot] = invalidatedKey;
+		this.queuePairs[slot] = queuePair;
+		this.tail++;
+	}
+
+	/** Moves as many completions as there are, or fit, and returns their number. */
+	int drainTo(WorkCompletion[] completions) {
+		int count = 0;
+		while (count < completions.length && this.head != this.tail) {
+			int slot = (int) this.head++ & this.mask;
+			IwarpQueuePair queuePair = this.queuePairs[slot];
+			if (queuePair != null) {
+				completions[count++].set(this.ids[slot], this.statuses[slot], this.opcodes[slot],
+						this.byteLengths[slot], this.invalidatedKeys[slot], queuePair);
+				this.queuePairs[slot] = null;
+			}
+		}
+		return count;
+	}
+
+	/** Drops the completions of a queue pair that is being closed. */
+	void purge(IwarpQueuePair closed) {
+		long to = this.head;
+		for (long from = this.head; from != this.tail; from++) {
+			int source = (int) from & this.mask;
+			IwarpQueuePair queuePair = this.queuePairs[source];
+			if (queuePair == null || queuePair == closed) {
+				this.queuePairs[source] = null;
+				continue;
+			}
+			if (from != to) {
+				int target = (int) to & this.mask;
+				this.ids[target] = this.ids[source];
+				this.statuses[target] = this.statuses[source];
+				this.opcodes[target] = this.opcodes[source];
+				this.byteLengths[target] = this.byteLengths[source];
+				this.invalidatedKeys[target] = this.invalidatedKeys[source];
+				this.queuePairs[target] = queuePair;
+				this.queuePairs[source] = null;
+			}
+			to++;
+		}
+		this.tail = to;
+	}
+
+}

@@ -1,0 +1,262 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.zip.CRC32C;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairFault.Origin;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * The established stream of a queue pair: socket, both halves, and how it ends. Guarded
+ * by the reactor's lock.
+ *
+ * <p>
+ * However a stream ends, the socket goes to the connection thread, which writes what is
+ * left, half-closes and reads until the peer has closed too. A socket closed with unread
+ * bytes would reset the connection and could take the Terminate with it.
+ */
+final class Connection {
+
+	private static final Logger logger = LoggerFactory.getLogger(Connection.class);
+
+	private static final int TERMINATE_BYTES = FpduFlyweight
+		.totalBytes(DdpUntaggedFlyweight.HEADER_BYTES + TerminateFlyweight.MAX_BYTES);
+
+	private final IwarpQueuePair queuePair;
+
+	private final SocketChannel channel;
+
+	private final ConnectionParameters parameters;
+
+	private final ReadRequester requester;
+
+	private final ReadResponder responder;
+
+	private final SendReceiver sends;
+
+	private final InboundStream inbound;
+
+	private final OutboundStream outbound;
+
+	private final SelectionKey key;
+
+	private int idleReads;
+
+	private boolean closed;
+
+	/** Made with {@link Reactor#register} only. */
+	Connection(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters, SelectionKey key) {
+		this.queuePair = queuePair;
+		this.channel = channel;
+		this.parameters = parameters;
+		this.key = key;
+		Placement placement = new Placement(queuePair.maxReceiveSegments() + 1);
+		this.sends = new SendReceiver(queuePair, queuePair.receiveSource(), queuePair.maxReceiveSegments(), placement,
+				!parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.SEND);
+		this.requester = new ReadRequester(queuePair, parameters.readDepth(), placement, queuePair.reactor().random());
+		this.responder = new ReadResponder(queuePair, parameters.responderResources());
+		this.outbound = new OutboundStream(this, this.requester, this.responder);
+		this.inbound = new InboundStream(this,
+				new InboundDispatcher(this.sends, new WriteReceiver(queuePair, placement), this.requester,
+						this.responder, new TerminateReceiver(queuePair, this.requester), placement),
+				this.requester);
+	}
+
+	IwarpQueuePair queuePair() {
+		return this.queuePair;
+	}
+
+	SocketChannel channel() {
+		return this.channel;
+	}
+
+	ConnectionParameters parameters() {
+		return this.parameters;
+	}
+
+	OutboundStream outbound() {
+		return this.outbound;
+	}
+
+	SelectionKey key() {
+		return this.key;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	/** How many reads in a row found nothing. */
+	int idleReads() {
+		return this.idleReads;
+	}
+
+	/** Whether complete frames wait for room in the completion queue. */
+	boolean isStalled() {
+		return this.inbound.isStalled();
+	}
+
+	/** The receive that an unfinished message occupies. */
+	SendReceiver sends() {
+		return this.sends;
+	}
+
+	/** Receives what is there and sends what can be sent. */
+	void advance() {
+		if (this.closed) {
+			return;
+		}
+		try {
+			boolean moved = this.inbound.advance();
+			this.idleReads = moved ? 0 : this.idleReads + 1;
+		}
+		catch (Throwable ex) {
+			fail(ex);
+		}
+		flush();
+	}
+
+	/** Sends what can be sent. */
+	void flush() {
+		if (this.closed) {
+			return;
+		}
+		try {
+			if (this.outbound.flush()) {
+				this.idleReads = 0;
+			}
+			watchWrites();
+		}
+		catch (Throwable ex) {
+			fail(ex);
+		}
+	}
+
+	private void watchWrites() {
+		boolean blocked = this.outbound.isBlocked();
+		boolean watched = (this.key.interestOps() & SelectionKey.OP_WRITE) != 0;
+		if (blocked != watched) {
+			this.key.interestOps(SelectionKey.OP_READ | (blocked ? SelectionKey.OP_WRITE : 0));
+			this.queuePair.reactor().interestChanged();
+		}
+	}
+
+	private void fail(Throwable ex) {
+		if (ex instanceof ProtocolViolation violation) {
+			terminate(violation);
+		}
+		else if (ex instanceof EOFException) {
+			endOfStream(String.valueOf(ex.getMessage()));
+		}
+		else if (ex instanceof IOException io) {
+			lost(io);
+		}
+		else {
+			logger.error("Unexpected failure in {}, terminating its connection", this.queuePair, ex);
+			terminate(
+					ProtocolViolation.ofStream(TerminateError.RDMAP_CATASTROPHIC_STREAM, "unexpected failure: " + ex));
+			if (ex instanceof VirtualMachineError error) {
+				throw error;
+			}
+		}
+	}
+
+	private void endOfStream(String detail) {
+		boolean orderly = this.inbound.atBoundary();
+		WorkStatus status = orderly ? WorkStatus.FLUSHED : WorkStatus.CONNECTION_LOST;
+		QueuePairFault fault = new QueuePairFault(status, orderly ? Origin.DISCONNECT : Origin.LOCAL, detail);
+		this.queuePair.lifecycle().enterError(fault, null, ByteBuffer.allocate(0));
+	}
+
+	private void lost(IOException ex) {
+		boolean memoryLost = this.outbound.hasLostMemory();
+		WorkStatus status = memoryLost ? WorkStatus.LOCAL_PROTECTION_ERROR : WorkStatus.CONNECTION_LOST;
+		this.queuePair.sendQueue().failAt(this.queuePair.sendQueue().ring().head(), status);
+		this.queuePair.lifecycle()
+			.enterError(new QueuePairFault(status, Origin.LOCAL, "connection lost: " + ex.getMessage()), null,
+					ByteBuffer.allocate(0));
+	}
+
+	/** Ends the stream because of the peer's or this side's own fault, and says so. */
+	void terminate(ProtocolViolation violation) {
+		byte[] header = violation.header();
+		int segmentBytes = (header != null) ? header.length : this.inbound.segmentBytes();
+		if (header == null) {
+			header = violation.headerIncluded() ? this.inbound.header() : new byte[0];
+		}
+		ByteBuffer lastWords = this.outbound.remainderWith(TERMINATE_BYTES);
+		if (lastWords.hasRemaining()) {
+			encodeTerminate(lastWords, violation.error(), header, segmentBytes);
+		}
+		lastWords.flip();
+		String detail = violation.getMessage() + ": sent terminate " + TerminateError
+			.describe(violation.error().layer(), violation.error().type(), violation.error().code());
+		this.queuePair.lifecycle()
+			.enterError(new QueuePairFault(violation.faultStatus(), Origin.LOCAL, detail), violation.receiveStatus(),
+					lastWords);
+	}
+
+	private void encodeTerminate(ByteBuffer target, TerminateError error, byte[] header, int segmentBytes) {
+		int start = target.position();
+		int ddp = start + FpduFlyweight.ULPDU_OFFSET;
+		int body = ddp + DdpUntaggedFlyweight.HEADER_BYTES;
+		DdpUntaggedFlyweight.encode(target, ddp, true, DdpControl.OPCODE_TERMINATE, 0, DdpControl.QUEUE_TERMINATE, 1,
+				0);
+		int bodyBytes = (header.length == 0) ? TerminateFlyweight.encode(target, body, error)
+				: TerminateFlyweight.encode(target, body, error, header, segmentBytes);
+		int ulpduBytes = DdpUntaggedFlyweight.HEADER_BYTES + bodyBytes;
+		FpduFlyweight.ulpduLength(target, start, ulpduBytes);
+		int end = start + FpduFlyweight.totalBytes(ulpduBytes);
+		if (this.parameters.crcEnabled()) {
+			CRC32C crc = new CRC32C();
+			crc.update(target.limit(end - FpduFlyweight.CRC_BYTES).position(start));
+			target.clear();
+			FpduFlyweight.crc(target, end - FpduFlyweight.CRC_BYTES, (int) crc.getValue());
+		}
+		target.position(end);
+	}
+
+	/** Whether all that was posted and asked for has left. */
+	boolean isIdle() {
+		return this.outbound.isIdle();
+	}
+
+	/** Leaves the reactor; the socket is the connection thread's from here on. */
+	void close(ByteBuffer lastWords) {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
+		this.inbound.close();
+		this.outbound.close();
+		this.requester.clear();
+		this.responder.clear();
+		this.queuePair.reactor().deregister(this);
+		this.queuePair.device().connectionThread().linger(this.channel, lastWords);
+	}
+
+}

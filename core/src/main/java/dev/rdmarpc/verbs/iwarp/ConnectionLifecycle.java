@@ -1,0 +1,314 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairFault.Origin;
+import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * The states of a queue pair and the way from one to the next; while it is connected, the
+ * owner of its {@link Connection}. Changes are guarded by the reactor's lock, state and
+ * fault may be read by anybody.
+ *
+ * <pre>
+ * INITIALIZED - CONNECTING - READY_TO_SEND - DRAINING - ERROR - CLOSED
+ *      |  &lt;- failed - |           |                      |
+ *      +-------------+-----------+------ error ---------+
+ * </pre>
+ */
+final class ConnectionLifecycle {
+
+	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+	private static final long LISTENER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private final IwarpQueuePair queuePair;
+
+	private final Reactor reactor;
+
+	private final SendQueue sendQueue;
+
+	private final WorkReporter reporter;
+
+	private final ListenerCall listenerCall;
+
+	private volatile QueuePairState state = QueuePairState.INITIALIZED;
+
+	private volatile @Nullable QueuePairFault fault;
+
+	private @Nullable Connection connection;
+
+	private @Nullable Runnable connectionEnded;
+
+	private long writtenBytes;
+
+	private boolean backlogged;
+
+	private long drainDeadline;
+
+	ConnectionLifecycle(IwarpQueuePair queuePair, WorkReporter reporter, ListenerCall listenerCall) {
+		this.queuePair = queuePair;
+		this.reactor = queuePair.reactor();
+		this.sendQueue = queuePair.sendQueue();
+		this.reporter = reporter;
+		this.listenerCall = listenerCall;
+	}
+
+	QueuePairState state() {
+		return this.state;
+	}
+
+	@Nullable QueuePairFault fault() {
+		return this.fault;
+	}
+
+	ListenerCall listenerCall() {
+		return this.listenerCall;
+	}
+
+	/**
+	 * Notes whether the queue pair waits for room in the completion queue; returns
+	 * whether that is new.
+	 */
+	boolean backlogged(boolean backlogged) {
+		boolean changed = this.backlogged != backlogged;
+		this.backlogged = backlogged;
+		return changed;
+	}
+
+	/** Sends what was posted and reports what has ended. */
+	void serve() {
+		Connection current = this.connection;
+		if (current != null) {
+			if (current.isStalled()) {
+				current.advance();
+			}
+			else {
+				current.flush();
+			}
+		}
+		report();
+	}
+
+	/** Receives and sends what is possible, and reports what has ended. */
+	void advance() {
+		Connection current = this.connection;
+		if (current != null) {
+			current.advance();
+		}
+		report();
+	}
+
+	private void report() {
+		Connection current = this.connection;
+		if (current != null) {
+			this.writtenBytes = current.outbound().writtenBytes();
+		}
+		boolean all = this.reporter.reportEnded(this.writtenBytes);
+		WorkStatus failed = this.sendQueue.failureAtHead();
+		if (failed != null && current != null && this.state != QueuePairState.ERROR) {
+			current.terminate(ProtocolViolation.ofLocal(failed, "work request cannot be executed"));
+		}
+		if (this.state == QueuePairState.ERROR) {
+			all = this.reporter.flush(this.writtenBytes);
+		}
+		else if (this.state == QueuePairState.DRAINING && current != null && this.sendQueue.isDrained()
+				&& current.isIdle()) {
+			enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.DISCONNECT, "disconnected by this side"), null,
+					NOTHING);
+			return;
+		}
+		if (!all || (current != null && current.isStalled())) {
+			this.reactor.addBacklog(this);
+		}
+	}
+
+	/** The peer has ended the connection and said why. */
+	void remoteTerminated(WorkStatus status, long failedSequence, String detail) {
+		this.sendQueue.failAt(failedSequence, status);
+		enterError(new QueuePairFault(status, Origin.REMOTE, detail), null, NOTHING);
+	}
+
+	/** Leaves the connection, if any, and flushes; only the first call counts. */
+	void enterError(QueuePairFault cause, @Nullable WorkStatus receiveStatus, ByteBuffer lastWords) {
+		if (this.state == QueuePairState.ERROR || this.state == QueuePairState.CLOSED) {
+			return;
+		}
+		this.fault = cause;
+		this.state = QueuePairState.ERROR;
+		Connection current = this.connection;
+		if (current != null) {
+			PostedReceive unfinished = current.sends().unfinished();
+			if (unfinished != null) {
+				this.reporter.takeUnfinished(unfinished, (receiveStatus != null) ? receiveStatus : WorkStatus.FLUSHED);
+			}
+			leaveConnection(current, lastWords);
+			this.reactor.addDisconnected(this.queuePair);
+		}
+		if (!this.reporter.flush(this.writtenBytes)) {
+			this.reactor.addBacklog(this);
+		}
+	}
+
+	private void leaveConnection(Connection current, ByteBuffer lastWords) {
+		this.writtenBytes = current.outbound().writtenBytes();
+		this.connection = null;
+		current.close(lastWords);
+		Runnable ended = this.connectionEnded;
+		if (ended != null) {
+			this.connectionEnded = null;
+			ended.run();
+		}
+	}
+
+	/** Claims the queue pair for a connection attempt. */
+	void beginConnecting() {
+		this.reactor.lock();
+		try {
+			QueuePairState current = this.state;
+			if (current == QueuePairState.CLOSED) {
+				throw new VerbsException(VerbsError.CLOSED, this.queuePair + " is closed");
+			}
+			if (current != QueuePairState.INITIALIZED) {
+				throw new VerbsException(VerbsError.INVALID_STATE,
+						this.queuePair + " cannot be connected, its state is " + current);
+			}
+			this.state = QueuePairState.CONNECTING;
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/** Gives the queue pair back after a connection attempt that has failed. */
+	void connectingFailed() {
+		this.reactor.lock();
+		try {
+			if (this.state == QueuePairState.CONNECTING) {
+				this.state = QueuePairState.INITIALIZED;
+			}
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/**
+	 * Takes over an established connection.
+	 * @param ended run once when it is over
+	 * @return false if the queue pair was disconnected or closed meanwhile
+	 */
+	boolean established(SocketChannel channel, ConnectionParameters parameters, @Nullable Runnable ended)
+			throws IOException {
+		this.reactor.lock();
+		try {
+			if (this.state != QueuePairState.CONNECTING) {
+				return false;
+			}
+			this.connection = this.reactor.register(this.queuePair, channel, parameters);
+			this.connectionEnded = ended;
+			this.state = QueuePairState.READY_TO_SEND;
+			serve();
+			return true;
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/** Begins the orderly end of the connection. */
+	void disconnect() {
+		this.reactor.lock();
+		try {
+			QueuePairState current = this.state;
+			if (current == QueuePairState.READY_TO_SEND) {
+				this.state = QueuePairState.DRAINING;
+				this.sendQueue.limitToPosted();
+				this.drainDeadline = System.nanoTime() + this.queuePair.device().options().drainTimeout().toNanos();
+				this.reactor.addDraining(this);
+				serve();
+			}
+			else if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
+				enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.DISCONNECT,
+						"disconnected before the connection was established"), null, NOTHING);
+			}
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/** Whether an orderly disconnect is over; ends it when its time is. */
+	boolean drainEnded(long now) {
+		if (this.state != QueuePairState.DRAINING) {
+			return true;
+		}
+		if (now - this.drainDeadline < 0) {
+			return false;
+		}
+		enterError(new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
+				"peer did not take what was posted before the disconnect in time"), null, NOTHING);
+		return true;
+	}
+
+	long drainDeadline() {
+		return this.drainDeadline;
+	}
+
+	/** The completion queue is closing; the caller holds the lock. */
+	void completionQueueClosed() {
+		enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.LOCAL, "completion queue was closed"), null, NOTHING);
+	}
+
+	/**
+	 * Leaves the connection at once and forgets what was posted.
+	 * @return false if that was done before
+	 */
+	boolean close() {
+		this.reactor.lock();
+		try {
+			if (this.state == QueuePairState.CLOSED) {
+				return false;
+			}
+			this.state = QueuePairState.CLOSED;
+			Connection current = this.connection;
+			if (current != null) {
+				leaveConnection(current, NOTHING);
+			}
+			this.reporter.clear();
+			this.queuePair.completionQueue().detach(this.queuePair);
+			this.reactor.removeDisconnected(this.queuePair);
+			this.listenerCall.awaitEnd(LISTENER_PATIENCE_NANOS);
+			return true;
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,313 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The daemon thread of a device on which connections begin and end: it accepts, connects,
+ * exchanges MPA frames, and sees the last bytes of ended connections out. Data does not
+ * pass here.
+ *
+ * <p>
+ * Implementation notes. Other threads hand over tasks through a queue and wake the
+ * selector; handlers, deadlines and the selector's keys are touched by this thread alone.
+ * The thread is started by the first task and ends after {@link #shutDown()} when the
+ * last lingering socket is closed.
+ */
+final class ConnectionThread implements Runnable {
+
+	private static final Logger logger = LoggerFactory.getLogger(ConnectionThread.class);
+
+	private static final int DISCARD_BYTES = 64 * 1024;
+
+	private final String deviceName;
+
+	private final IwarpOptions options;
+
+	private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+	private final Map<IwarpQueuePair, SocketHandler> attempts = new ConcurrentHashMap<>();
+
+	private final Set<SocketHandler> handlers = new HashSet<>();
+
+	private final PriorityQueue<SocketHandler> deadlines = new PriorityQueue<>(
+			Comparator.comparingLong((handler) -> handler.deadlineNanos() - this.epoch));
+
+	private final long epoch = System.nanoTime();
+
+	private @Nullable Selector selector;
+
+	private @Nullable Thread thread;
+
+	private volatile boolean stopping;
+
+	private @Nullable ByteBuffer discard;
+
+	ConnectionThread(String deviceName, IwarpOptions options) {
+		this.deviceName = deviceName;
+		this.options = options;
+	}
+
+	/** Runs a task on the thread, starting it if need be. */
+	void execute(Runnable task) {
+		this.tasks.add(task);
+		Selector current = started();
+		if (current != null) {
+			current.wakeup();
+		}
+	}
+
+	private synchronized @Nullable Selector started() {
+		Selector current = this.selector;
+		if (current == null && !this.stopping) {
+			try {
+				current = Selector.open();
+			}
+			catch (IOException ex) {
+				throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot open a selector: " + ex.getMessage(), ex);
+			}
+			this.selector = current;
+			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
+			created.setDaemon(true);
+			this.thread = created;
+			created.start();
+		}
+		return current;
+	}
+
+	boolean isCurrent() {
+		return Thread.currentThread() == this.thread;
+	}
+
+	/** Registers a handler's channel; on the thread. */
+	SelectionKey register(SelectableChannel channel, int interest, SocketHandler handler) throws IOException {
+		SelectionKey key = channel.register(selector(), interest, handler);
+		if (this.handlers.add(handler)) {
+			this.deadlines.add(handler);
+		}
+		return key;
+	}
+
+	/** Gives a channel free for another selector; on the thread. */
+	void deregister(SelectionKey key) throws IOException {
+		key.cancel();
+		selector().selectNow((selected) -> {
+			// What is ready stays ready.
+		});
+	}
+
+	/** Notes the attempt of a queue pair, so that it can be abandoned. */
+	void addAttempt(IwarpQueuePair queuePair, SocketHandler handler) {
+		this.attempts.put(queuePair, handler);
+	}
+
+	void removeAttempt(IwarpQueuePair queuePair) {
+		this.attempts.remove(queuePair);
+	}
+
+	/**
+	 * Abandons the connection attempt of a queue pair, if there is one; from any thread.
+	 */
+	void abandon(IwarpQueuePair queuePair) {
+		SocketHandler handler = this.attempts.get(queuePair);
+		if (handler != null) {
+			execute(() -> {
+				if (!handler.isFinished()) {
+					handler.failed(new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
+				}
+			});
+		}
+	}
+
+	/**
+	 * Sees a socket out: writes what is left, half-closes, and reads until the peer has
+	 * closed too or the time is over; from any thread.
+	 */
+	void linger(SocketChannel channel, ByteBuffer lastWords) {
+		long deadline = System.nanoTime() + this.options.lingerTimeout().toNanos();
+		execute(() -> LingeringSocket.start(this, channel, lastWords, deadline));
+	}
+
+	/** Closes a socket at once; on the thread. */
+	void discard(SocketChannel channel) {
+		try {
+			channel.close();
+		}
+		catch (IOException ex) {
+			logger.debug("Cannot close a socket", ex);
+		}
+	}
+
+	/** A buffer for bytes that nobody wants; on the thread. */
+	ByteBuffer discardBuffer() {
+		ByteBuffer buffer = this.discard;
+		if (buffer == null) {
+			buffer = ByteBuffer.allocateDirect(DISCARD_BYTES);
+			this.discard = buffer;
+		}
+		return buffer.clear();
+	}
+
+	/** Closes all listeners and fails all attempts; lingering sockets stay. */
+	void stopAccepting() {
+		synchronized (this) {
+			if (this.selector == null) {
+				return;
+			}
+		}
+		execute(() -> {
+			for (SocketHandler handler : new ArrayList<>(this.handlers)) {
+				if (!(handler instanceof LingeringSocket) && !handler.isFinished()) {
+					handler.failed(new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));
+				}
+			}
+		});
+	}
+
+	/** Ends the thread when the last lingering socket is closed. */
+	void shutDown() {
+		Selector current;
+		synchronized (this) {
+			this.stopping = true;
+			current = this.selector;
+		}
+		if (current != null) {
+			current.wakeup();
+		}
+	}
+
+	/** The thread while it lives; for tests. */
+	synchronized @Nullable Thread thread() {
+		return this.thread;
+	}
+
+	private synchronized Selector selector() {
+		Selector current = this.selector;
+		if (current == null) {
+			throw new IllegalStateException("connection thread was not started");
+		}
+		return current;
+	}
+
+	@Override
+	public void run() {
+		Selector current = selector();
+		List<SelectionKey> ready = new ArrayList<>();
+		while (!(this.stopping && this.handlers.isEmpty() && this.tasks.isEmpty())) {
+			try {
+				current.select(ready::add, untilDeadline());
+				ready.forEach(this::handle);
+				ready.clear();
+				runTasks();
+				checkDeadlines();
+				this.handlers.removeIf(SocketHandler::isFinished);
+			}
+			catch (ClosedSelectorException ex) {
+				return;
+			}
+			catch (IOException | RuntimeException ex) {
+				logger.error("Unexpected failure on the connection thread of {}", this.deviceName, ex);
+			}
+		}
+		try {
+			current.close();
+		}
+		catch (IOException ex) {
+			logger.debug("Cannot close the selector of {}", this.deviceName, ex);
+		}
+	}
+
+	private void handle(SelectionKey key) {
+		SocketHandler handler = (SocketHandler) key.attachment();
+		if (handler.isFinished()) {
+			return;
+		}
+		try {
+			handler.ready();
+		}
+		catch (CancelledKeyException | IOException ex) {
+			handler.failed(ex);
+		}
+		catch (RuntimeException ex) {
+			logger.error("Unexpected failure while a connection was set up", ex);
+			handler.failed(ex);
+		}
+	}
+
+	private void runTasks() {
+		Runnable task = this.tasks.poll();
+		while (task != null) {
+			try {
+				task.run();
+			}
+			catch (RuntimeException ex) {
+				logger.error("Unexpected failure on the connection thread of {}", this.deviceName, ex);
+			}
+			task = this.tasks.poll();
+		}
+	}
+
+	private void checkDeadlines() {
+		long now = System.nanoTime();
+		SocketHandler first = this.deadlines.peek();
+		while (first != null && (first.isFinished() || first.deadlineNanos() - now <= 0)) {
+			this.deadlines.remove();
+			if (!first.isFinished()) {
+				first.timedOut();
+			}
+			first = this.deadlines.peek();
+		}
+	}
+
+	/** Milliseconds until the next deadline, 0 for ever. */
+	private long untilDeadline() {
+		if (!this.tasks.isEmpty()) {
+			return 1;
+		}
+		SocketHandler first = this.deadlines.peek();
+		if (first == null) {
+			return 0;
+		}
+		return Math.max(1, TimeUnit.NANOSECONDS.toMillis(first.deadlineNanos() - System.nanoTime()) + 1);
+	}
+
+}

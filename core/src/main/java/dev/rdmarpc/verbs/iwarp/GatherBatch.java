@@ -1,0 +1,168 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * FPDUs on their way into the socket: headers and small payloads in a staging buffer,
+ * large payloads where they lie, all in one gathering write. Guarded by the reactor's
+ * lock.
+ *
+ * <p>
+ * Filled once, then written until empty, then filled again or given back to the pool.
+ */
+final class GatherBatch {
+
+	/** Holds the longest FPDU even if all of it is copied. */
+	static final int STAGING_BYTES = 80 * 1024;
+
+	private static final int MAX_VECTORS = 256;
+
+	private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+
+	private final ByteBuffer[] slices = new ByteBuffer[MAX_VECTORS / 2 + 1];
+
+	private final ByteBuffer[] vectors = new ByteBuffer[MAX_VECTORS + 1];
+
+	private final @Nullable IwarpMemoryRegion[] regions = new IwarpMemoryRegion[MAX_VECTORS + 1];
+
+	private int sliceCount;
+
+	private int count;
+
+	private int first;
+
+	private int position;
+
+	private int runStart;
+
+	private long remainingBytes;
+
+	/** Whether nothing is left to write. */
+	boolean isEmpty() {
+		return this.remainingBytes == 0;
+	}
+
+	long remainingBytes() {
+		return this.remainingBytes;
+	}
+
+	/** Whether an FPDU of so many staged bytes and so many references fits. */
+	boolean fits(int stagedBytes, int references) {
+		return this.position + stagedBytes <= STAGING_BYTES && this.count + 2 * references + 1 <= MAX_VECTORS;
+	}
+
+	/** The staging buffer; its position and limit may be changed freely. */
+	ByteBuffer staging() {
+		return this.staging;
+	}
+
+	/** The next free byte of the staging buffer. */
+	int position() {
+		return this.position;
+	}
+
+	/** Takes staged bytes into the batch. */
+	void advance(int bytes) {
+		this.position += bytes;
+		this.remainingBytes += bytes;
+	}
+
+	/** Takes memory into the batch where it lies. */
+	ByteBuffer reference(IwarpMemoryRegion region, int offset, int length) {
+		seal();
+		ByteBuffer view = region.acquireView(offset, length);
+		this.vectors[this.count] = view;
+		this.regions[this.count] = region;
+		this.count++;
+		this.remainingBytes += length;
+		return view;
+	}
+
+	/** Ends the run of staged bytes, so that they are written. */
+	void seal() {
+		if (this.position == this.runStart) {
+			return;
+		}
+		ByteBuffer slice = this.slices[this.sliceCount];
+		if (slice == null) {
+			slice = this.staging.duplicate();
+			this.slices[this.sliceCount] = slice;
+		}
+		this.sliceCount++;
+		slice.limit(this.position).position(this.runStart);
+		this.vectors[this.count++] = slice;
+		this.runStart = this.position;
+	}
+
+	/** Whether all memory that is still to be written is registered. */
+	boolean isValid() {
+		for (int i = this.first; i < this.count; i++) {
+			IwarpMemoryRegion region = this.regions[i];
+			if (region != null && !region.isValid()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Writes what the socket takes and returns how much that was. */
+	long write(SocketChannel channel) throws IOException {
+		seal();
+		long written = (this.count - this.first == 1) ? channel.write(this.vectors[this.first])
+				: channel.write(this.vectors, this.first, this.count - this.first);
+		this.remainingBytes -= written;
+		while (this.first < this.count && !this.vectors[this.first].hasRemaining()) {
+			this.first++;
+		}
+		if (this.remainingBytes == 0) {
+			reset();
+		}
+		return written;
+	}
+
+	/** Copies what is left to be written. */
+	void copyRemainder(ByteBuffer target) {
+		seal();
+		for (int i = this.first; i < this.count; i++) {
+			target.put(this.vectors[i]);
+		}
+	}
+
+	/** Forgets what is left and gives the memory back. */
+	void reset() {
+		for (int i = 0; i < this.count; i++) {
+			IwarpMemoryRegion region = this.regions[i];
+			if (region != null) {
+				region.releaseView(this.vectors[i]);
+				this.regions[i] = null;
+			}
+		}
+		this.sliceCount = 0;
+		this.count = 0;
+		this.first = 0;
+		this.position = 0;
+		this.runStart = 0;
+		this.remainingBytes = 0;
+	}
+
+}

@@ -1,0 +1,371 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiving half of a connection: finds the FPDUs in the byte stream, checks them and
+ * has them placed and delivered. Guarded by the reactor's lock.
+ *
+ * <p>
+ * Implementation notes. Bytes are read into a staging buffer that all connections of the
+ * reactor share. What is left of an incomplete FPDU moves to a buffer of the connection's
+ * own, borrowed while it is needed. When a long rest of a payload is still in the socket
+ * and may be placed before the CRC is known, the stream changes to {@code PAYLOAD}: the
+ * next reads go straight to the payload's place, with a short tail buffer behind for the
+ * trailer and the next header. {@code TRAILER} waits for pad and CRC after such a
+ * payload. No FPDU is begun while the completion queue has no room; it waits in the
+ * buffer.
+ */
+final class InboundStream {
+
+	/** Bytes read per connection before others get their turn. */
+	private static final int STEP_BYTES = 512 * 1024;
+
+	/** What is read behind a payload, or first where a long payload is expected. */
+	private static final int TAIL_BYTES = 256;
+
+	private final Connection connection;
+
+	private final Reactor reactor;
+
+	private final InboundDispatcher dispatcher;
+
+	private final Placement placement;
+
+	private final ReadRequester requester;
+
+	private final boolean crcEnabled;
+
+	private final int directBytes;
+
+	private final CRC32C crc = new CRC32C();
+
+	private final byte[] header = new byte[FpduWriter.MAX_HEADER_BYTES];
+
+	private int headerBytes;
+
+	private int segmentBytes;
+
+	private State state = State.HEADER;
+
+	private @Nullable ByteBuffer partial;
+
+	private int partialBytes;
+
+	private int payloadRemaining;
+
+	private int trailerBytes;
+
+	private boolean expectsLarge;
+
+	private boolean stalled;
+
+	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester) {
+		this.connection = connection;
+		this.reactor = connection.queuePair().reactor();
+		this.dispatcher = dispatcher;
+		this.placement = dispatcher.placement();
+		this.requester = requester;
+		this.crcEnabled = connection.parameters().crcEnabled();
+		this.directBytes = connection.queuePair().device().options().directReceiveBytes();
+	}
+
+	/** Whether complete FPDUs wait for room in the completion queue. */
+	boolean isStalled() {
+		return this.stalled;
+	}
+
+	/**
+	 * Reads and handles what is there, up to a bound.
+	 * @return whether anything was read
+	 * @throws EOFException if the peer has closed its half of the connection
+	 */
+	boolean advance() throws IOException, ProtocolViolation {
+		if (this.stalled) {
+			resume();
+		}
+		int total = 0;
+		while (total < STEP_BYTES && this.reactor.hasRoom() && !this.connection.isClosed()) {
+			int asked = (this.state == State.PAYLOAD) ? this.payloadRemaining + TAIL_BYTES : 0;
+			long read;
+			if (this.state == State.PAYLOAD) {
+				read = readPayload();
+			}
+			else {
+				ByteBuffer in = prepareRead();
+				asked = in.remaining();
+				read = this.connection.channel().read(in);
+				if (read > 0) {
+					parse(in, in.position());
+				}
+			}
+			if (read < 0) {
+				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
+			}
+			total += (int) read;
+			if (read == 0 || read < asked) {
+				break;
+			}
+		}
+		return total > 0;
+	}
+
+	/** Whether the stream is between two FPDUs. */
+	boolean atBoundary() {
+		return this.state == State.HEADER && this.partialBytes == 0;
+	}
+
+	private ByteBuffer prepareRead() {
+		ByteBuffer own = this.partial;
+		if (own != null) {
+			return own.limit(own.capacity()).position(this.partialBytes);
+		}
+		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
+		ByteBuffer shared = this.reactor.inboundStaging();
+		return shared.limit(small ? TAIL_BYTES : shared.capacity()).position(0);
+	}
+
+	private long readPayload() throws IOException, ProtocolViolation {
+		if (!this.placement.isValid()) {
+			throw this.dispatcher.placementLost();
+		}
+		ByteBuffer tail = this.reactor.inboundStaging();
+		tail.limit(TAIL_BYTES).position(0);
+		long read = this.placement.read(this.connection.channel(), tail);
+		if (read > 0) {
+			this.payloadRemaining -= (int) Math.min(read, this.payloadRemaining);
+			if (this.payloadRemaining == 0) {
+				this.state = State.TRAILER;
+				parse(tail, tail.position());
+			}
+		}
+		return read;
+	}
+
+	private void resume() throws ProtocolViolation {
+		ByteBuffer own = this.partial;
+		this.stalled = false;
+		if (own != null && this.reactor.hasRoom()) {
+			parse(own, this.partialBytes);
+		}
+		else {
+			this.stalled = own != null;
+		}
+	}
+
+	/** Handles the FPDUs in {@code in} from 0 to {@code limit} and keeps the rest. */
+	private void parse(ByteBuffer in, int limit) throws ProtocolViolation {
+		in.clear();
+		int position = 0;
+		while (!this.connection.isClosed()) {
+			int available = limit - position;
+			if (this.state == State.TRAILER) {
+				if (available < this.trailerBytes) {
+					break;
+				}
+				endPayload(in, position);
+				position += this.trailerBytes;
+				continue;
+			}
+			if (available < FpduFlyweight.ULPDU_OFFSET) {
+				break;
+			}
+			if (!this.reactor.hasRoom()) {
+				this.stalled = true;
+				break;
+			}
+			int ulpduBytes = FpduFlyweight.ulpduLength(in, position);
+			int total = FpduFlyweight.totalBytes(ulpduBytes);
+			if (available >= total) {
+				handleComplete(in, position, ulpduBytes);
+				position += total;
+			}
+			else if (beginPayload(in, position, available, ulpduBytes)) {
+				position = limit;
+			}
+			else {
+				break;
+			}
+		}
+		keep(in, position, this.connection.isClosed() ? position : limit);
+	}
+
+	private void handleComplete(ByteBuffer in, int position, int ulpduBytes) throws ProtocolViolation {
+		int crcOffset = position + FpduFlyweight.totalBytes(ulpduBytes) - FpduFlyweight.CRC_BYTES;
+		if (this.crcEnabled) {
+			this.crc.reset();
+			this.crc.update(in.limit(crcOffset).position(position));
+			in.clear();
+			checkCrc(FpduFlyweight.crc(in, crcOffset));
+		}
+		int ddp = position + FpduFlyweight.ULPDU_OFFSET;
+		beginSegment(in, ddp, ulpduBytes, ulpduBytes);
+		this.placement.copyFrom(in, ddp + InboundDispatcher.headerBytes(DdpTaggedFlyweight.control(in, ddp)));
+		this.expectsLarge = ulpduBytes >= this.directBytes;
+		this.dispatcher.end();
+	}
+
+	/** Begins a long payload of which a part is still in the socket, if that may be. */
+	private boolean beginPayload(ByteBuffer in, int position, int available, int ulpduBytes) throws ProtocolViolation {
+		int ddp = position + FpduFlyweight.ULPDU_OFFSET;
+		if (available < FpduFlyweight.ULPDU_OFFSET + DdpUntaggedFlyweight.HEADER_BYTES) {
+			return false;
+		}
+		int control = DdpTaggedFlyweight.control(in, ddp);
+		int payload = ddp + InboundDispatcher.headerBytes(control);
+		int end = ddp + ulpduBytes;
+		int arrived = position + available;
+		boolean mayPlace = InboundDispatcher.placeFixedByState(control)
+				|| (!this.crcEnabled && InboundDispatcher.isWrite(control));
+		if (!mayPlace || end - arrived < this.directBytes) {
+			return false;
+		}
+		if (this.crcEnabled) {
+			this.crc.reset();
+			this.crc.update(in.limit(payload).position(position));
+			in.clear();
+		}
+		beginSegment(in, ddp, ulpduBytes, arrived - ddp);
+		this.placement.open();
+		this.placement.fill(in.limit(arrived).position(payload));
+		in.clear();
+		this.payloadRemaining = end - arrived;
+		this.trailerBytes = FpduFlyweight.padBytes(ulpduBytes) + FpduFlyweight.CRC_BYTES;
+		this.state = State.PAYLOAD;
+		this.expectsLarge = true;
+		return true;
+	}
+
+	private void endPayload(ByteBuffer in, int position) throws ProtocolViolation {
+		this.state = State.HEADER;
+		if (this.crcEnabled) {
+			int crcOffset = position + this.trailerBytes - FpduFlyweight.CRC_BYTES;
+			this.placement.updateCrc(this.crc);
+			this.crc.update(in.limit(crcOffset).position(position));
+			in.clear();
+			this.placement.close();
+			checkCrc(FpduFlyweight.crc(in, crcOffset));
+		}
+		else {
+			this.placement.close();
+		}
+		this.dispatcher.end();
+	}
+
+	private void checkCrc(int received) throws ProtocolViolation {
+		if ((int) this.crc.getValue() != received) {
+			throw ProtocolViolation.ofStream(TerminateError.MPA_CRC, "CRC of an inbound frame is wrong");
+		}
+	}
+
+	private void beginSegment(ByteBuffer in, int ddp, int ulpduBytes, int availableBytes) throws ProtocolViolation {
+		this.headerBytes = 0;
+		int control = (ulpduBytes >= Short.BYTES) ? DdpTaggedFlyweight.control(in, ddp) : 0;
+		int needed = InboundDispatcher.headerBytes(control);
+		if (ulpduBytes < needed) {
+			throw ProtocolViolation.ofStream(TerminateError.DDP_LOCAL_CATASTROPHIC,
+					"frame of " + ulpduBytes + " bytes is shorter than a DDP header");
+		}
+		if (DdpControl.opcode(control) == DdpControl.OPCODE_READ_REQUEST) {
+			needed = Math.min(ulpduBytes, needed + ReadRequestFlyweight.HEADER_BYTES);
+		}
+		if (needed <= availableBytes) {
+			in.get(ddp, this.header, 0, needed);
+			this.headerBytes = needed;
+			this.segmentBytes = ulpduBytes;
+		}
+		this.connection.outbound().release();
+		this.dispatcher.begin(in, ddp, ulpduBytes);
+	}
+
+	/**
+	 * Moves what could not be handled yet to a buffer that lasts. If there is one
+	 * already, it is {@code in}.
+	 */
+	private void keep(ByteBuffer in, int position, int limit) {
+		int rest = limit - position;
+		ByteBuffer own = this.partial;
+		this.partialBytes = rest;
+		if (own == null && rest == 0) {
+			return;
+		}
+		int needed = Math.max(rest, neededBytes(in, position, rest));
+		if (own != null && rest > 0 && own.capacity() >= needed) {
+			if (position > 0) {
+				own.limit(limit).position(position).compact().clear();
+			}
+			return;
+		}
+		this.partial = null;
+		if (rest > 0) {
+			this.partial = this.reactor.acquirePartial(needed).put(0, in, position, rest);
+		}
+		if (own != null) {
+			this.reactor.releasePartial(own);
+		}
+	}
+
+	/** Bytes that must be together before the rest can be handled. */
+	private int neededBytes(ByteBuffer in, int position, int rest) {
+		if (this.state == State.TRAILER || rest < FpduFlyweight.ULPDU_OFFSET) {
+			return rest;
+		}
+		return FpduFlyweight.totalBytes(FpduFlyweight.ulpduLength(in, position));
+	}
+
+	/** The header of the segment last begun: DDP, and Read Request if it was one. */
+	byte[] header() {
+		return Arrays.copyOf(this.header, this.headerBytes);
+	}
+
+	/** The length of the segment last begun. */
+	int segmentBytes() {
+		return this.segmentBytes;
+	}
+
+	/** Gives the buffers back; nothing is read any more. */
+	void close() {
+		if (this.state != State.HEADER) {
+			this.placement.close();
+			this.state = State.HEADER;
+		}
+		this.placement.clear();
+		ByteBuffer own = this.partial;
+		if (own != null) {
+			this.partial = null;
+			this.reactor.releasePartial(own);
+		}
+		this.partialBytes = 0;
+		this.stalled = false;
+	}
+
+	/** What the next bytes of the stream are. */
+	private enum State {
+
+		HEADER, PAYLOAD, TRAILER
+
+	}
+
+}

@@ -1,0 +1,257 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkCompletion;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * A completion queue of user-space iWARP: completions, the notification, and the reactor
+ * that makes them. All state is guarded by the reactor's lock.
+ */
+final class IwarpCompletionQueue implements CompletionQueue {
+
+	private final IwarpDevice device;
+
+	private final CompletionRing ring;
+
+	private final Reactor reactor;
+
+	private final Set<IwarpQueuePair> queuePairs = new HashSet<>();
+
+	private Notification armed = Notification.NONE;
+
+	private boolean fired;
+
+	private boolean wakeUp;
+
+	private boolean closed;
+
+	private boolean invalidated;
+
+	IwarpCompletionQueue(IwarpDevice device, int capacity) {
+		this.device = device;
+		this.ring = new CompletionRing(capacity);
+		this.reactor = new Reactor(this, device.secureRandom());
+	}
+
+	IwarpDevice device() {
+		return this.device;
+	}
+
+	Reactor reactor() {
+		return this.reactor;
+	}
+
+	@Override
+	public int poll(WorkCompletion[] completions) {
+		int count;
+		boolean barrier;
+		this.reactor.lock();
+		try {
+			checkOpen();
+			this.reactor.runScheduled();
+			if (this.ring.isEmpty()) {
+				this.reactor.runBacklog();
+				this.reactor.advance();
+			}
+			count = this.ring.drainTo(completions);
+			barrier = this.invalidated;
+			this.invalidated = false;
+		}
+		finally {
+			this.reactor.unlockAndNotify();
+		}
+		if (barrier) {
+			this.device.awaitReactorSteps();
+		}
+		return count;
+	}
+
+	@Override
+	public void requestNotification(boolean solicitedOnly) {
+		this.reactor.lock();
+		try {
+			checkOpen();
+			this.armed = solicitedOnly ? Notification.SOLICITED : Notification.ANY;
+			this.fired = false;
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	@Override
+	public boolean await(long timeoutNanos) {
+		long start = System.nanoTime();
+		while (true) {
+			long remaining = Math.max(0, timeoutNanos) - (System.nanoTime() - start);
+			this.reactor.lock();
+			try {
+				checkOpen();
+				this.reactor.runScheduled();
+				this.reactor.runBacklog();
+				this.reactor.finishUpkeep();
+				if (this.fired || this.wakeUp) {
+					boolean result = this.fired;
+					this.fired = false;
+					this.wakeUp = false;
+					return result;
+				}
+				if (remaining <= 0 || Thread.currentThread().isInterrupted()) {
+					return false;
+				}
+				if (!this.ring.hasRoom()) {
+					return true;
+				}
+				remaining = this.reactor.untilDeadline(remaining);
+				this.reactor.beginSelect();
+			}
+			finally {
+				this.reactor.unlockAndNotify();
+			}
+			select(remaining);
+		}
+	}
+
+	private void select(long remaining) {
+		try {
+			this.reactor.select(remaining);
+		}
+		finally {
+			this.reactor.lock();
+			try {
+				this.reactor.endSelect();
+				this.reactor.advanceReady();
+			}
+			finally {
+				this.reactor.unlockAndNotify();
+			}
+		}
+	}
+
+	@Override
+	public void wakeUp() {
+		this.reactor.lock();
+		try {
+			this.wakeUp = true;
+			if (this.reactor.isSelecting()) {
+				this.reactor.wakeUp();
+			}
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	boolean hasRoom() {
+		return this.ring.hasRoom();
+	}
+
+	/** Adds a completion; the caller has asked for room and holds the lock. */
+	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, boolean solicited,
+			IwarpQueuePair queuePair) {
+		this.ring.add(id, status, opcode, byteLength, invalidatedKey, queuePair);
+		if (invalidatedKey != 0) {
+			this.invalidated = true;
+		}
+		boolean matches = switch (this.armed) {
+			case NONE -> false;
+			case ANY -> true;
+			case SOLICITED -> solicited || status != WorkStatus.SUCCESS;
+		};
+		if (matches) {
+			this.armed = Notification.NONE;
+			this.fired = true;
+			if (this.reactor.isSelecting()) {
+				this.reactor.wakeUp();
+			}
+		}
+	}
+
+	/** Attaches a queue pair that is being created. */
+	void attach(IwarpQueuePair queuePair) {
+		this.reactor.lock();
+		try {
+			checkOpen();
+			this.queuePairs.add(queuePair);
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/** Detaches a queue pair that is being closed; the caller holds the lock. */
+	void detach(IwarpQueuePair queuePair) {
+		this.queuePairs.remove(queuePair);
+		this.ring.purge(queuePair);
+	}
+
+	private void checkOpen() {
+		if (this.closed) {
+			throw new VerbsException(VerbsError.CLOSED, "completion queue is closed");
+		}
+	}
+
+	boolean isClosed() {
+		this.reactor.lock();
+		try {
+			return this.closed;
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		List<IwarpQueuePair> attached;
+		this.reactor.lock();
+		try {
+			if (this.closed) {
+				return;
+			}
+			this.closed = true;
+			attached = new ArrayList<>(this.queuePairs);
+			for (IwarpQueuePair queuePair : attached) {
+				queuePair.lifecycle().completionQueueClosed();
+			}
+		}
+		finally {
+			this.reactor.unlockAndNotify();
+		}
+		this.reactor.close();
+		this.device.removed(this);
+	}
+
+	/** Which completions fire the notification. */
+	private enum Notification {
+
+		NONE, ANY, SOLICITED
+
+	}
+
+}

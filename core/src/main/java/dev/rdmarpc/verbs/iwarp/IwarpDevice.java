@@ -1,0 +1,230 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.ConnectionListener;
+import dev.rdmarpc.verbs.ConnectionRequestHandler;
+import dev.rdmarpc.verbs.DeviceLimits;
+import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The device of user-space iWARP: STag table, connection thread, and all that was created
+ * on it.
+ */
+final class IwarpDevice implements VerbsDevice {
+
+	/** Bounded by the 32 bits of DDP's message offset; kept to a round number below. */
+	static final long MAX_MESSAGE_BYTES = 1L << 30;
+
+	private static final int MAX_COMPLETION_QUEUE_ENTRIES = 1 << 20;
+
+	private static final int MAX_QUEUE_DEPTH = 1 << 16;
+
+	private static final int MAX_SEGMENTS = 32;
+
+	private final String name;
+
+	private final IwarpOptions options;
+
+	private final DeviceLimits limits;
+
+	private final SecureRandom secureRandom = new SecureRandom();
+
+	private final StagTable stags = new StagTable(this.secureRandom);
+
+	private final ConnectionThread connectionThread;
+
+	private final Set<IwarpProtectionDomain> domains = ConcurrentHashMap.newKeySet();
+
+	private final Set<IwarpCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
+
+	private final Set<Integer> queuePairNumbers = ConcurrentHashMap.newKeySet();
+
+	private final AtomicInteger nextQueuePairNumber = new AtomicInteger(1);
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	IwarpDevice(String name, IwarpOptions options) {
+		this.name = name;
+		this.options = options;
+		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
+				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), MAX_MESSAGE_BYTES, true, true,
+				false);
+		this.connectionThread = new ConnectionThread(name, options);
+	}
+
+	@Override
+	public String name() {
+		return this.name;
+	}
+
+	@Override
+	public DeviceLimits limits() {
+		return this.limits;
+	}
+
+	IwarpOptions options() {
+		return this.options;
+	}
+
+	StagTable stags() {
+		return this.stags;
+	}
+
+	SecureRandom secureRandom() {
+		return this.secureRandom;
+	}
+
+	ConnectionThread connectionThread() {
+		return this.connectionThread;
+	}
+
+	@Override
+	public ProtectionDomain allocateProtectionDomain() {
+		checkOpen();
+		IwarpProtectionDomain domain = new IwarpProtectionDomain(this);
+		this.domains.add(domain);
+		return domain;
+	}
+
+	@Override
+	public CompletionQueue createCompletionQueue(int capacity) {
+		checkOpen();
+		checkRange("completion queue capacity", capacity, MAX_COMPLETION_QUEUE_ENTRIES);
+		IwarpCompletionQueue queue = new IwarpCompletionQueue(this, capacity);
+		this.completionQueues.add(queue);
+		return queue;
+	}
+
+	@Override
+	public ConnectionListener listen(InetSocketAddress address, ListenOptions listenOptions,
+			ConnectionRequestHandler handler) {
+		checkOpen();
+		return IwarpListener.open(this, address, listenOptions, handler);
+	}
+
+	@Override
+	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
+			ConnectOptions connectOptions) {
+		checkOpen();
+		IwarpQueuePair own = own(queuePair);
+		checkReadDepths(connectOptions);
+		own.lifecycle().beginConnecting();
+		return MpaInitiator.start(own, remote, connectOptions);
+	}
+
+	/** The queue pair as one of this device. */
+	IwarpQueuePair own(QueuePair queuePair) {
+		if (queuePair instanceof IwarpQueuePair own && own.device() == this) {
+			return own;
+		}
+		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + this.name);
+	}
+
+	void checkReadDepths(ConnectOptions connectOptions) {
+		int greatest = Math.max(connectOptions.readDepth(), connectOptions.responderResources());
+		if (greatest > this.limits.maxReadDepth()) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					"read depth of " + greatest + " (expected: at most " + this.limits.maxReadDepth() + ")");
+		}
+	}
+
+	static void checkRange(String what, int value, int maximum) {
+		if (value < 1) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, what + " of " + value + " (expected: at least 1)");
+		}
+		if (value > maximum) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					what + " of " + value + " (expected: at most " + maximum + ")");
+		}
+	}
+
+	/** A number for a new queue pair. */
+	int claimQueuePairNumber() {
+		if (this.queuePairNumbers.size() >= this.limits.maxQueuePairs()) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					this.limits.maxQueuePairs() + " queue pairs are open already");
+		}
+		while (true) {
+			int number = this.nextQueuePairNumber.getAndIncrement() & 0xFF_FFFF;
+			if (number != 0 && this.queuePairNumbers.add(number)) {
+				return number;
+			}
+		}
+	}
+
+	void releaseQueuePairNumber(int number) {
+		this.queuePairNumbers.remove(number);
+	}
+
+	/**
+	 * Returns when every step of a reactor that was under way at the call has ended. The
+	 * caller holds no lock, or only that of its own reactor.
+	 */
+	void awaitReactorSteps() {
+		for (IwarpCompletionQueue queue : this.completionQueues) {
+			queue.reactor().lock();
+			queue.reactor().unlock();
+		}
+	}
+
+	void removed(IwarpProtectionDomain domain) {
+		this.domains.remove(domain);
+	}
+
+	void removed(IwarpCompletionQueue queue) {
+		this.completionQueues.remove(queue);
+	}
+
+	private void checkOpen() {
+		if (this.closed.get()) {
+			throw new VerbsException(VerbsError.CLOSED, "device " + this.name + " is closed");
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		this.connectionThread.stopAccepting();
+		List<IwarpProtectionDomain> open = new ArrayList<>(this.domains);
+		open.forEach(IwarpProtectionDomain::close);
+		List<IwarpCompletionQueue> queues = new ArrayList<>(this.completionQueues);
+		queues.forEach(IwarpCompletionQueue::close);
+		this.connectionThread.shutDown();
+	}
+
+}

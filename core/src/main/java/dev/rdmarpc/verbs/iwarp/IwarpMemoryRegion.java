@@ -1,0 +1,182 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
+
+import dev.rdmarpc.verbs.MemoryRegion;
+
+/**
+ * A registered region: memory under an STag, with a random base as its tagged offset.
+ *
+ * <p>
+ * Implementation notes. Validity is one volatile flag that every reactor reads, holding
+ * its lock, before each step that touches the memory. Closing clears the flag and then
+ * passes once through the lock of every reactor, after which no step that saw the region
+ * valid can still be under way.
+ */
+final class IwarpMemoryRegion implements MemoryRegion {
+
+	private static final int KEPT_VIEWS = 64;
+
+	private final IwarpProtectionDomain protectionDomain;
+
+	private final ByteBuffer memory;
+
+	private final int lengthBytes;
+
+	private final int stag;
+
+	private final long base;
+
+	private final boolean localWrite;
+
+	private final boolean remoteRead;
+
+	private final boolean remoteWrite;
+
+	private final ByteBuffer[] views = new ByteBuffer[KEPT_VIEWS];
+
+	private int viewCount;
+
+	private volatile boolean valid = true;
+
+	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, ByteBuffer memory, int stag, long base,
+			boolean localWrite, boolean remoteRead, boolean remoteWrite) {
+		this.protectionDomain = protectionDomain;
+		this.memory = memory;
+		this.lengthBytes = memory.capacity();
+		this.stag = stag;
+		this.base = base;
+		this.localWrite = localWrite;
+		this.remoteRead = remoteRead;
+		this.remoteWrite = remoteWrite;
+	}
+
+	@Override
+	public int lengthBytes() {
+		return this.lengthBytes;
+	}
+
+	@Override
+	public int localKey() {
+		return this.stag;
+	}
+
+	@Override
+	public int remoteKey() {
+		return this.stag;
+	}
+
+	@Override
+	public long remoteAddress() {
+		return this.base;
+	}
+
+	@Override
+	public ByteBuffer memory() {
+		return this.memory;
+	}
+
+	@Override
+	public boolean isValid() {
+		return this.valid;
+	}
+
+	IwarpProtectionDomain protectionDomain() {
+		return this.protectionDomain;
+	}
+
+	boolean remoteReadable() {
+		return this.remoteRead;
+	}
+
+	boolean remoteWritable() {
+		return this.remoteWrite;
+	}
+
+	/** Whether a peer may invalidate the region at all. */
+	boolean remotelyAccessible() {
+		return this.remoteRead || this.remoteWrite;
+	}
+
+	/** Whether a local work request of a domain may read, or write, these bytes. */
+	boolean permitsLocal(IwarpProtectionDomain domain, int offset, int length, boolean write) {
+		return this.valid && this.protectionDomain == domain && (offset | length) >= 0
+				&& offset <= this.lengthBytes - length && (this.localWrite || !write);
+	}
+
+	/** Whether the tagged range lies within the region; call {@link #wraps} first. */
+	boolean contains(long taggedOffset, long length) {
+		long offset = taggedOffset - this.base;
+		return offset >= 0 && offset <= this.lengthBytes - length;
+	}
+
+	/** The offset in the region of a tagged offset that it contains. */
+	int offsetOf(long taggedOffset) {
+		return (int) (taggedOffset - this.base);
+	}
+
+	/** Whether a tagged range passes the end of the 64-bit space. */
+	static boolean wraps(long taggedOffset, long length) {
+		return length > 0 && Long.compareUnsigned(taggedOffset + (length - 1), taggedOffset) < 0;
+	}
+
+	/** An STag as it appears in messages. */
+	static String name(int stag) {
+		return "0x" + HexFormat.of().toHexDigits(stag);
+	}
+
+	/** Takes a view of part of the memory, to be given back with {@link #releaseView}. */
+	ByteBuffer acquireView(int offset, int length) {
+		ByteBuffer view = null;
+		synchronized (this.views) {
+			if (this.viewCount > 0) {
+				view = this.views[--this.viewCount];
+			}
+		}
+		if (view == null) {
+			view = this.memory.duplicate();
+		}
+		return view.limit(offset + length).position(offset);
+	}
+
+	void releaseView(ByteBuffer view) {
+		synchronized (this.views) {
+			if (this.viewCount < KEPT_VIEWS) {
+				this.views[this.viewCount++] = view;
+			}
+		}
+	}
+
+	/** Ends the region's validity without waiting for steps under way. */
+	void invalidate() {
+		this.valid = false;
+	}
+
+	@Override
+	public void close() {
+		this.protectionDomain.deregister(this);
+	}
+
+	@Override
+	public String toString() {
+		return "region " + name(this.stag) + " of " + this.lengthBytes + " bytes";
+	}
+
+}

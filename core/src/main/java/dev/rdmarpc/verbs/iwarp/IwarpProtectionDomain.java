@@ -1,0 +1,170 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * A protection domain of user-space iWARP: owns its regions, receive queues and queue
+ * pairs.
+ */
+final class IwarpProtectionDomain implements ProtectionDomain {
+
+	private final IwarpDevice device;
+
+	private final Set<IwarpMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+	private final Set<IwarpSharedReceiveQueue> receiveQueues = ConcurrentHashMap.newKeySet();
+
+	private final Set<IwarpQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	IwarpProtectionDomain(IwarpDevice device) {
+		this.device = device;
+	}
+
+	@Override
+	public IwarpDevice device() {
+		return this.device;
+	}
+
+	@Override
+	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
+		checkOpen();
+		boolean remoteWrite = access.contains(AccessFlag.REMOTE_WRITE);
+		boolean localWrite = remoteWrite || access.contains(AccessFlag.LOCAL_WRITE);
+		if (!memory.isDirect() || !memory.hasRemaining()) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					memory + " cannot be registered (expected: a direct buffer with bytes remaining)");
+		}
+		if (memory.isReadOnly() && localWrite) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					memory + " cannot be registered for writing (expected: a writable buffer)");
+		}
+		ByteBuffer bytes = memory.slice();
+		IwarpMemoryRegion region = this.device.stags()
+			.add((stag, base) -> new IwarpMemoryRegion(this, bytes, stag, base, localWrite,
+					access.contains(AccessFlag.REMOTE_READ), remoteWrite));
+		this.regions.add(region);
+		return region;
+	}
+
+	/** Ends a region; no step that saw it valid is under way when this returns. */
+	void deregister(IwarpMemoryRegion region) {
+		if (this.regions.remove(region)) {
+			region.invalidate();
+			this.device.stags().remove(region);
+			this.device.awaitReactorSteps();
+		}
+	}
+
+	@Override
+	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
+		checkOpen();
+		IwarpDevice.checkRange("receive queue depth", depth, this.device.limits().maxReceiveQueueDepth());
+		IwarpDevice.checkRange("receive segments", maxSegments, this.device.limits().maxReceiveSegments());
+		IwarpSharedReceiveQueue queue = new IwarpSharedReceiveQueue(this, depth, maxSegments);
+		this.receiveQueues.add(queue);
+		return queue;
+	}
+
+	@Override
+	public QueuePair createQueuePair(QueuePairOptions options) {
+		checkOpen();
+		if (!(options.completionQueue() instanceof IwarpCompletionQueue completionQueue)
+				|| completionQueue.device() != this.device) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					"completion queue is not of device " + this.device.name());
+		}
+		IwarpSharedReceiveQueue shared = own(options.sharedReceiveQueue());
+		IwarpDevice.checkRange("send queue depth", options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
+		IwarpDevice.checkRange("send segments", options.maxSendSegments(), this.device.limits().maxSendSegments());
+		if (shared == null) {
+			IwarpDevice.checkRange("receive queue depth", options.receiveQueueDepth(),
+					this.device.limits().maxReceiveQueueDepth());
+			IwarpDevice.checkRange("receive segments", options.maxReceiveSegments(),
+					this.device.limits().maxReceiveSegments());
+		}
+		int number = this.device.claimQueuePairNumber();
+		IwarpQueuePair queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
+		try {
+			completionQueue.attach(queuePair);
+		}
+		catch (VerbsException ex) {
+			this.device.releaseQueuePairNumber(number);
+			throw ex;
+		}
+		if (shared != null) {
+			shared.addUser();
+		}
+		this.queuePairs.add(queuePair);
+		return queuePair;
+	}
+
+	private @Nullable IwarpSharedReceiveQueue own(@Nullable SharedReceiveQueue queue) {
+		if (queue == null) {
+			return null;
+		}
+		if (queue instanceof IwarpSharedReceiveQueue own && own.protectionDomain() == this) {
+			return own;
+		}
+		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
+	}
+
+	void removed(IwarpQueuePair queuePair) {
+		this.queuePairs.remove(queuePair);
+		this.device.releaseQueuePairNumber(queuePair.number());
+	}
+
+	void removed(IwarpSharedReceiveQueue queue) {
+		this.receiveQueues.remove(queue);
+	}
+
+	private void checkOpen() {
+		if (this.closed.get()) {
+			throw new VerbsException(VerbsError.CLOSED, "protection domain is closed");
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		new ArrayList<>(this.queuePairs).forEach(IwarpQueuePair::close);
+		new ArrayList<>(this.receiveQueues).forEach(IwarpSharedReceiveQueue::close);
+		new ArrayList<>(this.regions).forEach(IwarpMemoryRegion::close);
+		this.device.removed(this);
+	}
+
+}

@@ -1,0 +1,227 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairListener;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * A queue pair of user-space iWARP: its queues, its state, and while connected a
+ * {@link Connection}.
+ *
+ * <p>
+ * Implementation notes. Posting touches only the rings and the volatile state. A post
+ * that finds the state {@code ERROR} after it has written to the ring sees to the flush
+ * itself; the transition to {@code ERROR} sets the state before it flushes, so one of the
+ * two sees the entry. Everything else is guarded by the reactor's lock.
+ */
+final class IwarpQueuePair implements QueuePair {
+
+	private final IwarpProtectionDomain protectionDomain;
+
+	private final IwarpCompletionQueue completionQueue;
+
+	private final Reactor reactor;
+
+	private final int number;
+
+	private final QueuePairOptions options;
+
+	private final SendQueue sendQueue;
+
+	private final @Nullable RequestRing receives;
+
+	private final @Nullable IwarpSharedReceiveQueue sharedReceives;
+
+	private final WorkReporter reporter;
+
+	private final ConnectionLifecycle lifecycle;
+
+	private final ScheduledStack.Node scheduleNode = new ScheduledStack.Node(this);
+
+	IwarpQueuePair(IwarpProtectionDomain protectionDomain, IwarpCompletionQueue completionQueue,
+			@Nullable IwarpSharedReceiveQueue sharedReceives, QueuePairOptions options, int number) {
+		this.protectionDomain = protectionDomain;
+		this.completionQueue = completionQueue;
+		this.reactor = completionQueue.reactor();
+		this.options = options;
+		this.number = number;
+		this.sendQueue = new SendQueue(new RequestRing(options.sendQueueDepth(), options.maxSendSegments()));
+		this.sharedReceives = sharedReceives;
+		this.receives = (sharedReceives != null) ? null
+				: new RequestRing(options.receiveQueueDepth(), options.maxReceiveSegments());
+		this.reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
+		this.lifecycle = new ConnectionLifecycle(this, this.reporter, new ListenerCall(this, options.listener()));
+	}
+
+	@Override
+	public int number() {
+		return this.number;
+	}
+
+	@Override
+	public QueuePairListener listener() {
+		return this.options.listener();
+	}
+
+	@Override
+	public QueuePairState state() {
+		return this.lifecycle.state();
+	}
+
+	@Override
+	public @Nullable QueuePairFault fault() {
+		return this.lifecycle.fault();
+	}
+
+	IwarpProtectionDomain protectionDomain() {
+		return this.protectionDomain;
+	}
+
+	IwarpDevice device() {
+		return this.protectionDomain.device();
+	}
+
+	Reactor reactor() {
+		return this.reactor;
+	}
+
+	SendQueue sendQueue() {
+		return this.sendQueue;
+	}
+
+	WorkReporter reporter() {
+		return this.reporter;
+	}
+
+	ConnectionLifecycle lifecycle() {
+		return this.lifecycle;
+	}
+
+	IwarpCompletionQueue completionQueue() {
+		return this.completionQueue;
+	}
+
+	int maxReceiveSegments() {
+		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : this.options.maxReceiveSegments();
+	}
+
+	ReceiveSource receiveSource() {
+		RequestRing own = this.receives;
+		if (own == null) {
+			return Objects.requireNonNull(this.sharedReceives);
+		}
+		return (receive) -> {
+			if (own.isEmpty()) {
+				return false;
+			}
+			receive.take(own);
+			return true;
+		};
+	}
+
+	@Override
+	public PostResult postSend(WorkRequest request) {
+		if (request.opcode() == WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "receive posted to the send queue of " + this);
+		}
+		QueuePairState current = checkOpen();
+		if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
+			throw new VerbsException(VerbsError.INVALID_STATE, this + " is not connected, its state is " + current);
+		}
+		PostResult result = this.sendQueue.ring().post(request);
+		if (result == PostResult.POSTED) {
+			this.reactor.schedule(this.scheduleNode);
+			flushIfInError();
+		}
+		return result;
+	}
+
+	@Override
+	public PostResult postReceive(WorkRequest request) {
+		if (request.opcode() != WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					request.opcode() + " posted to the receive queue of " + this);
+		}
+		RequestRing own = this.receives;
+		if (own == null) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, this + " uses a shared receive queue");
+		}
+		checkOpen();
+		PostResult result = own.post(request);
+		if (result == PostResult.POSTED) {
+			flushIfInError();
+		}
+		return result;
+	}
+
+	private QueuePairState checkOpen() {
+		QueuePairState current = this.lifecycle.state();
+		if (current == QueuePairState.CLOSED) {
+			throw new VerbsException(VerbsError.CLOSED, this + " is closed");
+		}
+		return current;
+	}
+
+	private void flushIfInError() {
+		if (this.lifecycle.state() == QueuePairState.ERROR) {
+			this.reactor.schedule(this.scheduleNode);
+			this.reactor.runScheduledIfUnlocked();
+		}
+	}
+
+	@Override
+	public void ringDoorbell() {
+		this.reactor.runScheduledIfUnlocked();
+	}
+
+	@Override
+	public void disconnect() {
+		this.lifecycle.disconnect();
+		device().connectionThread().abandon(this);
+	}
+
+	@Override
+	public void close() {
+		if (!this.lifecycle.close()) {
+			return;
+		}
+		device().connectionThread().abandon(this);
+		if (this.sharedReceives != null) {
+			this.sharedReceives.removeUser();
+		}
+		this.protectionDomain.removed(this);
+	}
+
+	@Override
+	public String toString() {
+		return "queue pair " + this.number;
+	}
+
+}

@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * A shared receive queue. Queue pairs of several reactors may take from it; a short lock
+ * of its own, innermost of all, makes them take turns.
+ */
+final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource {
+
+	private final IwarpProtectionDomain protectionDomain;
+
+	private final RequestRing ring;
+
+	private final ReentrantLock takeLock = new ReentrantLock();
+
+	private final AtomicInteger users = new AtomicInteger();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	IwarpSharedReceiveQueue(IwarpProtectionDomain protectionDomain, int depth, int maxSegments) {
+		this.protectionDomain = protectionDomain;
+		this.ring = new RequestRing(depth, maxSegments);
+	}
+
+	IwarpProtectionDomain protectionDomain() {
+		return this.protectionDomain;
+	}
+
+	int maxSegments() {
+		return this.ring.maxSegments();
+	}
+
+	@Override
+	public PostResult postReceive(WorkRequest request) {
+		if (request.opcode() != WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					request.opcode() + " posted to a shared receive queue (expected: RECEIVE)");
+		}
+		if (this.closed.get()) {
+			throw new VerbsException(VerbsError.CLOSED, "shared receive queue is closed");
+		}
+		return this.ring.post(request);
+	}
+
+	@Override
+	public int posted() {
+		return (int) (this.ring.tail() - this.ring.head());
+	}
+
+	@Override
+	public boolean take(PostedReceive receive) {
+		this.takeLock.lock();
+		try {
+			if (this.ring.isEmpty()) {
+				return false;
+			}
+			receive.take(this.ring);
+			return true;
+		}
+		finally {
+			this.takeLock.unlock();
+		}
+	}
+
+	void addUser() {
+		this.users.incrementAndGet();
+	}
+
+	void removeUser() {
+		this.users.decrementAndGet();
+	}
+
+	@Override
+	public void close() {
+		int count = this.users.get();
+		if (count > 0) {
+			throw new VerbsException(VerbsError.BUSY, count + " queue pairs still use the shared receive queue");
+		}
+		if (this.closed.compareAndSet(false, true)) {
+			this.takeLock.lock();
+			try {
+				this.ring.clear();
+			}
+			finally {
+				this.takeLock.unlock();
+			}
+			this.protectionDomain.removed(this);
+		}
+	}
+
+}

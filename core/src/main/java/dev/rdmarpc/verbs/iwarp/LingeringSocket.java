@@ -1,0 +1,122 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A socket whose connection is over: its last words are written, then it is half-closed
+ * and read until the peer has closed too, so that no reset overtakes the last words.
+ */
+final class LingeringSocket extends SocketHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(LingeringSocket.class);
+
+	private static final int MAX_READS = 64;
+
+	private final ConnectionThread thread;
+
+	private final SocketChannel channel;
+
+	private final ByteBuffer lastWords;
+
+	private @Nullable SelectionKey key;
+
+	private boolean halfClosed;
+
+	private LingeringSocket(ConnectionThread thread, SocketChannel channel, ByteBuffer lastWords, long deadlineNanos) {
+		super(deadlineNanos);
+		this.thread = thread;
+		this.channel = channel;
+		this.lastWords = lastWords;
+	}
+
+	/** Takes over a socket; on the connection thread. */
+	static void start(ConnectionThread thread, SocketChannel channel, ByteBuffer lastWords, long deadlineNanos) {
+		LingeringSocket socket = new LingeringSocket(thread, channel, lastWords, deadlineNanos);
+		try {
+			if (!socket.advance()) {
+				socket.key = thread.register(channel, socket.interest(), socket);
+			}
+		}
+		catch (IOException ex) {
+			socket.failed(ex);
+		}
+	}
+
+	private int interest() {
+		return SelectionKey.OP_READ | (this.halfClosed ? 0 : SelectionKey.OP_WRITE);
+	}
+
+	@Override
+	void ready() throws IOException {
+		if (!advance() && this.key != null) {
+			this.key.interestOps(interest());
+		}
+	}
+
+	/** Writes and reads what is possible; returns whether the socket is closed. */
+	private boolean advance() throws IOException {
+		if (!this.halfClosed) {
+			this.channel.write(this.lastWords);
+			if (!this.lastWords.hasRemaining()) {
+				this.channel.shutdownOutput();
+				this.halfClosed = true;
+			}
+		}
+		for (int i = 0; i < MAX_READS; i++) {
+			int read = this.channel.read(this.thread.discardBuffer());
+			if (read < 0) {
+				close();
+				return true;
+			}
+			if (read == 0) {
+				break;
+			}
+		}
+		return false;
+	}
+
+	@Override
+	void timedOut() {
+		close();
+	}
+
+	@Override
+	void failed(Exception cause) {
+		logger.debug("Connection ended without a farewell: {}", cause.toString());
+		close();
+	}
+
+	private void close() {
+		finish();
+		try {
+			this.channel.close();
+		}
+		catch (IOException ex) {
+			logger.debug("Cannot close a socket", ex);
+		}
+	}
+
+}

@@ -1,0 +1,304 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The connecting side of the MPA handshake (RFC 5044, section 7.1; RFC 6581, section 4).
+ * Lives on the connection thread.
+ *
+ * <p>
+ * Revision 2 is offered first. A peer that knows revision 1 only must close the
+ * connection without a reply, or replies with revision 1; then one more connection is
+ * made with revision 1, within the same time-out.
+ */
+final class MpaInitiator extends SocketHandler {
+
+	private final IwarpQueuePair queuePair;
+
+	private final ConnectionThread thread;
+
+	private final InetSocketAddress remote;
+
+	private final ConnectOptions options;
+
+	private final int revision;
+
+	private final CompletableFuture<ConnectionInfo> result;
+
+	private final MpaFrameReader reader = new MpaFrameReader(false);
+
+	private @Nullable SocketChannel channel;
+
+	private @Nullable SelectionKey key;
+
+	private @Nullable ByteBuffer request;
+
+	private boolean crcAsked;
+
+	private MpaInitiator(IwarpQueuePair queuePair, InetSocketAddress remote, ConnectOptions options, int revision,
+			CompletableFuture<ConnectionInfo> result, long deadlineNanos) {
+		super(deadlineNanos);
+		this.queuePair = queuePair;
+		this.thread = queuePair.device().connectionThread();
+		this.remote = remote;
+		this.options = options;
+		this.revision = revision;
+		this.result = result;
+	}
+
+	/** Starts an attempt of a queue pair that was claimed for it; from any thread. */
+	static CompletableFuture<ConnectionInfo> start(IwarpQueuePair queuePair, InetSocketAddress remote,
+			ConnectOptions options) {
+		ConnectionThread thread = queuePair.device().connectionThread();
+		CompletableFuture<ConnectionInfo> result = new Attempt(thread, queuePair);
+		MpaInitiator initiator = new MpaInitiator(queuePair, remote, options, MpaFrameFlyweight.REVISION_2, result,
+				System.nanoTime() + options.timeoutNanos());
+		thread.addAttempt(queuePair, initiator);
+		thread.execute(initiator::open);
+		return result;
+	}
+
+	private void open() {
+		if (isFinished()) {
+			return;
+		}
+		try {
+			SocketChannel opened = SocketChannel.open();
+			this.channel = opened;
+			SocketTuning.prepare(opened, this.queuePair.device().options());
+			boolean connected = opened.connect(this.remote);
+			this.key = this.thread.register(opened, connected ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT, this);
+		}
+		catch (IOException | UnresolvedAddressException ex) {
+			failed(ex);
+		}
+	}
+
+	@Override
+	void ready() throws IOException {
+		SocketChannel open = this.channel;
+		SelectionKey current = this.key;
+		if (open == null || current == null) {
+			return;
+		}
+		if (!open.isConnected() && !open.finishConnect()) {
+			return;
+		}
+		ByteBuffer frame = this.request;
+		if (frame == null) {
+			frame = encodeRequest();
+			this.request = frame;
+		}
+		if (frame.hasRemaining()) {
+			open.write(frame);
+			current.interestOps(frame.hasRemaining() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+			return;
+		}
+		MpaFrame reply = this.reader.read(open);
+		if (reply != null) {
+			settle(open, current, reply);
+		}
+	}
+
+	private ByteBuffer encodeRequest() {
+		IwarpOptions settings = this.queuePair.device().options();
+		this.crcAsked = SocketTuning.asksForCrc(this.remote.getAddress(), settings);
+		int flags = this.crcAsked ? MpaFrameFlyweight.FLAG_CRC : 0;
+		if (this.revision == MpaFrameFlyweight.REVISION_1) {
+			return MpaFrameFlyweight.encode(true, flags, MpaFrameFlyweight.REVISION_1, this.options.privateData());
+		}
+		boolean peerToPeer = settings.peerToPeer();
+		int ird = this.options.responderResources() | (peerToPeer ? MpaFrameFlyweight.IRD_PEER_TO_PEER : 0);
+		int ord = this.options.readDepth() | (peerToPeer ? MpaFrameFlyweight.ORD_RTR_WRITE : 0);
+		return MpaFrameFlyweight.encodeEnhanced(true, flags, ird, ord, this.options.privateData());
+	}
+
+	private void settle(SocketChannel open, SelectionKey current, MpaFrame reply) throws IOException {
+		if (reply.revision() > MpaFrameFlyweight.REVISION_2) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply of revision " + reply.revision());
+		}
+		if (reply.revision() < this.revision) {
+			retryWithRevision1();
+			return;
+		}
+		if (reply.rejected()) {
+			throw new VerbsException(VerbsError.CONNECTION_REJECTED, this.remote + " rejected the connection", null,
+					reply.privateData());
+		}
+		if (reply.truncated()) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply without the enhanced data it announces");
+		}
+		if (reply.markers()) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, this.remote + " requires MPA markers");
+		}
+		ConnectionParameters parameters = negotiate(open, reply);
+		InetSocketAddress local = (InetSocketAddress) open.getLocalAddress();
+		this.thread.deregister(current);
+		finish();
+		this.thread.removeAttempt(this.queuePair);
+		if (this.queuePair.lifecycle().established(open, parameters, null)) {
+			ConnectionInfo info = new ConnectionInfo(local, this.remote, parameters.readDepth(),
+					parameters.responderResources(), reply.privateData());
+			if (!this.result.complete(info)) {
+				this.queuePair.disconnect();
+			}
+		}
+		else {
+			this.thread.linger(open, ByteBuffer.allocate(0));
+			this.result.completeExceptionally(
+					new VerbsException(VerbsError.CLOSED, this.queuePair + " was closed or disconnected"));
+		}
+	}
+
+	private ConnectionParameters negotiate(SocketChannel open, MpaFrame reply) throws IOException {
+		int readDepth = this.options.readDepth();
+		int responderResources = this.options.responderResources();
+		ReadyToReceive readyToReceive = ReadyToReceive.NONE;
+		if (this.revision == MpaFrameFlyweight.REVISION_2) {
+			if (!reply.enhanced()) {
+				throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply without the enhanced data asked for");
+			}
+			if (reply.inboundReads() != MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED) {
+				readDepth = Math.min(readDepth, reply.inboundReads());
+			}
+			if (reply.outboundReads() != MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED
+					&& reply.outboundReads() > responderResources) {
+				throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer wants " + reply.outboundReads()
+						+ " RDMA Reads outstanding (expected: at most " + responderResources + ")");
+			}
+			if (this.queuePair.device().options().peerToPeer() && reply.peerToPeer()) {
+				if ((reply.ord() & MpaFrameFlyweight.ORD_RTR_WRITE) == 0) {
+					throw new VerbsException(VerbsError.PROTOCOL_ERROR,
+							"peer did not choose the ready-to-receive frame offered");
+				}
+				readyToReceive = ReadyToReceive.WRITE;
+			}
+		}
+		return new ConnectionParameters(true, this.crcAsked || reply.crc(),
+				SocketTuning.maxUlpduBytes(open, this.queuePair.device().options()), readDepth, responderResources,
+				readyToReceive);
+	}
+
+	private void retryWithRevision1() {
+		MpaInitiator second = new MpaInitiator(this.queuePair, this.remote, this.options, MpaFrameFlyweight.REVISION_1,
+				this.result, deadlineNanos());
+		finish();
+		closeChannel();
+		this.thread.addAttempt(this.queuePair, second);
+		second.open();
+	}
+
+	@Override
+	void timedOut() {
+		failed(new VerbsException(VerbsError.TIMED_OUT, this.remote + " did not answer in time"));
+	}
+
+	@Override
+	void failed(Exception cause) {
+		boolean asked = this.request != null && !this.request.hasRemaining();
+		if (asked && this.revision == MpaFrameFlyweight.REVISION_2 && cause instanceof IOException
+				&& this.reader.isUntouched()) {
+			retryWithRevision1();
+			return;
+		}
+		finish();
+		this.thread.removeAttempt(this.queuePair);
+		closeChannel();
+		this.queuePair.lifecycle().connectingFailed();
+		this.result.completeExceptionally(translate(cause));
+	}
+
+	private void closeChannel() {
+		SocketChannel open = this.channel;
+		if (open != null) {
+			this.thread.discard(open);
+		}
+	}
+
+	private VerbsException translate(Exception cause) {
+		if (cause instanceof VerbsException verbs) {
+			return verbs;
+		}
+		String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
+		VerbsError error;
+		if (cause instanceof UnresolvedAddressException || cause instanceof NoRouteToHostException
+				|| message.contains("unreachable")) {
+			error = VerbsError.UNREACHABLE;
+		}
+		else if (message.contains("timed out")) {
+			error = VerbsError.TIMED_OUT;
+		}
+		else if (cause instanceof ConnectException) {
+			error = VerbsError.CONNECTION_REFUSED;
+		}
+		else if (cause instanceof EOFException || cause instanceof IOException) {
+			error = VerbsError.CONNECTION_LOST;
+		}
+		else {
+			error = VerbsError.DEVICE_ERROR;
+		}
+		return new VerbsException(error, "cannot connect to " + this.remote + ": " + cause, cause);
+	}
+
+	/** The result of an attempt; cancelling it abandons the attempt. */
+	private static final class Attempt extends CompletableFuture<ConnectionInfo> {
+
+		private final ConnectionThread thread;
+
+		private final IwarpQueuePair queuePair;
+
+		Attempt(ConnectionThread thread, IwarpQueuePair queuePair) {
+			this.thread = thread;
+			this.queuePair = queuePair;
+		}
+
+		@Override
+		public boolean cancel(boolean mayInterruptIfRunning) {
+			boolean cancelled = super.cancel(mayInterruptIfRunning);
+			if (cancelled) {
+				this.thread.abandon(this.queuePair);
+			}
+			return cancelled;
+		}
+
+		@Override
+		public <U> CompletableFuture<U> newIncompleteFuture() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+}

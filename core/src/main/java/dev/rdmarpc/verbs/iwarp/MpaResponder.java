@@ -1,0 +1,255 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The listening side of the MPA handshake (RFC 5044, section 7.1; RFC 6581, section 4).
+ * Lives on the connection thread.
+ *
+ * <p>
+ * While the request waits for its answer the socket is watched, because a peer may give
+ * up but may not send anything before the reply.
+ */
+final class MpaResponder extends SocketHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(MpaResponder.class);
+
+	private final IwarpListener listener;
+
+	private final ConnectionThread thread;
+
+	private final SocketChannel channel;
+
+	private final InetSocketAddress remote;
+
+	private final MpaFrameReader reader = new MpaFrameReader(true);
+
+	private @Nullable SelectionKey key;
+
+	private @Nullable IwarpConnectionRequest request;
+
+	private @Nullable Acceptance acceptance;
+
+	private MpaResponder(IwarpListener listener, SocketChannel channel, InetSocketAddress remote) {
+		super(System.nanoTime() + listener.options().handshakeTimeoutNanos());
+		this.listener = listener;
+		this.thread = listener.device().connectionThread();
+		this.channel = channel;
+		this.remote = remote;
+	}
+
+	/** Starts the handshake of an accepted socket. */
+	static MpaResponder start(IwarpListener listener, SocketChannel channel) throws IOException {
+		MpaResponder responder = new MpaResponder(listener, channel, (InetSocketAddress) channel.getRemoteAddress());
+		responder.key = responder.thread.register(channel, SelectionKey.OP_READ, responder);
+		return responder;
+	}
+
+	ConnectionThread thread() {
+		return this.thread;
+	}
+
+	IwarpDevice device() {
+		return this.listener.device();
+	}
+
+	InetSocketAddress remote() {
+		return this.remote;
+	}
+
+	@Override
+	void ready() throws IOException {
+		Acceptance accepted = this.acceptance;
+		if (accepted != null) {
+			writeReply(accepted);
+			return;
+		}
+		if (this.request != null) {
+			int read = this.channel.read(this.thread.discardBuffer().limit(1));
+			if (read != 0) {
+				drop((read < 0) ? "peer closed before the reply" : "peer sent data before the reply");
+			}
+			return;
+		}
+		MpaFrame frame = this.reader.read(this.channel);
+		if (frame != null) {
+			requested(frame);
+		}
+	}
+
+	private void requested(MpaFrame frame) {
+		if (frame.revision() > MpaFrameFlyweight.REVISION_2) {
+			logger.debug("Closed a connection from {}: MPA revision {}", this.remote, frame.revision());
+			drop("MPA revision " + frame.revision());
+			return;
+		}
+		if (frame.rejected() || frame.truncated()) {
+			drop("malformed MPA request");
+			return;
+		}
+		if (frame.markers() || !this.listener.tryAddConnection()) {
+			logger.debug("Rejected a connection from {}: {}", this.remote,
+					frame.markers() ? "it requires markers" : "too many connections");
+			sendReject(frame, new byte[0]);
+			return;
+		}
+		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);
+		this.request = asked;
+		try {
+			this.listener.handler().onConnectionRequest(asked);
+		}
+		catch (RuntimeException ex) {
+			logger.error("Handler of connections to {} failed", this.listener.localAddress(), ex);
+			drop("handler failed");
+		}
+	}
+
+	/** Sends the reply of a request that was accepted. */
+	void accept(IwarpQueuePair queuePair, ConnectOptions options, MpaFrame frame,
+			CompletableFuture<ConnectionInfo> result) {
+		if (isFinished()) {
+			queuePair.lifecycle().connectingFailed();
+			result.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
+					"connection request of " + this.remote + " is gone"));
+			return;
+		}
+		try {
+			Acceptance accepted = Acceptance.of(queuePair, options, frame, result, this.channel, this.remote);
+			this.acceptance = accepted;
+			this.thread.addAttempt(queuePair, this);
+			writeReply(accepted);
+		}
+		catch (IOException ex) {
+			failed(ex);
+		}
+	}
+
+	private void writeReply(Acceptance accepted) throws IOException {
+		this.channel.write(accepted.reply());
+		SelectionKey current = this.key;
+		if (current == null) {
+			return;
+		}
+		if (accepted.reply().hasRemaining()) {
+			current.interestOps(SelectionKey.OP_WRITE);
+			return;
+		}
+		InetSocketAddress local = (InetSocketAddress) this.channel.getLocalAddress();
+		this.thread.deregister(current);
+		end();
+		this.thread.removeAttempt(accepted.queuePair());
+		if (accepted.queuePair()
+			.lifecycle()
+			.established(this.channel, accepted.parameters(), this.listener::removeConnection)) {
+			accepted.result()
+				.complete(new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
+						accepted.parameters().responderResources(), accepted.frame().privateData()));
+			return;
+		}
+		this.listener.removeConnection();
+		this.thread.linger(this.channel, ByteBuffer.allocate(0));
+		accepted.result()
+			.completeExceptionally(
+					new VerbsException(VerbsError.CLOSED, accepted.queuePair() + " was closed or disconnected"));
+	}
+
+	/** Sends the reply of a request that was rejected. */
+	void reject(MpaFrame frame, byte[] privateData) {
+		if (!isFinished()) {
+			this.listener.removeConnection();
+			sendReject(frame, privateData);
+		}
+	}
+
+	private void sendReject(MpaFrame frame, byte[] privateData) {
+		int flags = MpaFrameFlyweight.FLAG_REJECT | (frame.flags() & MpaFrameFlyweight.FLAG_CRC);
+		ByteBuffer reply = frame.enhanced() ? MpaFrameFlyweight.encodeEnhanced(false, flags, 0, 0, privateData)
+				: MpaFrameFlyweight.encode(false, flags, frame.revision(), privateData);
+		SelectionKey current = this.key;
+		end();
+		try {
+			if (current != null) {
+				this.thread.deregister(current);
+			}
+			this.thread.linger(this.channel, reply);
+		}
+		catch (IOException ex) {
+			this.thread.discard(this.channel);
+		}
+	}
+
+	private void end() {
+		finish();
+		this.listener.removePending(this);
+	}
+
+	/** Gives the connection up. */
+	void drop(String reason) {
+		if (isFinished()) {
+			return;
+		}
+		end();
+		IwarpConnectionRequest asked = this.request;
+		if (asked != null) {
+			asked.drop();
+			this.listener.removeConnection();
+		}
+		this.thread.discard(this.channel);
+		Acceptance accepted = this.acceptance;
+		if (accepted != null) {
+			this.thread.removeAttempt(accepted.queuePair());
+			accepted.queuePair().lifecycle().connectingFailed();
+			accepted.result()
+				.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
+						"connection from " + this.remote + " was not established: " + reason));
+		}
+	}
+
+	@Override
+	void timedOut() {
+		IwarpConnectionRequest asked = this.request;
+		if (asked != null && this.acceptance == null && asked.drop()) {
+			logger.warn("Connection request from {} was not answered in time", this.remote);
+			reject(asked.frame(), new byte[0]);
+			return;
+		}
+		drop("handshake took too long");
+	}
+
+	@Override
+	void failed(Exception cause) {
+		logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
+		drop(cause.toString());
+	}
+
+}

@@ -1,0 +1,338 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkOpcode;
+
+/**
+ * The sending half of a connection: cuts send queue requests and Read Responses into
+ * FPDUs and writes them. Guarded by the reactor's lock.
+ *
+ * <p>
+ * Implementation notes. The two sources take turns FPDU by FPDU, so that neither a long
+ * Send nor a long Read Response delays the other. Segments of one message are never mixed
+ * with segments of another of the same kind, tagged or untagged, because receivers such
+ * as Linux siw keep one reassembly state per kind. A batch is filled only when the last
+ * one is written, so what is posted while the socket is full leaves in few large writes.
+ */
+final class OutboundStream {
+
+	/** Payload bytes gathered before writing. */
+	private static final int FILL_BYTES = 512 * 1024;
+
+	/** Bytes written per connection before others get their turn. */
+	private static final int STEP_BYTES = 1024 * 1024;
+
+	/** What the zero-length Write that says ready to receive names. */
+	private static final int READY_TO_RECEIVE_STAG = 1;
+
+	private final Connection connection;
+
+	private final Reactor reactor;
+
+	private final SendQueue sendQueue;
+
+	private final ReadRequester requester;
+
+	private final ReadResponder responder;
+
+	private final FpduWriter writer;
+
+	private final int maxUlpduBytes;
+
+	private final int copyThreshold;
+
+	private final int maxPieces;
+
+	private @Nullable GatherBatch batch;
+
+	private boolean heldBack;
+
+	private boolean readyToReceivePending;
+
+	private boolean responderTurn;
+
+	private long filledBytes;
+
+	private long writtenBytes;
+
+	OutboundStream(Connection connection, ReadRequester requester, ReadResponder responder) {
+		ConnectionParameters parameters = connection.parameters();
+		IwarpQueuePair queuePair = connection.queuePair();
+		this.connection = connection;
+		this.reactor = queuePair.reactor();
+		this.sendQueue = queuePair.sendQueue();
+		this.requester = requester;
+		this.responder = responder;
+		this.copyThreshold = queuePair.device().options().copyThresholdBytes();
+		this.maxUlpduBytes = parameters.maxUlpduBytes();
+		this.maxPieces = this.sendQueue.ring().maxSegments();
+		this.writer = new FpduWriter(parameters.crcEnabled(), this.copyThreshold);
+		this.heldBack = !parameters.initiator();
+		this.readyToReceivePending = parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.WRITE;
+	}
+
+	/** Lets a responder send, because the initiator has sent its first FPDU. */
+	void release() {
+		this.heldBack = false;
+	}
+
+	/** Stream position up to which the socket has taken the bytes. */
+	long writtenBytes() {
+		return this.writtenBytes;
+	}
+
+	/** Whether the socket was full and bytes are waiting. */
+	boolean isBlocked() {
+		return this.batch != null;
+	}
+
+	/** Whether all that was posted or asked for has left. */
+	boolean isIdle() {
+		return this.batch == null && this.responder.isEmpty();
+	}
+
+	/**
+	 * Writes until there is nothing to send, the socket is full or the step is over.
+	 * @return whether anything was written
+	 */
+	boolean flush() throws IOException, ProtocolViolation {
+		long before = this.writtenBytes;
+		while (this.writtenBytes - before < STEP_BYTES) {
+			GatherBatch current = this.batch;
+			if (current == null) {
+				if (!hasWork()) {
+					break;
+				}
+				current = this.reactor.acquireBatch();
+				this.batch = current;
+				fill(current);
+			}
+			else if (!current.isValid()) {
+				throw new IOException("memory was deregistered while it was being sent");
+			}
+			if (!current.isEmpty()) {
+				this.writtenBytes += current.write(this.connection.channel());
+			}
+			if (!current.isEmpty()) {
+				break;
+			}
+			this.batch = null;
+			this.reactor.releaseBatch(current);
+		}
+		return this.writtenBytes != before;
+	}
+
+	/** Whether there is something to send now. */
+	boolean hasWork() {
+		return !this.heldBack && (this.readyToReceivePending || canSend() || !this.responder.isEmpty());
+	}
+
+	private boolean canSend() {
+		return this.sendQueue.hasNext()
+				&& (this.sendQueue.opcode() != WorkOpcode.READ || this.requester.hasRoom() || this.requester.isEmpty());
+	}
+
+	private void fill(GatherBatch target) throws ProtocolViolation {
+		if (this.readyToReceivePending) {
+			this.readyToReceivePending = false;
+			fillReadyToReceive(target);
+		}
+		while (target.remainingBytes() < FILL_BYTES) {
+			boolean send = canSend();
+			boolean respond = !this.responder.isEmpty();
+			if (send && respond) {
+				boolean write = this.sendQueue.opcode() == WorkOpcode.WRITE;
+				respond = this.responderTurn ? !(write && this.sendQueue.midMessage())
+						: write && this.responder.midMessage();
+				send = !respond;
+				this.responderTurn = !respond;
+			}
+			boolean filled = send ? fillFromSendQueue(target) : respond && fillFromResponder(target);
+			if (!filled) {
+				break;
+			}
+		}
+	}
+
+	private void fillReadyToReceive(GatherBatch target) {
+		int ddp = this.writer.begin(target, DdpTaggedFlyweight.HEADER_BYTES, 0);
+		DdpTaggedFlyweight.encode(target.staging(), ddp, true, DdpControl.OPCODE_WRITE, READY_TO_RECEIVE_STAG, 0);
+		this.writer.end(target);
+		this.filledBytes += FpduFlyweight.totalBytes(DdpTaggedFlyweight.HEADER_BYTES);
+	}
+
+	private boolean fillFromSendQueue(GatherBatch target) {
+		if (!this.sendQueue.begin(this.connection.queuePair().protectionDomain(),
+				this.connection.parameters().readDepth(), IwarpDevice.MAX_MESSAGE_BYTES)) {
+			return false;
+		}
+		if (this.sendQueue.opcode() == WorkOpcode.READ) {
+			return fillReadRequest(target);
+		}
+		boolean tagged = this.sendQueue.opcode() == WorkOpcode.WRITE;
+		int headerBytes = tagged ? DdpTaggedFlyweight.HEADER_BYTES : DdpUntaggedFlyweight.HEADER_BYTES;
+		long remaining = this.sendQueue.remainingBytes();
+		int payload = (int) Math.min(remaining, this.maxUlpduBytes - headerBytes);
+		if (!fits(target, payload, this.maxPieces)) {
+			return false;
+		}
+		int ddp = this.writer.begin(target, headerBytes, payload);
+		encodeHeader(target.staging(), ddp, payload == remaining);
+		appendPayload(target, payload);
+		this.writer.end(target);
+		this.filledBytes += FpduFlyweight.totalBytes(headerBytes + payload);
+		if (payload == remaining) {
+			this.sendQueue.endNext(this.filledBytes);
+		}
+		return true;
+	}
+
+	private boolean fits(GatherBatch target, int payload, int pieces) {
+		int copied = (int) Math.min(payload, (long) pieces * this.copyThreshold);
+		return target.fits(FpduWriter.MAX_HEADER_BYTES + FpduWriter.MAX_TRAILER_BYTES + copied, pieces);
+	}
+
+	private void encodeHeader(ByteBuffer staging, int ddp, boolean last) {
+		RequestRing ring = this.sendQueue.ring();
+		long request = this.sendQueue.next();
+		if (this.sendQueue.opcode() == WorkOpcode.WRITE) {
+			DdpTaggedFlyweight.encode(staging, ddp, last, DdpControl.OPCODE_WRITE, ring.remoteKey(request),
+					ring.remoteAddress(request) + this.sendQueue.messageOffset());
+			return;
+		}
+		int opcode = switch (this.sendQueue.opcode()) {
+			case SEND_SOLICITED -> DdpControl.OPCODE_SEND_SOLICITED;
+			case SEND_WITH_INVALIDATE -> DdpControl.OPCODE_SEND_INVALIDATE;
+			default -> DdpControl.OPCODE_SEND;
+		};
+		int invalidate = (opcode == DdpControl.OPCODE_SEND_INVALIDATE) ? ring.remoteKey(request) : 0;
+		DdpUntaggedFlyweight.encode(staging, ddp, last, opcode, invalidate, DdpControl.QUEUE_SEND,
+				this.sendQueue.messageSequenceNumber(), (int) this.sendQueue.messageOffset());
+	}
+
+	private void appendPayload(GatherBatch target, int payload) {
+		RequestRing ring = this.sendQueue.ring();
+		long request = this.sendQueue.next();
+		int remaining = payload;
+		while (remaining > 0) {
+			int segment = this.sendQueue.segment();
+			int piece = Math.min(remaining, ring.length(request, segment) - this.sendQueue.segmentOffset());
+			IwarpMemoryRegion region = ring.region(request, segment);
+			if (piece == 0 || region == null) {
+				this.sendQueue.nextSegment();
+				continue;
+			}
+			this.writer.payload(target, region, ring.offset(request, segment) + this.sendQueue.segmentOffset(), piece);
+			this.sendQueue.advance(piece);
+			remaining -= piece;
+		}
+	}
+
+	/** One Read Request per local segment, because a sink is one range of one STag. */
+	private boolean fillReadRequest(GatherBatch target) {
+		if (!this.requester.hasRoom() || !fits(target, 0, 0)) {
+			return false;
+		}
+		RequestRing ring = this.sendQueue.ring();
+		long request = this.sendQueue.next();
+		int count = ring.segmentCount(request);
+		boolean empty = ring.totalBytes(request) == 0;
+		while (!empty && ring.length(request, this.sendQueue.segment()) == 0) {
+			this.sendQueue.nextSegment();
+		}
+		int segment = this.sendQueue.segment();
+		IwarpMemoryRegion region = empty ? null : ring.region(request, segment);
+		int length = empty ? 0 : ring.length(request, segment);
+		int msn = this.requester.add(request, region, empty ? 0 : ring.offset(request, segment), length);
+		int ddp = this.writer.begin(target, DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES, 0);
+		DdpUntaggedFlyweight.encode(target.staging(), ddp, true, DdpControl.OPCODE_READ_REQUEST, 0,
+				DdpControl.QUEUE_READ_REQUEST, msn, 0);
+		ReadRequestFlyweight.encode(target.staging(), ddp + DdpUntaggedFlyweight.HEADER_BYTES,
+				this.requester.newestSinkStag(), this.requester.newestSinkOffset(), length, ring.remoteKey(request),
+				ring.remoteAddress(request) + this.sendQueue.messageOffset());
+		this.writer.end(target);
+		this.filledBytes += FpduFlyweight
+			.totalBytes(DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES);
+		this.sendQueue.readBegun();
+		if (!empty) {
+			this.sendQueue.advance(length);
+		}
+		if (empty || this.sendQueue.remainingBytes() == 0 || this.sendQueue.segment() == count) {
+			this.sendQueue.endNext(this.filledBytes);
+		}
+		return true;
+	}
+
+	private boolean fillFromResponder(GatherBatch target) throws ProtocolViolation {
+		if (!this.responder.isValid()) {
+			throw ProtocolViolation.ofResponse(TerminateError.RDMAP_INVALID_STAG, this.responder.requestHeader(),
+					"source of an RDMA Read was deregistered");
+		}
+		int remaining = this.responder.remainingBytes();
+		int payload = Math.min(remaining, this.maxUlpduBytes - DdpTaggedFlyweight.HEADER_BYTES);
+		if (!fits(target, payload, 1)) {
+			return false;
+		}
+		int ddp = this.writer.begin(target, DdpTaggedFlyweight.HEADER_BYTES, payload);
+		DdpTaggedFlyweight.encode(target.staging(), ddp, payload == remaining, DdpControl.OPCODE_READ_RESPONSE,
+				this.responder.sinkStag(), this.responder.sinkOffset());
+		IwarpMemoryRegion region = this.responder.region();
+		if (payload > 0 && region != null) {
+			this.writer.payload(target, region, this.responder.offset(), payload);
+		}
+		this.writer.end(target);
+		this.filledBytes += FpduFlyweight.totalBytes(DdpTaggedFlyweight.HEADER_BYTES + payload);
+		this.responder.sent(payload);
+		return true;
+	}
+
+	/** Appends an FPDU to an unfinished stream: what is left of it, and a last word. */
+	ByteBuffer remainderWith(int lastWordBytes) {
+		GatherBatch current = this.batch;
+		boolean lost = current != null && !current.isValid();
+		int left = (current == null || lost) ? 0 : (int) current.remainingBytes();
+		ByteBuffer remainder = ByteBuffer.allocate(left + lastWordBytes);
+		if (current != null && !lost) {
+			current.copyRemainder(remainder);
+		}
+		return lost ? remainder.limit(0) : remainder;
+	}
+
+	/** Whether memory went away in the middle of being sent. */
+	boolean hasLostMemory() {
+		GatherBatch current = this.batch;
+		return current != null && !current.isValid();
+	}
+
+	/** Gives everything back; nothing is sent any more. */
+	void close() {
+		this.heldBack = true;
+		GatherBatch current = this.batch;
+		if (current != null) {
+			this.batch = null;
+			current.reset();
+			this.reactor.releaseBatch(current);
+		}
+	}
+
+}

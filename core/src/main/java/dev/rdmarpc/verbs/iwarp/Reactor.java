@@ -1,0 +1,385 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The engine of a completion queue: one lock, one selector, and the connections whose
+ * work completes there.
+ *
+ * <p>
+ * Implementation notes. Whoever polls or awaits holds {@link #lock} while connections
+ * advance; nobody holds it while blocked in the selector. A posting thread never waits
+ * for the lock: it pushes its queue pair onto the {@link ScheduledStack} and tries the
+ * lock once. If that fails, the holder looks at the stack after it has unlocked and, if
+ * it is not empty, tries again itself; push before try and unlock before look make sure
+ * that one of the two sees the other.
+ *
+ * <p>
+ * The selector is used by one thread at a time: by the awaiting thread while
+ * {@link #selecting} is set, otherwise by holders of the lock. A thread that polls while
+ * another awaits reads some connections in turn instead of selecting.
+ */
+final class Reactor {
+
+	/** Up to so many connections are read without asking the selector first. */
+	private static final int DIRECT_CONNECTIONS = 8;
+
+	/** Fruitless reads after which a connection is read less often. */
+	private static final int IDLE_READS = 256;
+
+	/** An idle connection among several is read once in so many polls. */
+	private static final int IDLE_STRIDE = 16;
+
+	private final IwarpCompletionQueue completionQueue;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Selector selector;
+
+	private final RandomSource random;
+
+	private final BufferPool buffers = new BufferPool();
+
+	private final ByteBuffer inboundStaging = ByteBuffer.allocateDirect(BufferPool.LARGE_BYTES);
+
+	private final ScheduledStack scheduled = new ScheduledStack();
+
+	private final List<Connection> connections = new ArrayList<>();
+
+	private final List<Connection> ready = new ArrayList<>();
+
+	private final ArrayDeque<ConnectionLifecycle> backlog = new ArrayDeque<>();
+
+	private final List<ConnectionLifecycle> draining = new ArrayList<>();
+
+	private final ArrayDeque<IwarpQueuePair> disconnected = new ArrayDeque<>();
+
+	/** Kept, because a method reference made per call would be garbage per call. */
+	private final Consumer<SelectionKey> readyAction;
+
+	private boolean selecting;
+
+	private boolean keysCancelled;
+
+	private int turn;
+
+	private int polls;
+
+	Reactor(IwarpCompletionQueue completionQueue, SecureRandom secureRandom) {
+		this.completionQueue = completionQueue;
+		this.readyAction = this::addReady;
+		this.random = new RandomSource(secureRandom);
+		try {
+			this.selector = Selector.open();
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot open a selector: " + ex.getMessage(), ex);
+		}
+	}
+
+	private void addReady(SelectionKey key) {
+		this.ready.add((Connection) key.attachment());
+	}
+
+	void lock() {
+		this.lock.lock();
+	}
+
+	/** Unlocks, and sees to what others have scheduled meanwhile. */
+	void unlock() {
+		this.lock.unlock();
+		runScheduledIfUnlocked();
+	}
+
+	Condition newCondition() {
+		return this.lock.newCondition();
+	}
+
+	/** Unlocks and calls listeners of connections that have ended. */
+	void unlockAndNotify() {
+		while (!this.disconnected.isEmpty()) {
+			IwarpQueuePair queuePair = this.disconnected.poll();
+			ListenerCall call = queuePair.lifecycle().listenerCall();
+			call.begin();
+			this.lock.unlock();
+			try {
+				call.run();
+			}
+			finally {
+				this.lock.lock();
+				call.end();
+			}
+		}
+		unlock();
+	}
+
+	/** Has a queue pair served at the next opportunity; needs no lock. */
+	void schedule(ScheduledStack.Node node) {
+		this.scheduled.push(node);
+	}
+
+	/** Serves what is scheduled unless another thread is about to; needs no lock. */
+	void runScheduledIfUnlocked() {
+		while (!this.scheduled.isEmpty() && this.lock.tryLock()) {
+			try {
+				this.scheduled.serveAll();
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+	}
+
+	/** Serves what is scheduled. */
+	void runScheduled() {
+		this.scheduled.serveAll();
+	}
+
+	/** Serves queue pairs that had waited for room in the completion queue. */
+	void runBacklog() {
+		for (int i = this.backlog.size(); i > 0 && hasRoom(); i--) {
+			ConnectionLifecycle lifecycle = this.backlog.remove();
+			lifecycle.backlogged(false);
+			lifecycle.serve();
+		}
+	}
+
+	/** Notes that a queue pair has more to report than there is room for. */
+	void addBacklog(ConnectionLifecycle lifecycle) {
+		if (lifecycle.backlogged(true)) {
+			this.backlog.add(lifecycle);
+		}
+	}
+
+	/** Notes that the listener of a queue pair is to be called. */
+	void addDisconnected(IwarpQueuePair queuePair) {
+		this.disconnected.add(queuePair);
+		if (this.selecting) {
+			this.selector.wakeup();
+		}
+	}
+
+	void removeDisconnected(IwarpQueuePair queuePair) {
+		this.disconnected.remove(queuePair);
+	}
+
+	/** Notes that a queue pair has a deadline for what it still has to send. */
+	void addDraining(ConnectionLifecycle lifecycle) {
+		this.draining.add(lifecycle);
+		if (this.selecting) {
+			this.selector.wakeup();
+		}
+	}
+
+	boolean hasRoom() {
+		return this.completionQueue.hasRoom();
+	}
+
+	/** Advances connections without waiting, as many as is cheap. */
+	void advance() {
+		this.polls++;
+		int count = this.connections.size();
+		if (this.selecting || count <= DIRECT_CONNECTIONS) {
+			advanceDirectly(count);
+		}
+		else {
+			selectNow();
+			advanceReady();
+		}
+		finishUpkeep();
+	}
+
+	private void advanceDirectly(int count) {
+		boolean guarded = count > 1;
+		int steps = Math.min(count, DIRECT_CONNECTIONS);
+		for (int i = 0; i < steps && hasRoom(); i++) {
+			int size = this.connections.size();
+			if (size == 0) {
+				return;
+			}
+			this.turn = (this.turn + 1 < size) ? this.turn + 1 : 0;
+			Connection connection = this.connections.get(this.turn);
+			if (guarded && connection.idleReads() > IDLE_READS && (this.polls + i) % IDLE_STRIDE != 0) {
+				continue;
+			}
+			connection.queuePair().lifecycle().advance();
+		}
+	}
+
+	/** Advances what the selector has found ready. */
+	void advanceReady() {
+		for (int i = 0; i < this.ready.size(); i++) {
+			this.ready.get(i).queuePair().lifecycle().advance();
+		}
+		this.ready.clear();
+	}
+
+	/** Sees to deadlines and to sockets that have left. */
+	void finishUpkeep() {
+		if (!this.draining.isEmpty()) {
+			long now = System.nanoTime();
+			this.draining.removeIf((lifecycle) -> lifecycle.drainEnded(now));
+		}
+		if (this.keysCancelled && !this.selecting) {
+			selectNow();
+		}
+	}
+
+	private void selectNow() {
+		this.keysCancelled = false;
+		try {
+			this.selector.selectNow(this.readyAction);
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR, "selector failed: " + ex.getMessage(), ex);
+		}
+	}
+
+	/** Claims the selector for a blocking {@link #select}. */
+	void beginSelect() {
+		if (this.selecting) {
+			throw new VerbsException(VerbsError.INVALID_STATE, "another thread awaits the completion queue");
+		}
+		this.selecting = true;
+	}
+
+	/**
+	 * Blocks until a connection is ready or somebody wakes the selector; without the
+	 * lock.
+	 */
+	void select(long timeoutNanos) {
+		long millis = TimeUnit.NANOSECONDS.toMillis(timeoutNanos + 999_999);
+		try {
+			this.selector.select(this.readyAction, Math.max(1, millis));
+		}
+		catch (ClosedSelectorException ex) {
+			// The completion queue was closed; the caller finds out.
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR, "selector failed: " + ex.getMessage(), ex);
+		}
+	}
+
+	void endSelect() {
+		this.selecting = false;
+		this.keysCancelled = true;
+	}
+
+	/** The time until a draining queue pair must be looked at, at most the given one. */
+	long untilDeadline(long timeoutNanos) {
+		long least = timeoutNanos;
+		if (!this.draining.isEmpty()) {
+			long now = System.nanoTime();
+			for (ConnectionLifecycle lifecycle : this.draining) {
+				least = Math.min(least, Math.max(1, lifecycle.drainDeadline() - now));
+			}
+		}
+		return least;
+	}
+
+	boolean isSelecting() {
+		return this.selecting;
+	}
+
+	void wakeUp() {
+		this.selector.wakeup();
+	}
+
+	/** Notes that a key's interest has changed, so that a blocked selector sees it. */
+	void interestChanged() {
+		if (this.selecting) {
+			this.selector.wakeup();
+		}
+	}
+
+	/** Takes over the socket of an established connection. */
+	Connection register(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters)
+			throws IOException {
+		SelectionKey key = channel.register(this.selector, SelectionKey.OP_READ);
+		Connection connection = new Connection(queuePair, channel, parameters, key);
+		key.attach(connection);
+		this.connections.add(connection);
+		interestChanged();
+		return connection;
+	}
+
+	void deregister(Connection connection) {
+		this.connections.remove(connection);
+		connection.key().cancel();
+		this.keysCancelled = true;
+		if (this.selecting) {
+			this.selector.wakeup();
+		}
+		else {
+			selectNow();
+		}
+	}
+
+	/** Where connections read to that hold no partial frame. */
+	ByteBuffer inboundStaging() {
+		return this.inboundStaging.clear();
+	}
+
+	ByteBuffer acquirePartial(int bytes) {
+		return this.buffers.acquire(bytes);
+	}
+
+	void releasePartial(ByteBuffer buffer) {
+		this.buffers.release(buffer);
+	}
+
+	GatherBatch acquireBatch() {
+		return this.buffers.acquireBatch();
+	}
+
+	void releaseBatch(GatherBatch batch) {
+		this.buffers.releaseBatch(batch);
+	}
+
+	RandomSource random() {
+		return this.random;
+	}
+
+	/** Closes the selector; no connection is left. */
+	void close() {
+		try {
+			this.selector.close();
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot close a selector: " + ex.getMessage(), ex);
+		}
+	}
+
+}

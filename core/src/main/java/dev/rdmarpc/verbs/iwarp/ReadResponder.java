@@ -1,0 +1,219 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves the peer's RDMA Reads: receives Read Requests on untagged queue 1 and hands
+ * their responses, in order, to the outbound stream (RFC 5040, sections 4.4 and 5.2).
+ * Guarded by the reactor's lock.
+ *
+ * <p>
+ * Regions are checked when the request arrives and again before each segment of the
+ * response. The source of a zero-length Read is not looked at.
+ */
+final class ReadResponder implements SegmentHandler {
+
+	private final IwarpQueuePair queuePair;
+
+	private final int depth;
+
+	private final @Nullable IwarpMemoryRegion[] regions;
+
+	private final int[] offsets;
+
+	private final int[] lengths;
+
+	private final int[] sinkStags;
+
+	private final long[] sinkOffsets;
+
+	private final byte[][] headers;
+
+	private long head;
+
+	private long tail;
+
+	private int sentBytes;
+
+	ReadResponder(IwarpQueuePair queuePair, int depth) {
+		int capacity = Math.max(1, depth);
+		this.queuePair = queuePair;
+		this.depth = depth;
+		this.regions = new IwarpMemoryRegion[capacity];
+		this.offsets = new int[capacity];
+		this.lengths = new int[capacity];
+		this.sinkStags = new int[capacity];
+		this.sinkOffsets = new long[capacity];
+		this.headers = new byte[capacity][DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES];
+	}
+
+	@Override
+	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
+		checkEnvelope(in, ddpOffset, ulpduBytes);
+		int request = ddpOffset + DdpUntaggedFlyweight.HEADER_BYTES;
+		long size = ReadRequestFlyweight.size(in, request);
+		long sinkOffset = ReadRequestFlyweight.sinkTaggedOffset(in, request);
+		int slot = slot(this.tail);
+		this.regions[slot] = null;
+		this.offsets[slot] = 0;
+		this.lengths[slot] = 0;
+		if (size > 0) {
+			int stag = ReadRequestFlyweight.sourceStag(in, request);
+			long source = ReadRequestFlyweight.sourceTaggedOffset(in, request);
+			IwarpMemoryRegion region = check(stag, source, size, sinkOffset);
+			this.regions[slot] = region;
+			this.offsets[slot] = region.offsetOf(source);
+			this.lengths[slot] = (int) size;
+		}
+		this.sinkStags[slot] = ReadRequestFlyweight.sinkStag(in, request);
+		this.sinkOffsets[slot] = sinkOffset;
+		in.get(ddpOffset, this.headers[slot]);
+	}
+
+	private void checkEnvelope(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
+		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
+		if (queue != DdpControl.QUEUE_READ_REQUEST) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
+					"Read Request on untagged queue " + Integer.toUnsignedString(queue));
+		}
+		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
+		if (msn != (int) (this.tail + 1)) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
+					"Read Request with message sequence number " + Integer.toUnsignedString(msn) + " (expected: "
+							+ Integer.toUnsignedString((int) (this.tail + 1)) + ")");
+		}
+		if (this.tail - this.head >= this.depth) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER,
+					"more than " + this.depth + " Read Requests outstanding");
+		}
+		if (DdpUntaggedFlyweight.messageOffset(in, ddpOffset) != 0) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
+					"Read Request with a message offset");
+		}
+		int length = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
+		if (length != ReadRequestFlyweight.HEADER_BYTES
+				|| !DdpControl.isLast(DdpUntaggedFlyweight.control(in, ddpOffset))) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_TOO_LONG,
+					"Read Request of " + length + " bytes (expected: " + ReadRequestFlyweight.HEADER_BYTES + ")");
+		}
+	}
+
+	private IwarpMemoryRegion check(int stag, long source, long size, long sinkOffset) throws ProtocolViolation {
+		IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
+		if (region == null || !region.isValid()) {
+			throw violation(TerminateError.RDMAP_INVALID_STAG, stag, source, size);
+		}
+		if (region.protectionDomain() != this.queuePair.protectionDomain()) {
+			throw violation(TerminateError.RDMAP_STAG_NOT_ASSOCIATED, stag, source, size);
+		}
+		if (IwarpMemoryRegion.wraps(source, size) || IwarpMemoryRegion.wraps(sinkOffset, size)) {
+			throw violation(TerminateError.RDMAP_TO_WRAP, stag, source, size);
+		}
+		if (!region.contains(source, size)) {
+			throw violation(TerminateError.RDMAP_BASE_OR_BOUNDS, stag, source, size);
+		}
+		if (!region.remoteReadable()) {
+			throw violation(TerminateError.RDMAP_ACCESS_RIGHTS, stag, source, size);
+		}
+		return region;
+	}
+
+	private static ProtocolViolation violation(TerminateError error, int stag, long offset, long size) {
+		return ProtocolViolation.of(error, "RDMA Read of " + size + " bytes from STag " + IwarpMemoryRegion.name(stag)
+				+ " at 0x" + Long.toHexString(offset));
+	}
+
+	@Override
+	public void end() {
+		this.tail++;
+	}
+
+	@Override
+	public ProtocolViolation placementLost() {
+		throw new IllegalStateException("a Read Request places nothing");
+	}
+
+	boolean isEmpty() {
+		return this.head == this.tail;
+	}
+
+	/** Whether a response was begun and is not finished. */
+	boolean midMessage() {
+		return this.sentBytes > 0;
+	}
+
+	/** The memory that the next segment comes from, or {@code null} if it is empty. */
+	@Nullable IwarpMemoryRegion region() {
+		return this.regions[slot(this.head)];
+	}
+
+	/** Whether the source is still registered. */
+	boolean isValid() {
+		IwarpMemoryRegion region = region();
+		return region == null || region.isValid();
+	}
+
+	/** Where in the region the next segment begins. */
+	int offset() {
+		return this.offsets[slot(this.head)] + this.sentBytes;
+	}
+
+	int remainingBytes() {
+		return this.lengths[slot(this.head)] - this.sentBytes;
+	}
+
+	int sinkStag() {
+		return this.sinkStags[slot(this.head)];
+	}
+
+	long sinkOffset() {
+		return this.sinkOffsets[slot(this.head)] + this.sentBytes;
+	}
+
+	/** The headers of the request being served, for a Terminate. */
+	byte[] requestHeader() {
+		return this.headers[slot(this.head)].clone();
+	}
+
+	/** Moves on by a segment. */
+	void sent(int bytes) {
+		this.sentBytes += bytes;
+		int slot = slot(this.head);
+		if (this.sentBytes == this.lengths[slot]) {
+			this.sentBytes = 0;
+			this.regions[slot] = null;
+			this.head++;
+		}
+	}
+
+	/** Forgets everything outstanding. */
+	void clear() {
+		Arrays.fill(this.regions, null);
+		this.head = this.tail;
+		this.sentBytes = 0;
+	}
+
+	private int slot(long request) {
+		return (int) (request % this.lengths.length);
+	}
+
+}

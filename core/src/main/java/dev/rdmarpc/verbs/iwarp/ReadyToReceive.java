@@ -1,0 +1,34 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+/** The initiator's first frame when peer-to-peer set-up was agreed on (RFC 6581). */
+enum ReadyToReceive {
+
+	/** No such frame: the initiator's first message allows the responder to send. */
+	NONE,
+
+	/** A zero-length Send, which is not delivered. */
+	SEND,
+
+	/** A zero-length RDMA Write. */
+	WRITE,
+
+	/** A zero-length RDMA Read Request. */
+	READ
+
+}

@@ -1,0 +1,250 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * The send queue of a queue pair: the ring of posted requests and how far each one is.
+ * Everything but posting is guarded by the reactor's lock.
+ *
+ * <p>
+ * Requests pass three marks in order: {@code next} is the one being cut into segments,
+ * the ring's head the oldest not reported. A Send or Write has ended when the stream
+ * position at which its last segment ends was handed to the socket, a Read when all its
+ * responses are placed. Requests are reported in the order they were posted.
+ */
+final class SendQueue {
+
+	private static final long NONE = -1;
+
+	private final RequestRing ring;
+
+	private final long[] endPositions;
+
+	private final int[] readsOutstanding;
+
+	private long next;
+
+	private long limit = Long.MAX_VALUE;
+
+	private long messageOffset;
+
+	private int segment;
+
+	private int segmentOffset;
+
+	private boolean begun;
+
+	private int messageSequenceNumber;
+
+	private long failedSequence = NONE;
+
+	private @Nullable WorkStatus failedStatus;
+
+	SendQueue(RequestRing ring) {
+		this.ring = ring;
+		this.endPositions = new long[ring.capacity()];
+		this.readsOutstanding = new int[ring.capacity()];
+	}
+
+	RequestRing ring() {
+		return this.ring;
+	}
+
+	/** Whether there is a request to cut into segments. */
+	boolean hasNext() {
+		return this.next < Math.min(this.limit, this.ring.tail()) && this.failedSequence == NONE;
+	}
+
+	/** Cuts nothing that is posted from now on. */
+	void limitToPosted() {
+		this.limit = this.ring.tail();
+	}
+
+	/** The request being cut into segments. */
+	long next() {
+		return this.next;
+	}
+
+	WorkOpcode opcode() {
+		return this.ring.opcode(this.next);
+	}
+
+	/**
+	 * Begins the next request unless it is begun.
+	 * @return false if it cannot be executed; it is marked as failed
+	 */
+	boolean begin(IwarpProtectionDomain domain, int readDepth, long maxMessageBytes) {
+		if (this.begun) {
+			return true;
+		}
+		WorkOpcode opcode = opcode();
+		boolean read = opcode == WorkOpcode.READ;
+		if (!this.ring.permitsLocal(this.next, domain, read)) {
+			failAt(this.next, WorkStatus.LOCAL_PROTECTION_ERROR);
+			return false;
+		}
+		if (this.ring.totalBytes(this.next) > maxMessageBytes) {
+			failAt(this.next, WorkStatus.LOCAL_LENGTH_ERROR);
+			return false;
+		}
+		if (read && readDepth == 0) {
+			failAt(this.next, WorkStatus.LOCAL_OPERATION_ERROR);
+			return false;
+		}
+		this.begun = true;
+		this.messageOffset = 0;
+		this.segment = 0;
+		this.segmentOffset = 0;
+		this.readsOutstanding[this.ring.slot(this.next)] = 0;
+		if (!read && opcode != WorkOpcode.WRITE) {
+			this.messageSequenceNumber++;
+		}
+		return true;
+	}
+
+	/** Whether the request's first segment has been cut and its last has not. */
+	boolean midMessage() {
+		return this.begun && this.messageOffset > 0;
+	}
+
+	/** The number of the Send being cut. */
+	int messageSequenceNumber() {
+		return this.messageSequenceNumber;
+	}
+
+	long messageOffset() {
+		return this.messageOffset;
+	}
+
+	long remainingBytes() {
+		return this.ring.totalBytes(this.next) - this.messageOffset;
+	}
+
+	/** The scatter/gather element at the cursor. */
+	int segment() {
+		return this.segment;
+	}
+
+	int segmentOffset() {
+		return this.segmentOffset;
+	}
+
+	/** Moves the cursor within the scatter/gather list. */
+	void advance(int bytes) {
+		this.messageOffset += bytes;
+		this.segmentOffset += bytes;
+		if (this.segmentOffset == this.ring.length(this.next, this.segment)) {
+			nextSegment();
+		}
+	}
+
+	/** Moves the cursor to the next element. */
+	void nextSegment() {
+		this.segment++;
+		this.segmentOffset = 0;
+	}
+
+	/** Notes a Read Request sent for the request at the cursor. */
+	void readBegun() {
+		this.readsOutstanding[this.ring.slot(this.next)]++;
+	}
+
+	/** Notes the end of a Read Request. */
+	void readEnded(long sequence) {
+		this.readsOutstanding[this.ring.slot(sequence)]--;
+	}
+
+	/** Ends the cutting of the request: its last segment ends at a stream position. */
+	void endNext(long endPosition) {
+		this.endPositions[this.ring.slot(this.next)] = endPosition;
+		this.begun = false;
+		this.next++;
+	}
+
+	/** Marks a request as failed: no further one is begun. The oldest failure counts. */
+	void failAt(long sequence, WorkStatus status) {
+		if (sequence >= this.ring.head() && (this.failedSequence == NONE || sequence < this.failedSequence)) {
+			this.failedSequence = sequence;
+			this.failedStatus = status;
+		}
+	}
+
+	/** The status that the oldest request not reported failed with, if it did. */
+	@Nullable WorkStatus failureAtHead() {
+		return (this.failedSequence == this.ring.head()) ? this.failedStatus : null;
+	}
+
+	/** Whether the oldest request not reported has succeeded. */
+	boolean headEnded(long writtenPosition) {
+		long head = this.ring.head();
+		if (head >= this.next || head == this.failedSequence) {
+			return false;
+		}
+		int slot = this.ring.slot(head);
+		return this.endPositions[slot] <= writtenPosition && this.readsOutstanding[slot] == 0;
+	}
+
+	/** Whether everything up to the limit has been reported. */
+	boolean isDrained() {
+		return this.ring.head() >= this.limit;
+	}
+
+	/** The Send with a sequence number if it is not reported yet, or -1. */
+	long findSend(int msn) {
+		int number = this.messageSequenceNumber;
+		long sequence = this.begun ? this.next : this.next - 1;
+		for (; sequence >= this.ring.head(); sequence--) {
+			WorkOpcode opcode = this.ring.opcode(sequence);
+			if (opcode == WorkOpcode.READ || opcode == WorkOpcode.WRITE) {
+				continue;
+			}
+			if (number-- == msn) {
+				return sequence;
+			}
+		}
+		return NONE;
+	}
+
+	/** The Write that covers a tagged offset if it is not reported yet, or -1. */
+	long findWrite(int stag, long taggedOffset) {
+		long end = this.begun ? this.next + 1 : this.next;
+		for (long sequence = this.ring.head(); sequence < end; sequence++) {
+			long offset = taggedOffset - this.ring.remoteAddress(sequence);
+			if (this.ring.opcode(sequence) == WorkOpcode.WRITE && this.ring.remoteKey(sequence) == stag && offset >= 0
+					&& offset <= this.ring.totalBytes(sequence)) {
+				return sequence;
+			}
+		}
+		return NONE;
+	}
+
+	/** Forgets what was posted and the progress of it. */
+	void clear() {
+		Arrays.fill(this.readsOutstanding, 0);
+		this.ring.clear();
+		this.next = this.ring.head();
+		this.begun = false;
+	}
+
+}

@@ -1,0 +1,169 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * Receives Sends of all kinds: untagged queue 0 (RFC 5041, section 5.3; RFC 5040, section
+ * 5.3). Guarded by the reactor's lock.
+ */
+final class SendReceiver implements SegmentHandler {
+
+	private final IwarpQueuePair queuePair;
+
+	private final ReceiveSource source;
+
+	private final PostedReceive receive;
+
+	private final Placement placement;
+
+	private boolean readyToReceiveExpected;
+
+	private int expectedMsn = 1;
+
+	private long receivedBytes;
+
+	private int segmentBytes;
+
+	private int opcode;
+
+	private boolean last;
+
+	private boolean swallowed;
+
+	private int invalidateStag;
+
+	/**
+	 * Creates the receiver of a connection.
+	 * @param readyToReceiveExpected whether a zero-length Send was agreed on as the
+	 * initiator's first frame, which is no message (RFC 6581, section 9)
+	 */
+	SendReceiver(IwarpQueuePair queuePair, ReceiveSource source, int maxSegments, Placement placement,
+			boolean readyToReceiveExpected) {
+		this.queuePair = queuePair;
+		this.source = source;
+		this.receive = new PostedReceive(maxSegments);
+		this.placement = placement;
+		this.readyToReceiveExpected = readyToReceiveExpected;
+	}
+
+	@Override
+	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
+		int control = DdpUntaggedFlyweight.control(in, ddpOffset);
+		this.opcode = DdpControl.opcode(control);
+		this.last = DdpControl.isLast(control);
+		this.segmentBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
+		this.invalidateStag = DdpUntaggedFlyweight.invalidateStag(in, ddpOffset);
+		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
+		if (queue != DdpControl.QUEUE_SEND) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
+					"Send on untagged queue " + Integer.toUnsignedString(queue));
+		}
+		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
+		if (msn != this.expectedMsn) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
+					"Send with message sequence number " + Integer.toUnsignedString(msn) + " (expected: "
+							+ Integer.toUnsignedString(this.expectedMsn) + ")");
+		}
+		long offset = Integer.toUnsignedLong(DdpUntaggedFlyweight.messageOffset(in, ddpOffset));
+		if (offset != this.receivedBytes) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
+					"Send with message offset " + offset + " (expected: " + this.receivedBytes + ")");
+		}
+		this.swallowed = this.readyToReceiveExpected && this.segmentBytes == 0 && this.last
+				&& this.opcode == DdpControl.OPCODE_SEND;
+		this.readyToReceiveExpected = false;
+		if (!this.swallowed) {
+			place();
+		}
+	}
+
+	private void place() throws ProtocolViolation {
+		if (!this.receive.isTaken()) {
+			if (!this.source.take(this.receive)) {
+				throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER, "Send found no receive posted");
+			}
+			if (!this.receive.permits(this.queuePair.protectionDomain())) {
+				throw placementLost();
+			}
+		}
+		if (this.receivedBytes + this.segmentBytes > this.receive.totalBytes()) {
+			throw ProtocolViolation.ofReceive(TerminateError.DDP_UNTAGGED_TOO_LONG, WorkStatus.LOCAL_LENGTH_ERROR,
+					"Send of at least " + (this.receivedBytes + this.segmentBytes) + " bytes into a receive of "
+							+ this.receive.totalBytes());
+		}
+		this.receive.place(this.segmentBytes, this.placement);
+		if (!this.placement.isValid()) {
+			throw placementLost();
+		}
+	}
+
+	@Override
+	public void end() throws ProtocolViolation {
+		this.receivedBytes += this.segmentBytes;
+		if (!this.last) {
+			return;
+		}
+		long length = this.receivedBytes;
+		this.receivedBytes = 0;
+		this.expectedMsn++;
+		if (this.swallowed) {
+			return;
+		}
+		int invalidated = 0;
+		if (this.opcode == DdpControl.OPCODE_SEND_INVALIDATE
+				|| this.opcode == DdpControl.OPCODE_SEND_SOLICITED_INVALIDATE) {
+			invalidate(this.invalidateStag);
+			invalidated = this.invalidateStag;
+		}
+		boolean solicited = this.opcode == DdpControl.OPCODE_SEND_SOLICITED
+				|| this.opcode == DdpControl.OPCODE_SEND_SOLICITED_INVALIDATE;
+		long id = this.receive.id();
+		this.receive.clear();
+		this.queuePair.reporter().completeReceive(id, length, invalidated, solicited);
+	}
+
+	private void invalidate(int stag) throws ProtocolViolation {
+		IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
+		if (region == null || !region.isValid()) {
+			throw ProtocolViolation.of(TerminateError.RDMAP_INVALID_STAG,
+					"Send with Invalidate of unknown STag " + IwarpMemoryRegion.name(stag));
+		}
+		if (region.protectionDomain() != this.queuePair.protectionDomain() || !region.remotelyAccessible()) {
+			throw ProtocolViolation.of(TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
+					"Send with Invalidate of STag " + IwarpMemoryRegion.name(stag));
+		}
+		region.invalidate();
+	}
+
+	@Override
+	public ProtocolViolation placementLost() {
+		return ProtocolViolation.ofReceive(TerminateError.RDMAP_LOCAL_CATASTROPHIC, WorkStatus.LOCAL_PROTECTION_ERROR,
+				"receive names memory outside its region, deregistered or of another protection domain");
+	}
+
+	/** Takes away the receive that an unfinished message occupies, or {@code null}. */
+	@Nullable PostedReceive unfinished() {
+		return this.receive.isTaken() ? this.receive : null;
+	}
+
+}

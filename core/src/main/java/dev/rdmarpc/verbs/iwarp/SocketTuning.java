@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+
+/**
+ * What an iWARP connection asks of its socket, and what it derives from its addresses.
+ */
+final class SocketTuning {
+
+	/** Makes length field and ULPDU a multiple of four, so that no pad is needed. */
+	private static final int LARGEST_ALIGNED_ULPDU = 65534;
+
+	private static final int IPV4_AND_TCP_BYTES = 40;
+
+	private static final int IPV6_AND_TCP_BYTES = 60;
+
+	private static final int TCP_TIMESTAMP_BYTES = 12;
+
+	private static final int FRAMING_BYTES = 6;
+
+	private SocketTuning() {
+	}
+
+	/** Prepares a socket that is connected or about to be. */
+	static void prepare(SocketChannel channel, IwarpOptions options) throws IOException {
+		channel.configureBlocking(false);
+		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+		if (options.sendBufferBytes() > 0) {
+			channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
+		}
+		if (options.receiveBufferBytes() > 0) {
+			channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+		}
+	}
+
+	/** Whether an address is one of this host. */
+	static boolean isOnThisHost(InetAddress address) {
+		if (address.isLoopbackAddress() || address.isAnyLocalAddress()) {
+			return true;
+		}
+		try {
+			return NetworkInterface.getByInetAddress(address) != null;
+		}
+		catch (SocketException ex) {
+			return false;
+		}
+	}
+
+	/** Whether to ask the peer for a CRC. */
+	static boolean asksForCrc(InetAddress remote, IwarpOptions options) {
+		return switch (options.crc()) {
+			case REQUIRED -> true;
+			case OFF -> false;
+			case AUTO -> !isOnThisHost(remote);
+		};
+	}
+
+	/**
+	 * The longest ULPDU to send on a connection: on this host the longest possible,
+	 * elsewhere such that an FPDU fits a TCP segment (RFC 5044, section 4.5; markers
+	 * off).
+	 */
+	static int maxUlpduBytes(SocketChannel channel, IwarpOptions options) throws IOException {
+		if (options.maxUlpduBytes() > 0) {
+			return options.maxUlpduBytes();
+		}
+		InetAddress local = ((InetSocketAddress) channel.getLocalAddress()).getAddress();
+		InetAddress remote = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
+		if (isOnThisHost(remote)) {
+			return LARGEST_ALIGNED_ULPDU;
+		}
+		NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local);
+		int mtu = (networkInterface != null) ? networkInterface.getMTU() : 1500;
+		return maxUlpduBytes(mtu, local instanceof Inet6Address);
+	}
+
+	/** The longest ULPDU of a frame that fits a TCP segment on an interface. */
+	static int maxUlpduBytes(int mtuBytes, boolean ipv6) {
+		int segment = mtuBytes - (ipv6 ? IPV6_AND_TCP_BYTES : IPV4_AND_TCP_BYTES) - TCP_TIMESTAMP_BYTES;
+		int ulpdu = segment - (FRAMING_BYTES + segment % 4);
+		return Math.max(IwarpOptions.MIN_ULPDU_BYTES, Math.min(LARGEST_ALIGNED_ULPDU, ulpdu));
+	}
+
+}

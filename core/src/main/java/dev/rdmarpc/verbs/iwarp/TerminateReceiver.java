@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * Receives the peer's Terminate on untagged queue 2 and finds the work that it is about
+ * (RFC 5040, section 4.8). Guarded by the reactor's lock.
+ */
+final class TerminateReceiver implements SegmentHandler {
+
+	private final IwarpQueuePair queuePair;
+
+	private final ReadRequester requester;
+
+	private int layer;
+
+	private int type;
+
+	private int code;
+
+	private long sequence;
+
+	TerminateReceiver(IwarpQueuePair queuePair, ReadRequester requester) {
+		this.queuePair = queuePair;
+		this.requester = requester;
+	}
+
+	@Override
+	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
+		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
+		if (queue != DdpControl.QUEUE_TERMINATE) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
+					"Terminate on untagged queue " + Integer.toUnsignedString(queue));
+		}
+		int body = ddpOffset + DdpUntaggedFlyweight.HEADER_BYTES;
+		int bodyBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
+		if (bodyBytes < TerminateFlyweight.CONTROL_BYTES) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_TOO_LONG, "Terminate of " + bodyBytes + " bytes");
+		}
+		this.layer = TerminateFlyweight.layer(in, body);
+		this.type = TerminateFlyweight.type(in, body);
+		this.code = TerminateFlyweight.code(in, body);
+		this.sequence = -1;
+		boolean included = (TerminateFlyweight.headerControl(in, body) & TerminateFlyweight.DDP_HEADER_INCLUDED) != 0;
+		if (included && bodyBytes >= TerminateFlyweight.TERMINATED_HEADER_OFFSET + DdpTaggedFlyweight.HEADER_BYTES) {
+			this.sequence = find(in, body + TerminateFlyweight.TERMINATED_HEADER_OFFSET,
+					bodyBytes - TerminateFlyweight.TERMINATED_HEADER_OFFSET);
+		}
+	}
+
+	/** Finds the request that a copied header belongs to, or -1. */
+	private long find(ByteBuffer in, int header, int length) {
+		int control = DdpUntaggedFlyweight.control(in, header);
+		if (DdpControl.isTagged(control)) {
+			return (DdpControl.opcode(control) == DdpControl.OPCODE_WRITE)
+					? this.queuePair.sendQueue()
+						.findWrite(DdpTaggedFlyweight.stag(in, header), DdpTaggedFlyweight.taggedOffset(in, header))
+					: -1;
+		}
+		if (length < DdpUntaggedFlyweight.HEADER_BYTES) {
+			return -1;
+		}
+		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, header);
+		return switch (DdpUntaggedFlyweight.queueNumber(in, header)) {
+			case DdpControl.QUEUE_READ_REQUEST -> this.requester.sequenceOf(msn);
+			case DdpControl.QUEUE_SEND -> this.queuePair.sendQueue().findSend(msn);
+			default -> -1;
+		};
+	}
+
+	@Override
+	public void end() {
+		WorkStatus status = TerminateError.requesterStatus(this.layer, this.type, this.code);
+		long failed = this.sequence;
+		boolean readError = this.layer == TerminateError.RDMAP_INVALID_STAG.layer();
+		if (failed < 0 && readError) {
+			failed = this.requester.oldestSequence();
+		}
+		this.queuePair.lifecycle()
+			.remoteTerminated(status, failed,
+					"peer terminated the connection: " + TerminateError.describe(this.layer, this.type, this.code));
+	}
+
+	@Override
+	public ProtocolViolation placementLost() {
+		throw new IllegalStateException("a Terminate places nothing");
+	}
+
+}

@@ -1,0 +1,139 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * Turns the ended work of a queue pair into completions, in the order it was posted, as
+ * far as the completion queue has room. What does not fit is reported by a later call.
+ * Guarded by the reactor's lock.
+ */
+final class WorkReporter {
+
+	private final IwarpQueuePair queuePair;
+
+	private final IwarpCompletionQueue completionQueue;
+
+	private final SendQueue sendQueue;
+
+	private final @Nullable RequestRing receives;
+
+	private boolean unfinishedReceive;
+
+	private long unfinishedReceiveId;
+
+	private WorkStatus unfinishedReceiveStatus = WorkStatus.FLUSHED;
+
+	WorkReporter(IwarpQueuePair queuePair, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
+			@Nullable RequestRing receives) {
+		this.queuePair = queuePair;
+		this.completionQueue = completionQueue;
+		this.sendQueue = sendQueue;
+		this.receives = receives;
+	}
+
+	/** Takes over the receive of a Send that will never be complete. */
+	void takeUnfinished(PostedReceive receive, WorkStatus status) {
+		this.unfinishedReceive = true;
+		this.unfinishedReceiveId = receive.id();
+		this.unfinishedReceiveStatus = status;
+		receive.clear();
+	}
+
+	/**
+	 * Reports the requests of the send queue that have succeeded.
+	 * @param writtenBytes stream position up to which the socket has taken the bytes
+	 * @return false if the room did not suffice
+	 */
+	boolean reportEnded(long writtenBytes) {
+		RequestRing ring = this.sendQueue.ring();
+		while (this.sendQueue.headEnded(writtenBytes)) {
+			if (!complete(ring, WorkStatus.SUCCESS)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Reports all that is posted as ended; returns false if the room did not suffice. */
+	boolean flush(long writtenBytes) {
+		return flushReceives() && reportEnded(writtenBytes) && flushSends();
+	}
+
+	private boolean flushReceives() {
+		if (this.unfinishedReceive) {
+			if (!this.completionQueue.hasRoom()) {
+				return false;
+			}
+			this.unfinishedReceive = false;
+			this.completionQueue.add(this.unfinishedReceiveId, this.unfinishedReceiveStatus, WorkOpcode.RECEIVE, 0, 0,
+					false, this.queuePair);
+		}
+		RequestRing own = this.receives;
+		while (own != null && !own.isEmpty()) {
+			if (!complete(own, WorkStatus.FLUSHED)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean flushSends() {
+		RequestRing sends = this.sendQueue.ring();
+		while (!sends.isEmpty()) {
+			WorkStatus failed = this.sendQueue.failureAtHead();
+			if (!complete(sends, (failed != null) ? failed : WorkStatus.FLUSHED)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean complete(RequestRing ring, WorkStatus status) {
+		long sequence = ring.head();
+		boolean success = status == WorkStatus.SUCCESS;
+		if (ring.isSignaled(sequence) || !success) {
+			if (!this.completionQueue.hasRoom()) {
+				return false;
+			}
+			this.completionQueue.add(ring.id(sequence), status, ring.opcode(sequence),
+					success ? ring.totalBytes(sequence) : 0, 0, false, this.queuePair);
+		}
+		ring.release();
+		return true;
+	}
+
+	/** Completes the receive that a Send has filled; there is room. */
+	void completeReceive(long id, long bytes, int invalidatedKey, boolean solicited) {
+		this.completionQueue.add(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, bytes, invalidatedKey, solicited,
+				this.queuePair);
+	}
+
+	/** Forgets what is posted without reporting it. */
+	void clear() {
+		this.unfinishedReceive = false;
+		this.sendQueue.clear();
+		if (this.receives != null) {
+			this.receives.clear();
+		}
+	}
+
+}
