@@ -256,19 +256,33 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			GuardedMemory lent = this.fixture.right().memory(100_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 			CountingWork work = new CountingWork(pair, local, lent, 100_000);
 			FutureTask<Void> posting = this.fixture.inBackground("poster", work::postUntilClosed);
-			FutureTask<Void> polling = this.fixture.inBackground("poller", () -> {
-				try {
-					return work.pollUntilStopped();
-				}
-				catch (VerbsException ex) {
-					assertThat(ex.error()).isEqualTo(VerbsError.CLOSED);
-					return null;
-				}
-			});
+			FutureTask<Void> polling = this.fixture.inBackground("poller", work::pollUntilClosed);
 			this.fixture.await("work under way", () -> work.completed.get() >= 3);
 			spin(between(0, 20_000));
 			endpoint.leaveUnaccounted();
 			side.device().close();
+			posting.get();
+			this.fixture.await("the end of polling", polling::isDone);
+			polling.get();
+			this.fixture.awaitSettled(pair.right());
+		}
+	}
+
+	@Test
+	void closingACompletionQueueUnderLoad() throws Exception {
+		GuardedMemory local = this.fixture.left().memory(100_000);
+		GuardedMemory lent = this.fixture.right().memory(100_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+		for (int round = 0; round < 30; round++) {
+			ConnectedPair pair = this.fixture.connect();
+			pair.left().collector().handsOff(true);
+			CountingWork work = new CountingWork(pair, local, lent, between(1, 100_000));
+			FutureTask<Void> posting = this.fixture.inBackground("poster", work::postUntilClosed);
+			FutureTask<Void> polling = this.fixture.inBackground("poller", work::pollUntilClosed);
+			this.fixture.await("work under way", () -> work.completed.get() >= 3);
+			spin(between(0, 20_000));
+			pair.left().collector().close();
+			this.fixture.await("the error", () -> pair.left().state() == QueuePairState.ERROR);
+			pair.left().close();
 			posting.get();
 			this.fixture.await("the end of polling", polling::isDone);
 			polling.get();
@@ -323,6 +337,18 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 				}
 			}
 			return null;
+		}
+
+		Void pollUntilClosed() {
+			try {
+				return pollUntilStopped();
+			}
+			catch (VerbsException ex) {
+				if (!isClosed(ex)) {
+					throw ex;
+				}
+				return null;
+			}
 		}
 
 		Void pollUntilStopped() {

@@ -16,11 +16,16 @@
 
 package dev.rdmarpc.verbs;
 
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+
+import javax.management.JMException;
+import javax.management.ObjectName;
 
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +46,12 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		assertThat(provider.availability().available()).isTrue();
 		assertThat(provider.availability().reason()).isNotBlank();
 		assertThat(provider.deviceNames()).isNotEmpty().doesNotHaveDuplicates();
+	}
+
+	@Test
+	void aProviderIsFoundThroughTheServiceLoader() {
+		assertThat(ServiceLoader.load(VerbsProvider.class)).extracting(VerbsProvider::name)
+			.contains(this.fixture.provider().name());
 	}
 
 	@Test
@@ -227,6 +238,46 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		}
 		there.finish();
 		back.finish();
+	}
+
+	@Test
+	void nothingIsLeftBehindByThoseWhoClose() {
+		this.fixture.connect().greet();
+		int threadsBefore = 0;
+		long filesBefore = 0;
+		for (int round = 0; round < 60; round++) {
+			VerbsSide side = new VerbsSide(this.fixture, "passing", this.fixture.provider().openDevice(null));
+			for (int i = 0; i < 3; i++) {
+				VerbsEndpoint left = side.endpoint();
+				VerbsEndpoint right = this.fixture.right().endpoint();
+				ConnectedPair pair = this.fixture.connect(left, right).greet();
+				left.close();
+				this.fixture.awaitSettled(right);
+				right.close();
+				pair.right().collector().close();
+				left.collector().close();
+			}
+			side.device().close();
+			if (round == 20) {
+				threadsBefore = Thread.activeCount();
+				filesBefore = openFiles();
+			}
+		}
+		int threadsAllowed = threadsBefore + 2;
+		long filesAllowed = filesBefore + 10;
+		this.fixture.await("threads and files to be released",
+				() -> Thread.activeCount() <= threadsAllowed && openFiles() <= filesAllowed);
+	}
+
+	private static long openFiles() {
+		try {
+			return (long) ManagementFactory.getPlatformMBeanServer()
+				.getAttribute(new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME),
+						"OpenFileDescriptorCount");
+		}
+		catch (JMException ex) {
+			return 0;
+		}
 	}
 
 }

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.verbs;
 
+import java.util.stream.Stream;
+
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -198,6 +200,40 @@ abstract class AbstractLocalProtectionTests extends AbstractVerbsTests {
 		pair.awaitSuccess(pair.right(), received);
 		sink.assertHolds(0, source, 0, LENGTH);
 		pair.awaitEnd();
+	}
+
+	@Test
+	void aRequestLongerThanTheDeviceTakesFails() {
+		DeviceLimits limits = this.fixture.left().limits();
+		int segments = Math.min(limits.maxSendSegments(), limits.maxReceiveSegments());
+		Assumptions.assumeTrue(limits.maxMessageBytes() < (long) segments * LARGEST_BYTES, "no request can be as long");
+		GuardedMemory memory = this.fixture.left().memory(LARGEST_BYTES);
+		Segment[] tooMuch = Stream.generate(memory::all)
+			.limit(limits.maxMessageBytes() / LARGEST_BYTES + 1)
+			.toArray(Segment[]::new);
+		GuardedMemory lent = this.fixture.right().memory(LENGTH, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+		for (WorkOpcode opcode : new WorkOpcode[] { WorkOpcode.SEND, WorkOpcode.WRITE, WorkOpcode.READ }) {
+			ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withSegments(segments));
+			long id = switch (opcode) {
+				case SEND -> pair.left().send(tooMuch);
+				case WRITE -> pair.left().write(lent.remote(), tooMuch);
+				default -> pair.left().read(lent.remote(), tooMuch);
+			};
+			this.fixture.awaitStatus(pair.left(), id, WorkStatus.LOCAL_LENGTH_ERROR);
+			pair.awaitEnd();
+			assertThat(pair.left().fault()).extracting(QueuePairFault::status, QueuePairFault::origin)
+				.containsExactly(WorkStatus.LOCAL_LENGTH_ERROR, QueuePairFault.Origin.LOCAL);
+		}
+		lent.assertUntouched();
+	}
+
+	@Test
+	void anUnsignaledRequestThatFailsCompletes() {
+		ConnectedPair pair = this.fixture.connect();
+		GuardedMemory memory = this.fixture.left().memory(LENGTH);
+		long bad = pair.left()
+			.post(pair.left().request().send(pair.left().nextId()).unsignaled(), memory.segment(1, LENGTH));
+		assertFailsAtHome(pair, bad);
 	}
 
 }

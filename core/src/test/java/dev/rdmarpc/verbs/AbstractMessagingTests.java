@@ -142,19 +142,57 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	@Test
 	void sendsOfEverySizeArrive() {
+		sendEverySize(WorkOpcode.SEND);
+	}
+
+	@Test
+	void solicitedSendsOfEverySizeArrive() {
+		sendEverySize(WorkOpcode.SEND_SOLICITED);
+	}
+
+	@Test
+	void sendsWithInvalidateOfEverySizeArrive() {
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		sendEverySize(WorkOpcode.SEND_WITH_INVALIDATE);
+	}
+
+	private void sendEverySize(WorkOpcode opcode) {
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES + 4096);
 		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES + 4096);
 		for (int size : sizes()) {
-			int from = between(0, 4096);
-			int into = between(0, 4096);
-			long received = pair.right().receive(sink.segment(into, size));
-			long sent = pair.left().send(source.segment(from, size));
-			pair.awaitSuccess(pair.left(), sent);
+			Segment from = source.segment(between(0, 4096), size);
+			Segment into = sink.segment(between(0, 4096), size);
+			GuardedMemory lent = this.fixture.right().memory(1, AccessFlag.REMOTE_READ);
+			long received = pair.right().receive(into);
+			long sent = switch (opcode) {
+				case SEND -> pair.left().send(from);
+				case SEND_SOLICITED -> pair.left().sendSolicited(from);
+				default -> pair.left().sendWithInvalidate(lent.region().remoteKey(), from);
+			};
+			assertThat(pair.awaitSuccess(pair.left(), sent).opcode()).isEqualTo(opcode);
 			assertThat(pair.awaitSuccess(pair.right(), received).byteLength()).isEqualTo(size);
-			sink.assertHolds(into, source, from, size);
+			assertThat(lent.region().isValid()).isEqualTo(opcode != WorkOpcode.SEND_WITH_INVALIDATE);
+			sink.assertHolds(into.offsetBytes(), source, from.offsetBytes(), size);
+			lent.close();
 		}
 		source.assertUntouched();
+	}
+
+	@Test
+	void aLargeMessageIsGatheredAndScattered() {
+		DeviceLimits limits = this.fixture.left().limits();
+		int most = Math.min(16, Math.min(limits.maxSendSegments(), limits.maxReceiveSegments()));
+		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withSegments(most));
+		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES + 1000);
+		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES + 1000);
+		Segment[] from = scattered(source, LARGEST_BYTES, most);
+		Segment[] into = scattered(sink, LARGEST_BYTES, most);
+		long received = pair.right().receive(into);
+		pair.awaitSuccess(pair.left(), pair.left().send(from));
+		assertThat(pair.awaitSuccess(pair.right(), received).byteLength()).isEqualTo(LARGEST_BYTES);
+		assertThat(gathered(sink, into).mismatch(gathered(source, from))).isNegative();
+		sink.assertUntouchedExcept(into);
 	}
 
 	@Test

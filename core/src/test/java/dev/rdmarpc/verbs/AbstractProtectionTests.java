@@ -280,4 +280,17 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 		sink.assertHolds(0, memory, 0, LENGTH);
 	}
 
+	@Test
+	void anUnsignaledRequestThatIsRefusedCompletes() {
+		ConnectedPair pair = this.fixture.connect();
+		GuardedMemory memory = this.fixture.right().memory(LENGTH);
+		GuardedMemory sink = this.fixture.left().memory(LENGTH);
+		WorkRequest request = pair.left().request();
+		request.read(pair.left().nextId(), memory.remote().address(), memory.remote().key()).unsignaled();
+		long refused = pair.left().post(request, sink.all());
+		this.fixture.awaitStatus(pair.left(), refused, WorkStatus.REMOTE_ACCESS_ERROR);
+		pair.assertRefusedByRight(WorkStatus.REMOTE_ACCESS_ERROR);
+		sink.assertUntouched();
+	}
+
 }

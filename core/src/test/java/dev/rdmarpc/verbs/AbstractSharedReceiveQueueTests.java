@@ -195,6 +195,40 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 		assertThat(receives.queue().posted()).isEqualTo(2);
 	}
 
+	/** The fixture sees to it that no receive is lost or reported twice. */
+	@Test
+	void queuePairsComeAndGo() {
+		int longest = 1 << 20;
+		SharedReceives receives = this.fixture.right().sharedReceives(32);
+		GuardedMemory sink = this.fixture.right().memory(longest);
+		GuardedMemory source = this.fixture.left().memory(longest);
+		CompletionCollector rightQueue = this.fixture.right().collector(64);
+		EndpointOptions options = EndpointOptions.DEFAULTS.withDepths(32, 1).withSegments(2);
+		for (int round = 0; round < 60; round++) {
+			while (receives.queue().posted() < 32) {
+				receives.receive(sink.all());
+			}
+			ConnectedPair pair = this.fixture.connect(this.fixture.left().endpoint(options),
+					this.fixture.right().endpoint(options.withSharedReceives(receives).withCollector(rightQueue)));
+			int sends = between(1, 8);
+			for (int i = 0; i < sends; i++) {
+				pair.left().send(source.segment(0, between(0, longest)));
+			}
+			int enough = between(0, 40);
+			for (int i = 0; i < enough; i++) {
+				this.fixture.progress();
+			}
+			switch (round % 3) {
+				case 0 -> pair.left().close();
+				case 1 -> pair.left().queuePair().disconnect();
+				default -> pair.right().queuePair().disconnect();
+			}
+			this.fixture.awaitSettled(pair.right());
+			assertThat(receives.queue().posted()).isEqualTo(receives.ledger().due());
+			pair.right().close();
+		}
+	}
+
 	@Test
 	void theQueueIsBusyWhileQueuePairsUseIt() {
 		SharedReceives receives = this.fixture.right().sharedReceives(4);
