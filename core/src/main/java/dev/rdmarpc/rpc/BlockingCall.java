@@ -1,0 +1,132 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.PendingCall;
+
+/**
+ * A call for whose reply a thread waits. Reused by its thread: each use ends only after
+ * the transport has reported reply or failure, so a late report cannot reach the next
+ * one.
+ *
+ * <p>
+ * Implementation notes. The waiting thread writes the fields before it submits the
+ * request; the loop's driver writes the outcome and then {@code done}, volatile; the
+ * waiting thread reads the outcome after seeing {@code done}.
+ */
+final class BlockingCall implements PendingCall {
+
+	private static final ThreadLocal<@Nullable BlockingCall> IDLE = new ThreadLocal<>();
+
+	private final Thread owner = Thread.currentThread();
+
+	private @Nullable MethodDescriptor method;
+
+	private @Nullable ChannelLoop loop;
+
+	private int requestId;
+
+	private @Nullable Object result;
+
+	private @Nullable RpcException failure;
+
+	private volatile boolean done;
+
+	/** Takes the current thread's idle call, or makes one. */
+	static BlockingCall take(MethodDescriptor method, ChannelLoop loop) {
+		BlockingCall call = IDLE.get();
+		if (call == null) {
+			call = new BlockingCall();
+		}
+		else {
+			IDLE.set(null);
+		}
+		call.method = method;
+		call.loop = loop;
+		call.done = false;
+		return call;
+	}
+
+	/** Takes the outcome and gives the object back for the thread's next call. */
+	@Nullable Object finish() {
+		Object value = this.result;
+		RpcException thrown = this.failure;
+		this.result = null;
+		this.failure = null;
+		this.method = null;
+		this.loop = null;
+		IDLE.set(this);
+		if (thrown != null) {
+			throw thrown;
+		}
+		return value;
+	}
+
+	@Override
+	public void onStarted(int id) {
+		this.requestId = id;
+	}
+
+	@Override
+	public int requestId() {
+		return this.requestId;
+	}
+
+	@Override
+	public void onReply(IncomingMessage reply) {
+		try {
+			this.result = Replies.decode(method(), reply);
+		}
+		catch (RpcException ex) {
+			this.failure = ex;
+		}
+		end();
+	}
+
+	@Override
+	public void onFailure(CallFailure why, String detail) {
+		this.failure = Replies.failure(method(), why, detail);
+		end();
+	}
+
+	private void end() {
+		ChannelLoop waking = this.loop;
+		this.done = true;
+		if (waking != null) {
+			waking.wake(this.owner);
+		}
+	}
+
+	private MethodDescriptor method() {
+		MethodDescriptor current = this.method;
+		if (current == null) {
+			throw new IllegalStateException("call reported after its end");
+		}
+		return current;
+	}
+
+	@Override
+	public boolean isDone() {
+		return this.done;
+	}
+
+}

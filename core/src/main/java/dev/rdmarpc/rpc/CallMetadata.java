@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.transport.RequestHead;
+
+/**
+ * Names and values that travel with a request, such as those of a trace. Encoded as
+ * {@code u8 key length, key, u16 value length, value} in UTF-8, one after another; at
+ * most {@value RequestHead#MAX_METADATA_BYTES} bytes in all.
+ *
+ * <p>
+ * Not thread-safe.
+ */
+public final class CallMetadata {
+
+	private static final int MAX_KEY_BYTES = 255;
+
+	private final Map<String, String> entries = new LinkedHashMap<>();
+
+	private int encodedBytes;
+
+	/** Reads a peer's metadata; what does not fit together is ignored from there on. */
+	static CallMetadata decode(ByteBuffer encoded) {
+		CallMetadata metadata = new CallMetadata();
+		while (encoded.remaining() >= 3) {
+			int keyBytes = encoded.get() & 0xFF;
+			if (encoded.remaining() < keyBytes + 2) {
+				break;
+			}
+			String key = text(encoded, keyBytes);
+			int valueBytes = encoded.getShort() & 0xFFFF;
+			if (encoded.remaining() < valueBytes) {
+				break;
+			}
+			metadata.entries.put(key, text(encoded, valueBytes));
+		}
+		return metadata;
+	}
+
+	private static String text(ByteBuffer encoded, int bytes) {
+		byte[] utf8 = new byte[bytes];
+		encoded.get(utf8);
+		return new String(utf8, StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Adds an entry.
+	 * @return whether there was room for it
+	 */
+	public boolean put(String key, String value) {
+		int keyBytes = key.getBytes(StandardCharsets.UTF_8).length;
+		int bytes = 3 + keyBytes + value.getBytes(StandardCharsets.UTF_8).length;
+		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > RequestHead.MAX_METADATA_BYTES
+				|| this.entries.containsKey(key)) {
+			return false;
+		}
+		this.entries.put(key, value);
+		this.encodedBytes += bytes;
+		return true;
+	}
+
+	/** The value of a name, or {@code null}. */
+	public @Nullable String get(String key) {
+		return this.entries.get(key);
+	}
+
+	/** All entries. */
+	public Map<String, String> asMap() {
+		return Map.copyOf(this.entries);
+	}
+
+	byte[] encode() {
+		if (this.entries.isEmpty()) {
+			return RequestHead.NO_METADATA;
+		}
+		ByteBuffer encoded = ByteBuffer.allocate(this.encodedBytes).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+		this.entries.forEach((key, value) -> {
+			byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
+			byte[] valueBytes = value.getBytes(StandardCharsets.UTF_8);
+			encoded.put((byte) keyBytes.length).put(keyBytes).putShort((short) valueBytes.length).put(valueBytes);
+		});
+		return encoded.array();
+	}
+
+}

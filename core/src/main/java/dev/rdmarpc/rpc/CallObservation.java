@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import org.jspecify.annotations.Nullable;
+
+/** One call as a {@link CallObserver} watches it. */
+public interface CallObservation {
+
+	/**
+	 * Opens a scope around the handler, or around the sending of a request, on the thread
+	 * that runs it.
+	 */
+	Scope openScope();
+
+	/**
+	 * The call has ended. Called once, on any thread.
+	 * @param error why it failed, or {@code null}
+	 */
+	void callEnded(RpcStatus status, @Nullable Throwable error);
+
+	/** Something open on a thread. */
+	@FunctionalInterface
+	interface Scope extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
+}

@@ -1,0 +1,273 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.MessageTooLargeException;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PendingCall;
+import dev.rdmarpc.transport.RequestHead;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * Makes calls over a connection: encodes, submits, and waits or hands out a future.
+ *
+ * <p>
+ * Thread-safe. Whatever fails before a call is submitted has given back what it took.
+ */
+final class ClientCalls {
+
+	private static final long NO_DEADLINE = Long.MAX_VALUE;
+
+	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
+
+	private final ClientConnection connection;
+
+	private final RpcClientOptions options;
+
+	private final List<CallObserver> observers;
+
+	ClientCalls(ClientConnection connection, RpcClientOptions options, List<CallObserver> observers) {
+		this.connection = connection;
+		this.options = options;
+		this.observers = observers;
+	}
+
+	String target() {
+		return this.connection.target();
+	}
+
+	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
+		long deadline = deadlineOf(method, call);
+		if (this.observers.isEmpty()) {
+			return method.asynchronous() ? callAsync(method, arguments, call, deadline, null, RequestHead.NO_METADATA)
+					: callBlocking(method, arguments, call, deadline, RequestHead.NO_METADATA);
+		}
+		CallMetadata metadata = new CallMetadata();
+		CallObservation observation = ObservedCall.start(this.observers, method, target(), metadata);
+		if (observation == null) {
+			throw new IllegalStateException("observers without an observation");
+		}
+		if (method.asynchronous()) {
+			return callAsync(method, arguments, call, deadline, observation, metadata.encode());
+		}
+		CallObservation.Scope scope = observation.openScope();
+		try {
+			Object result = callBlocking(method, arguments, call, deadline, metadata.encode());
+			observation.callEnded(RpcStatus.OK, null);
+			return result;
+		}
+		catch (RuntimeException ex) {
+			observation.callEnded((ex instanceof RpcException rpc) ? rpc.status() : RpcStatus.INTERNAL, ex);
+			throw ex;
+		}
+		finally {
+			scope.close();
+		}
+	}
+
+	/**
+	 * The nearest of the call's, method's or client's deadline and that of the call
+	 * served.
+	 */
+	private long deadlineOf(MethodDescriptor method, CallOptions call) {
+		Duration own = call.deadline();
+		if (own == null) {
+			own = method.deadline();
+		}
+		if (own == null) {
+			own = this.options.defaultDeadline();
+		}
+		RpcContext context = RpcContext.current();
+		long inherited = (context != null) ? context.deadlineNanos() : NO_DEADLINE;
+		if (own.isZero()) {
+			return inherited;
+		}
+		long deadline = System.nanoTime() + own.toNanos();
+		return (inherited != NO_DEADLINE && inherited - deadline < 0) ? inherited : deadline;
+	}
+
+	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
+			long deadline, byte[] metadata) {
+		RpcChannel channel = this.connection.openChannel();
+		if (channel == null) {
+			channel = awaitChannel(method, call, deadline);
+		}
+		BlockingCall waiting = BlockingCall.take(method, channel.loop());
+		OutgoingMessage request;
+		try {
+			request = prepare(channel, waiting, method, arguments, call, deadline, NO_DEADLINE, metadata);
+		}
+		catch (RpcException ex) {
+			waiting.finish();
+			throw ex;
+		}
+		request.submit();
+		if (!channel.loop().waitFor(waiting, deadline)) {
+			abandon(channel, waiting);
+		}
+		return waiting.finish();
+	}
+
+	/** The deadline has passed or the thread was interrupted: the call is ended here. */
+	private static void abandon(RpcChannel channel, PendingCall waiting) {
+		boolean interrupted = Thread.interrupted();
+		if (interrupted) {
+			channel.abandon(waiting, CallFailure.CANCELLED, "the calling thread was interrupted");
+		}
+		else {
+			channel.abandon(waiting, CallFailure.DEADLINE_EXCEEDED, "no reply within the deadline");
+		}
+		while (!channel.loop().waitFor(waiting, NO_DEADLINE)) {
+			interrupted |= Thread.interrupted();
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
+		CompletableFuture<RpcChannel> channel = this.connection.channel(call.waitForReady());
+		long nanos = this.options.connectTimeout().toNanos();
+		if (call.waitForReady() || (deadline != NO_DEADLINE && deadline - System.nanoTime() < nanos)) {
+			nanos = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
+		}
+		try {
+			return channel.get(nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw forMethod(method, ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
+			throw new RpcException(late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE,
+					"no connection to " + target() + " in time", method.service(), method.name(), ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
+					method.name(), ex);
+		}
+	}
+
+	private static RpcException forMethod(MethodDescriptor method, @Nullable Throwable failure) {
+		RpcStatus status = (failure instanceof RpcException rpc) ? rpc.status() : RpcStatus.UNAVAILABLE;
+		String detail = (failure instanceof RpcException rpc) ? rpc.detail() : String.valueOf(failure);
+		return new RpcException(status, detail, method.service(), method.name(), failure);
+	}
+
+	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
+			@Nullable CallObservation observation, byte[] metadata) {
+		CallFuture future = new CallFuture(method, observation);
+		RpcChannel channel = this.connection.openChannel();
+		if (channel != null) {
+			start(channel, future, method, arguments, call, deadline, metadata);
+			return future;
+		}
+		CompletableFuture<RpcChannel> soon = this.connection.channel(call.waitForReady());
+		if (deadline != NO_DEADLINE) {
+			soon = soon.copy().orTimeout(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+		}
+		soon.whenComplete((opened, failure) -> {
+			if (failure instanceof TimeoutException) {
+				future.fail(new RpcException(RpcStatus.DEADLINE_EXCEEDED, "no connection to " + target() + " in time",
+						method.service(), method.name(), failure));
+			}
+			else if (failure != null) {
+				future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
+			}
+			else if (!future.isDone()) {
+				start(opened, future, method, arguments, call, deadline, metadata);
+			}
+		});
+		return future;
+	}
+
+	private void start(RpcChannel channel, CallFuture future, MethodDescriptor method, @Nullable Object[] arguments,
+			CallOptions call, long deadline, byte[] metadata) {
+		try {
+			OutgoingMessage request = prepare(channel, future, method, arguments, call, deadline, deadline, metadata);
+			future.startsOn(channel);
+			request.submit();
+		}
+		catch (RpcException ex) {
+			future.fail(ex);
+		}
+	}
+
+	/**
+	 * Encodes a request into registered memory.
+	 * @param channelDeadline when the channel gives up by itself
+	 */
+	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
+			@Nullable Object[] arguments, CallOptions call, long deadline, long channelDeadline, byte[] metadata) {
+		int micros = 0;
+		if (deadline != NO_DEADLINE) {
+			long remaining = deadline - System.nanoTime();
+			if (remaining <= 0) {
+				throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the call was sent",
+						method.service(), method.name(), null);
+			}
+			micros = (int) Math.min(Integer.MAX_VALUE, Math.max(1, remaining / 1000));
+		}
+		MessageSegments segments = claimSegments();
+		try {
+			segments.maxBytes(Math.min(channel.peerMaxMessageBytes(), this.options.channel().maxMessageBytes()));
+			method.arguments().encode(arguments, segments);
+			return channel.prepareRequest(waiting, method.head(call.priority()), channelDeadline, micros, metadata,
+					segments);
+		}
+		catch (MessageTooLargeException ex) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "request too large: " + ex.getMessage(),
+					method.service(), method.name(), ex);
+		}
+		catch (CodecException ex) {
+			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be encoded: " + ex.getMessage(),
+					method.service(), method.name(), ex);
+		}
+		catch (MemoryExhaustedException ex) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(ex.getMessage()), method.service(),
+					method.name(), ex);
+		}
+		finally {
+			segments.clear();
+			SEGMENTS.set(segments);
+		}
+	}
+
+	private static MessageSegments claimSegments() {
+		MessageSegments segments = SEGMENTS.get();
+		if (segments == null) {
+			return new MessageSegments();
+		}
+		SEGMENTS.set(null);
+		return segments;
+	}
+
+}

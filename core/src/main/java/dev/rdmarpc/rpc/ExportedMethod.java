@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A method with the object that serves it.
+ *
+ * @param descriptor the method
+ * @param handler takes the arguments as an array and returns the result
+ */
+record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler) {
+
+	static ExportedMethod of(MethodDescriptor descriptor, Object target) {
+		try {
+			java.lang.reflect.Method method = descriptor.javaMethod();
+			method.setAccessible(true);
+			MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
+			MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
+			return new ExportedMethod(descriptor, spread.asType(spread.type().changeReturnType(Object.class)));
+		}
+		catch (IllegalAccessException | RuntimeException ex) {
+			throw new IllegalArgumentException(descriptor.fullName()
+					+ " cannot be called: its interface must be public or in a package open to rdma-rpc", ex);
+		}
+	}
+
+	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+		return this.handler.invokeExact(arguments);
+	}
+
+}

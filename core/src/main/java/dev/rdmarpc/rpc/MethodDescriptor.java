@@ -1,0 +1,205 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.RequestHead;
+
+/**
+ * A method of a service, compiled once: its name, settings and message formats.
+ * Immutable.
+ */
+public final class MethodDescriptor {
+
+	private static final int MAX_ARGUMENTS = 255;
+
+	private final String service;
+
+	private final String name;
+
+	private final Method javaMethod;
+
+	private final boolean asynchronous;
+
+	private final boolean inline;
+
+	private final boolean idempotent;
+
+	private final @Nullable Duration deadline;
+
+	private final long id;
+
+	private final RequestHead head;
+
+	private final RequestHead[] heads;
+
+	private final MessageFormat<@Nullable Object[]> arguments;
+
+	private final MessageFormat<@Nullable Object> result;
+
+	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
+		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
+		this.service = service;
+		this.javaMethod = javaMethod;
+		this.name = nameOf(javaMethod);
+		this.asynchronous = isStage(javaMethod.getReturnType());
+		this.inline = settings != null && settings.inline();
+		this.idempotent = settings != null && settings.idempotent();
+		this.deadline = (settings != null && settings.deadlineMillis() > 0)
+				? Duration.ofMillis(settings.deadlineMillis()) : null;
+		if (javaMethod.getParameterCount() > MAX_ARGUMENTS) {
+			throw new IllegalArgumentException(service + "/" + this.name + " has " + javaMethod.getParameterCount()
+					+ " parameters (expected: at most " + MAX_ARGUMENTS + ")");
+		}
+		this.id = idOf(service, this.name);
+		Priority own = (settings != null) ? settings.priority() : Priority.NORMAL;
+		Priority[] priorities = Priority.values();
+		this.heads = new RequestHead[priorities.length];
+		for (Priority priority : priorities) {
+			this.heads[priority.code()] = new RequestHead(this.id, priority.code(), javaMethod.getParameterCount());
+		}
+		this.head = this.heads[own.code()];
+		MethodSignature signature = signature();
+		this.arguments = codec.arguments(signature);
+		this.result = codec.result(signature);
+	}
+
+	static String nameOf(Method method) {
+		RdmaMethod settings = method.getAnnotation(RdmaMethod.class);
+		return (settings != null && !settings.name().isEmpty()) ? settings.name() : method.getName();
+	}
+
+	private static boolean isStage(Class<?> type) {
+		return type == CompletableFuture.class || type == CompletionStage.class;
+	}
+
+	private MethodSignature signature() {
+		List<String> names = new ArrayList<>();
+		List<Type> types = new ArrayList<>();
+		for (int i = 0; i < this.javaMethod.getParameterCount(); i++) {
+			names.add(this.javaMethod.getParameters()[i].getName());
+			types.add(this.javaMethod.getGenericParameterTypes()[i]);
+		}
+		Type resultType = this.javaMethod.getGenericReturnType();
+		if (this.asynchronous) {
+			resultType = (resultType instanceof ParameterizedType stage) ? stage.getActualTypeArguments()[0]
+					: Object.class;
+			if (resultType == Void.class) {
+				resultType = void.class;
+			}
+		}
+		return new MethodSignature(this.service, this.name, names, types, resultType);
+	}
+
+	/**
+	 * The number by which requests name a method: the first eight bytes, big-endian, of
+	 * SHA-256 over {@code service/method} in UTF-8.
+	 */
+	static long idOf(String service, String method) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-256")
+				.digest((service + "/" + method).getBytes(StandardCharsets.UTF_8));
+			return java.nio.ByteBuffer.wrap(digest).getLong();
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** The service's name on the wire. */
+	public String service() {
+		return this.service;
+	}
+
+	/** The method's name on the wire. */
+	public String name() {
+		return this.name;
+	}
+
+	/** Service and method, as messages name them. */
+	public String fullName() {
+		return this.service + "/" + this.name;
+	}
+
+	/** The interface method. */
+	public Method javaMethod() {
+		return this.javaMethod;
+	}
+
+	/** Whether it returns a {@link CompletableFuture} or {@link CompletionStage}. */
+	public boolean asynchronous() {
+		return this.asynchronous;
+	}
+
+	/** Whether its handler runs on the loop. */
+	public boolean inline() {
+		return this.inline;
+	}
+
+	/** Whether a lost call may be repeated. */
+	public boolean idempotent() {
+		return this.idempotent;
+	}
+
+	@Nullable Duration deadline() {
+		return this.deadline;
+	}
+
+	long id() {
+		return this.id;
+	}
+
+	RequestHead head(@Nullable Priority priority) {
+		return (priority != null) ? this.heads[priority.code()] : this.head;
+	}
+
+	MessageFormat<@Nullable Object[]> arguments() {
+		return this.arguments;
+	}
+
+	/** Whether decoded results refer to the memory of their message. */
+	boolean resultBorrows() {
+		return true;
+	}
+
+	MessageFormat<@Nullable Object> result() {
+		return this.result;
+	}
+
+	@Override
+	public String toString() {
+		return fullName();
+	}
+
+}

@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/** Fans one call out to several observers. */
+final class ObservedCall implements CallObservation {
+
+	private final List<CallObservation> observations;
+
+	private ObservedCall(List<CallObservation> observations) {
+		this.observations = observations;
+	}
+
+	/** Starts an observation, or returns {@code null} when nobody watches. */
+	static @Nullable CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
+			CallMetadata metadata) {
+		if (observers.size() == 1) {
+			return observers.get(0).callStarted(method, peer, metadata);
+		}
+		List<CallObservation> started = new ArrayList<>(observers.size());
+		for (CallObserver observer : observers) {
+			started.add(observer.callStarted(method, peer, metadata));
+		}
+		return started.isEmpty() ? null : new ObservedCall(started);
+	}
+
+	@Override
+	public Scope openScope() {
+		List<Scope> scopes = new ArrayList<>(this.observations.size());
+		this.observations.forEach((observation) -> scopes.add(0, observation.openScope()));
+		return () -> scopes.forEach(Scope::close);
+	}
+
+	@Override
+	public void callEnded(RpcStatus status, @Nullable Throwable error) {
+		this.observations.forEach((observation) -> observation.callEnded(status, error));
+	}
+
+}

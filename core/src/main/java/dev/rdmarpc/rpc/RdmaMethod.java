@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import dev.rdmarpc.scheduling.Priority;
+
+/** Settings of one method of a service interface. */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface RdmaMethod {
+
+	/** The method's name on the wire; by default its Java name. Tells overloads apart. */
+	String name() default "";
+
+	/** The priority of its calls unless the call says otherwise. */
+	Priority priority() default Priority.NORMAL;
+
+	/**
+	 * The deadline of its calls unless the call says otherwise, in milliseconds; 0 leaves
+	 * it to the client's default.
+	 */
+	long deadlineMillis() default 0;
+
+	/**
+	 * Whether calling it twice is as good as once, so that a lost call may be repeated.
+	 */
+	boolean idempotent() default false;
+
+	/**
+	 * Whether the handler runs on the loop that received the call: no hand-over between
+	 * threads, but all other calls of the loop wait for it. Only for handlers that
+	 * neither block nor compute for long.
+	 */
+	boolean inline() default false;
+
+}

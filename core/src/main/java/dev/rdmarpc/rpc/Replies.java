@@ -1,0 +1,88 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.IncomingMessage;
+
+/** What a reply means to its caller. */
+final class Replies {
+
+	private static final int MAX_DETAIL_BYTES = 1024;
+
+	private Replies() {
+	}
+
+	/**
+	 * Decodes a reply.
+	 * @throws RpcException if it says that the call failed, or cannot be understood
+	 */
+	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply) {
+		if (reply.status() != RpcStatus.OK.code()) {
+			throw new RpcException(RpcStatus.ofCode(reply.status()),
+					StandardCharsets.UTF_8.decode(reply.message()).toString(), method.service(), method.name(), null);
+		}
+		try {
+			ByteBuffer message = reply.message();
+			return method.result().decode(method.resultBorrows() ? copy(message) : message);
+		}
+		catch (CodecException ex) {
+			throw new RpcException(RpcStatus.INTERNAL, "reply cannot be decoded: " + ex.getMessage(), method.service(),
+					method.name(), ex);
+		}
+	}
+
+	/**
+	 * A result that refers to its message gets one of its own, for as long as it lives.
+	 */
+	private static ByteBuffer copy(ByteBuffer message) {
+		return ByteBuffer.allocateDirect(message.remaining()).put(message).flip().order(ByteOrder.LITTLE_ENDIAN);
+	}
+
+	static RpcException failure(MethodDescriptor method, CallFailure why, String detail) {
+		RpcStatus status = switch (why) {
+			case CONNECTION_LOST, NOT_SENT -> RpcStatus.UNAVAILABLE;
+			case DEADLINE_EXCEEDED -> RpcStatus.DEADLINE_EXCEEDED;
+			case CANCELLED -> RpcStatus.CANCELLED;
+			case RESOURCE_EXHAUSTED, MESSAGE_TOO_LARGE -> RpcStatus.RESOURCE_EXHAUSTED;
+			case MALFORMED_REPLY -> RpcStatus.INTERNAL;
+		};
+		return new RpcException(status, detail, method.service(), method.name(), null);
+	}
+
+	/** Writes the message of a failed reply: its text, shortened to what is sensible. */
+	static void encodeDetail(String detail, MessageSegments out) {
+		out.clear();
+		byte[] utf8 = detail.getBytes(StandardCharsets.UTF_8);
+		int bytes = Math.min(utf8.length, MAX_DETAIL_BYTES);
+		while (bytes < utf8.length && bytes > 0 && (utf8[bytes] & 0xC0) == 0x80) {
+			bytes--;
+		}
+		ByteBuffer memory = out.claimMemory(MAX_DETAIL_BYTES);
+		memory.put(0, utf8, 0, bytes);
+		out.add(memory, 0, bytes);
+	}
+
+}

@@ -1,0 +1,168 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.transport.RdmaTransport;
+
+/**
+ * Calls the services of one target.
+ *
+ *
+ * <pre>{@code
+ * try (RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory);
+ * 		RpcClient client = RpcClient.builder().transport(transport).target("localhost", 7471).build()) {
+ * 	Greeter greeter = client.proxy(Greeter.class);
+ * 	greeter.greet("world");
+ * }</pre> }
+ *
+ * <p>
+ * Thread-safe. Connects on the first call.
+ */
+public final class RpcClient implements AutoCloseable {
+
+	private final ClientConnection connection;
+
+	private final ClientCalls calls;
+
+	private final MessageCodec codec;
+
+	private RpcClient(Builder builder) {
+		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
+		this.codec = builder.codec;
+		this.connection = new ClientConnection(transport, transport.sharedLoop(builder.options.channel().frameBytes()),
+				builder.host, builder.port, builder.options, transport.timer());
+		this.calls = new ClientCalls(this.connection, builder.options, List.copyOf(builder.observers));
+	}
+
+	/** Starts building a client. */
+	public static Builder builder() {
+		return new Builder();
+	}
+
+	/**
+	 * A client of a service, named by its interface.
+	 * @throws IllegalArgumentException if the type is no service interface
+	 * @throws dev.rdmarpc.codec.UnsupportedTypeException if a parameter or result has no
+	 * message form
+	 */
+	public <T> T proxy(Class<T> type) {
+		return proxy(type.getName(), type);
+	}
+
+	/** A client of a service of another name. */
+	public <T> T proxy(String serviceName, Class<T> type) {
+		ServiceDescriptor service = ServiceDescriptor.of(serviceName, type, this.codec);
+		return type.cast(new ServiceProxy(this.calls, service).newProxy());
+	}
+
+	/** Begins to connect without waiting for the first call. */
+	public void connect() {
+		this.connection.channel(false);
+	}
+
+	/** The target, as {@code host:port}. */
+	public String target() {
+		return this.connection.target();
+	}
+
+	/** Whether there is a connection. */
+	public ConnectionState state() {
+		return this.connection.state();
+	}
+
+	/** Why there is no connection, or an empty string. */
+	public String lastFailure() {
+		return this.connection.lastFailure();
+	}
+
+	/** Takes no new calls and closes the connection after the outstanding ones. */
+	@Override
+	public void close() {
+		this.connection.close();
+	}
+
+	/** Builds a {@link RpcClient}. */
+	public static final class Builder {
+
+		private @Nullable RdmaTransport transport;
+
+		private String host = "localhost";
+
+		private int port;
+
+		private RpcClientOptions options = RpcClientOptions.DEFAULTS;
+
+		private MessageCodec codec = new FlatBuffersCodec();
+
+		private final List<CallObserver> observers = new ArrayList<>();
+
+		private Builder() {
+		}
+
+		/** The transport to call over; borrowed. */
+		public Builder transport(RdmaTransport value) {
+			this.transport = value;
+			return this;
+		}
+
+		/** Where the services are; the name is resolved at each attempt to connect. */
+		public Builder target(String targetHost, int targetPort) {
+			if (targetPort < 1 || targetPort > 65535) {
+				throw new IllegalArgumentException("port " + targetPort + " (expected: 1 to 65535)");
+			}
+			this.host = targetHost;
+			this.port = targetPort;
+			return this;
+		}
+
+		/** Limits and time-outs. */
+		public Builder options(RpcClientOptions value) {
+			this.options = value;
+			return this;
+		}
+
+		/** The message codec; both sides need the same. */
+		public Builder codec(MessageCodec value) {
+			this.codec = value;
+			return this;
+		}
+
+		/** Adds an observer of all calls. */
+		public Builder observer(CallObserver observer) {
+			this.observers.add(observer);
+			return this;
+		}
+
+		/** Builds the client. */
+		public RpcClient build() {
+			if (this.port == 0) {
+				throw new IllegalStateException("a client needs a target");
+			}
+			return new RpcClient(this);
+		}
+
+	}
+
+}

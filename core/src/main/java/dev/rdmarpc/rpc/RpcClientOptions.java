@@ -1,0 +1,72 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+
+import dev.rdmarpc.transport.ChannelOptions;
+
+/**
+ * What a client is built with.
+ *
+ * @param channel limits and time-outs of its channel
+ * @param defaultDeadline deadline of calls that have none of their own; zero is none
+ * @param connectTimeout how long a call waits for a connection being set up
+ * @param initialBackoff pause after the first failure to connect
+ * @param maxBackoff longest pause; it doubles from failure to failure, with jitter
+ */
+public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
+		Duration initialBackoff, Duration maxBackoff) {
+
+	/** No deadline, 5 s to connect, pauses of 50 ms to 2 s. */
+	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS, Duration.ZERO,
+			Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2));
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public RpcClientOptions {
+		if (defaultDeadline.isNegative()) {
+			throw new IllegalArgumentException("default deadline " + defaultDeadline + " (expected: not negative)");
+		}
+		if (connectTimeout.isNegative() || connectTimeout.isZero()) {
+			throw new IllegalArgumentException("connect timeout " + connectTimeout + " (expected: positive)");
+		}
+		if (initialBackoff.isNegative() || initialBackoff.isZero() || maxBackoff.compareTo(initialBackoff) < 0) {
+			throw new IllegalArgumentException("backoff " + initialBackoff + " to " + maxBackoff
+					+ " (expected: positive, the second not less than the first)");
+		}
+	}
+
+	/** These options with another default deadline. */
+	public RpcClientOptions withDefaultDeadline(Duration deadline) {
+		return new RpcClientOptions(this.channel, deadline, this.connectTimeout, this.initialBackoff, this.maxBackoff);
+	}
+
+	/** These options with another channel. */
+	public RpcClientOptions withChannel(ChannelOptions other) {
+		return new RpcClientOptions(other, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
+				this.maxBackoff);
+	}
+
+	/** These options with other pauses. */
+	public RpcClientOptions withBackoff(Duration initial, Duration max) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, initial, max);
+	}
+
+}

@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.net.InetSocketAddress;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The call that a handler is serving. Calls the handler makes in turn inherit what
+ * remains of its deadline.
+ *
+ * <p>
+ * Bound to the handler's thread and valid until the handler has returned and, if it
+ * returned a future, until that is complete.
+ */
+public interface RpcContext {
+
+	/** The call that the current thread is serving, or {@code null}. */
+	static @Nullable RpcContext current() {
+		return ServerCall.currentContext();
+	}
+
+	/** The method being served. */
+	MethodDescriptor method();
+
+	/** The caller's address, or {@code null} if its connection has gone. */
+	@Nullable InetSocketAddress peer();
+
+	/**
+	 * When the caller gives up, by {@link System#nanoTime()}; {@link Long#MAX_VALUE} is
+	 * never.
+	 */
+	long deadlineNanos();
+
+	/**
+	 * Whether the caller has lost interest or its connection; the thread is interrupted
+	 * too.
+	 */
+	boolean isCancelled();
+
+}

@@ -1,0 +1,305 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.transport.ChannelListener;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * Serves objects to callers.
+ *
+ *
+ * <pre>{@code
+ * try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+ * 		RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory);
+ * 		RpcServer server = RpcServer.builder()
+ * 			.transport(transport)
+ * 			.service(Greeter.class, (name) -> "Hello " + name)
+ * 			.build()
+ * 			.start()) {
+ * 	System.out.println(server.port());
+ * }</pre> }
+ *
+ * <p>
+ * Thread-safe. Starts once and stops once.
+ */
+public final class RpcServer implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(RpcServer.class);
+
+	private static final int QUEUED_CALLS = 4096;
+
+	private static final long DRAIN_POLL_NANOS = 1_000_000;
+
+	private final RdmaTransport transport;
+
+	private final RpcServerOptions options;
+
+	private final List<ServiceDescriptor> services;
+
+	private final ServerCalls calls;
+
+	private final @Nullable ExecutorService ownExecutor;
+
+	private final List<ChannelLoop> loops = new ArrayList<>();
+
+	private @Nullable ChannelListener listener;
+
+	private boolean stopped;
+
+	private RpcServer(Builder builder) {
+		this.transport = Objects.requireNonNull(builder.transport, "transport");
+		this.options = builder.options;
+		List<ServiceDescriptor> described = new ArrayList<>();
+		List<ExportedMethod> methods = new ArrayList<>();
+		builder.services.forEach((name, service) -> {
+			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
+			described.add(descriptor);
+			descriptor.methods().forEach((method) -> methods.add(ExportedMethod.of(method, service.target())));
+		});
+		this.services = List.copyOf(described);
+		Executor executor = builder.executor;
+		this.ownExecutor = (executor != null) ? null : newExecutor();
+		this.calls = new ServerCalls(new MethodTable(methods),
+				(executor != null) ? executor : Objects.requireNonNull(this.ownExecutor),
+				List.copyOf(builder.observers), this.options.maxConcurrentCalls());
+	}
+
+	private static ExecutorService newExecutor() {
+		int threads = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
+		AtomicInteger number = new AtomicInteger();
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 30, TimeUnit.SECONDS,
+				new ArrayBlockingQueue<>(QUEUED_CALLS), (task) -> {
+					Thread thread = new Thread(task, "rdma-rpc-handler-" + number.incrementAndGet());
+					thread.setDaemon(true);
+					return thread;
+				});
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
+	}
+
+	/** Starts building a server. */
+	public static Builder builder() {
+		return new Builder();
+	}
+
+	/**
+	 * Starts listening.
+	 * @return this
+	 * @throws VerbsException if the address is taken or not of this host
+	 * @throws IllegalStateException if it was started before
+	 */
+	public synchronized RpcServer start() {
+		if (this.listener != null || this.stopped) {
+			throw new IllegalStateException("a server starts once");
+		}
+		int frameBytes = this.options.channel().frameBytes();
+		for (int i = 0; i < this.options.loops(); i++) {
+			this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
+		}
+		try {
+			this.listener = this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
+					this.options.channel(), () -> new ServerSession(this.calls, this.options.channel().maxCalls()));
+		}
+		catch (RuntimeException ex) {
+			stop();
+			throw ex;
+		}
+		logger.info("Serving {} on {} over {} ({})", this.services.stream().map(ServiceDescriptor::name).toList(),
+				this.listener.localAddress(), this.transport.selection().provider().name(),
+				this.transport.selection().reason());
+		return this;
+	}
+
+	/**
+	 * The address listened on, with the real port.
+	 * @throws IllegalStateException unless it is running
+	 */
+	public synchronized InetSocketAddress address() {
+		ChannelListener current = this.listener;
+		if (current == null) {
+			throw new IllegalStateException("the server is not running");
+		}
+		return current.localAddress();
+	}
+
+	/** The port listened on. */
+	public int port() {
+		return address().getPort();
+	}
+
+	/** Whether it is listening. */
+	public synchronized boolean isRunning() {
+		return this.listener != null && !this.stopped;
+	}
+
+	/** The services it offers. */
+	public List<ServiceDescriptor> services() {
+		return this.services;
+	}
+
+	/** The calls being executed. */
+	public int activeCalls() {
+		return this.calls.active();
+	}
+
+	/** Its open connections. */
+	public synchronized List<RpcChannel> channels() {
+		return this.loops.stream().flatMap((loop) -> loop.channels().stream()).toList();
+	}
+
+	/** Its loops. */
+	public synchronized List<ChannelLoop> loops() {
+		return List.copyOf(this.loops);
+	}
+
+	/**
+	 * Stops: no new connections and calls, then waits for outstanding calls up to
+	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left. Idempotent.
+	 */
+	public synchronized void stop() {
+		if (this.stopped) {
+			return;
+		}
+		this.stopped = true;
+		if (this.listener != null) {
+			this.listener.close();
+		}
+		this.loops.forEach(ChannelLoop::drain);
+		long deadline = System.nanoTime() + this.options.drainTimeout().toNanos();
+		while ((!channels().isEmpty() || this.calls.active() > 0) && System.nanoTime() - deadline < 0
+				&& !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
+		}
+		int left = this.calls.active();
+		if (left > 0) {
+			logger.warn("{} calls were still running after {}", left, this.options.drainTimeout());
+		}
+		this.loops.forEach(ChannelLoop::close);
+		if (this.ownExecutor != null) {
+			this.ownExecutor.shutdownNow();
+		}
+	}
+
+	/** Same as {@link #stop()}. */
+	@Override
+	public void close() {
+		stop();
+	}
+
+	private record Service(Class<?> type, Object target) {
+
+	}
+
+	/** Builds a {@link RpcServer}. */
+	public static final class Builder {
+
+		private @Nullable RdmaTransport transport;
+
+		private RpcServerOptions options = RpcServerOptions.DEFAULTS;
+
+		private @Nullable Executor executor;
+
+		private MessageCodec codec = new FlatBuffersCodec();
+
+		private final Map<String, Service> services = new LinkedHashMap<>();
+
+		private final List<CallObserver> observers = new ArrayList<>();
+
+		private Builder() {
+		}
+
+		/** The transport to serve over; borrowed. */
+		public Builder transport(RdmaTransport value) {
+			this.transport = value;
+			return this;
+		}
+
+		/** Address, limits and time-outs. */
+		public Builder options(RpcServerOptions value) {
+			this.options = value;
+			return this;
+		}
+
+		/**
+		 * Runs handlers that are not inline; by default a bounded pool of the server's
+		 * own.
+		 */
+		public Builder executor(Executor value) {
+			this.executor = value;
+			return this;
+		}
+
+		/** The message codec; both sides need the same. */
+		public Builder codec(MessageCodec value) {
+			this.codec = value;
+			return this;
+		}
+
+		/** Adds an observer of all calls. */
+		public Builder observer(CallObserver observer) {
+			this.observers.add(observer);
+			return this;
+		}
+
+		/** Offers an object under the name of an interface it implements. */
+		public <T> Builder service(Class<T> type, T target) {
+			return service(type.getName(), type, target);
+		}
+
+		/**
+		 * Offers an object under a name.
+		 * @throws IllegalArgumentException if the name is taken
+		 */
+		public <T> Builder service(String name, Class<T> type, T target) {
+			if (this.services.putIfAbsent(name, new Service(type, target)) != null) {
+				throw new IllegalArgumentException("two services named " + name);
+			}
+			return this;
+		}
+
+		/** Builds the server, which is then started. */
+		public RpcServer build() {
+			return new RpcServer(this);
+		}
+
+	}
+
+}

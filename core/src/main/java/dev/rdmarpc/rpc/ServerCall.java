@@ -1,0 +1,305 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.MessageTooLargeException;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * One call being served: from the request's arrival until its reply is handed to the
+ * channel. Pooled.
+ *
+ * <p>
+ * Implementation notes. The loop's driver fills the object and hands it to the thread
+ * that runs the handler (by executor, or itself). That thread, or whoever completes the
+ * handler's future, sends the reply; {@link #finish} is reached exactly once. Only
+ * cancellation comes from elsewhere: it sets a volatile flag and interrupts the runner or
+ * cancels the handler's future under the object's lock, which {@link #run} takes when it
+ * begins and ends, so that no later user of the thread is interrupted. The session drops
+ * a call from its table, as driver, before the call is pooled, so a cancellation never
+ * meets the next use.
+ */
+final class ServerCall implements Runnable, RpcContext {
+
+	private static final ThreadLocal<@Nullable ServerCall> CURRENT = new ThreadLocal<>();
+
+	private final ServerCalls calls;
+
+	private final MessageSegments segments = new MessageSegments();
+
+	private @Nullable ServerSession session;
+
+	private @Nullable RpcChannel channel;
+
+	private @Nullable ExportedMethod method;
+
+	private @Nullable RegisteredBuffer message;
+
+	private java.nio.@Nullable ByteBuffer view;
+
+	private @Nullable CallObservation observation;
+
+	private final Runnable ending = this::end;
+
+	private @Nullable OutgoingMessage reply;
+
+	private int requestId;
+
+	private long deadlineNanos;
+
+	private volatile boolean cancelled;
+
+	private @Nullable Thread runner;
+
+	private @Nullable CompletionStage<?> pending;
+
+	ServerCall(ServerCalls calls) {
+		this.calls = calls;
+	}
+
+	static @Nullable RpcContext currentContext() {
+		return CURRENT.get();
+	}
+
+	/** A request has arrived; driver. */
+	void begin(ServerSession owner, RpcChannel from, ExportedMethod exported, IncomingMessage request) {
+		this.session = owner;
+		this.channel = from;
+		this.method = exported;
+		this.requestId = request.requestId();
+		this.cancelled = false;
+		long micros = request.deadlineMicros();
+		this.deadlineNanos = (micros == 0) ? Long.MAX_VALUE : System.nanoTime() + micros * 1000;
+		if (!this.calls.observers().isEmpty()) {
+			this.observation = ObservedCall.start(this.calls.observers(), exported.descriptor(),
+					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
+		}
+		this.message = request.take();
+		this.view = request.message();
+	}
+
+	/** Runs the handler and replies, now or when the handler's future is complete. */
+	@Override
+	public void run() {
+		ExportedMethod exported = required(this.method);
+		synchronized (this) {
+			this.runner = Thread.currentThread();
+		}
+		ServerCall outer = CURRENT.get();
+		CURRENT.set(this);
+		CompletionStage<?> promised = null;
+		CallObservation watched = this.observation;
+		CallObservation.Scope scope = (watched != null) ? watched.openScope() : null;
+		try {
+			Object result = invoke(exported);
+			if (exported.descriptor().asynchronous() && result != null) {
+				promised = (CompletionStage<?>) result;
+			}
+			else {
+				endRun(outer);
+				reply(result);
+			}
+		}
+		catch (Throwable ex) {
+			endRun(outer);
+			fail(ex);
+			rethrowIfFatal(ex);
+		}
+		finally {
+			if (scope != null) {
+				scope.close();
+			}
+		}
+		if (promised != null) {
+			endRun(outer);
+			cancelWith(promised);
+			promised.whenComplete((result, failure) -> {
+				if (failure != null) {
+					fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+							: failure);
+				}
+				else {
+					reply(result);
+				}
+			});
+		}
+	}
+
+	private @Nullable Object invoke(ExportedMethod exported) throws Throwable {
+		if (this.cancelled) {
+			throw new RpcException(RpcStatus.CANCELLED, "cancelled before it began");
+		}
+		if (this.deadlineNanos != Long.MAX_VALUE && System.nanoTime() - this.deadlineNanos >= 0) {
+			throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the handler began");
+		}
+		@Nullable Object[] arguments;
+		try {
+			arguments = exported.descriptor().arguments().decode(required(this.view));
+		}
+		catch (CodecException ex) {
+			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());
+		}
+		return exported.invoke(arguments);
+	}
+
+	/** From here on the thread is not interrupted any more. */
+	private void endRun(@Nullable ServerCall outer) {
+		synchronized (this) {
+			if (this.runner == null) {
+				return;
+			}
+			this.runner = null;
+			if (this.cancelled) {
+				Thread.interrupted();
+			}
+		}
+		CURRENT.set(outer);
+	}
+
+	/** From here on cancelling the call cancels the handler's future. */
+	private void cancelWith(CompletionStage<?> stage) {
+		synchronized (this) {
+			this.pending = stage;
+		}
+		if (this.cancelled) {
+			stage.toCompletableFuture().cancel(true);
+		}
+	}
+
+	private static void rethrowIfFatal(Throwable ex) {
+		if (ex instanceof VirtualMachineError fatal) {
+			throw fatal;
+		}
+	}
+
+	@SuppressWarnings("NullAway") // the format is one of nullable values
+	private void reply(@Nullable Object result) {
+		RpcChannel target = required(this.channel);
+		MethodDescriptor descriptor = required(this.method).descriptor();
+		OutgoingMessage reply;
+		try {
+			this.segments.maxBytes(target.peerMaxMessageBytes());
+			descriptor.result().encode(result, this.segments);
+			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), this.segments);
+		}
+		catch (MessageTooLargeException | MemoryExhaustedException ex) {
+			fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + ex.getMessage()));
+			return;
+		}
+		catch (CodecException ex) {
+			fail(new RpcException(RpcStatus.INTERNAL, "result cannot be encoded: " + ex.getMessage()));
+			return;
+		}
+		finish(reply, RpcStatus.OK, null);
+	}
+
+	private void fail(Throwable failure) {
+		RpcStatus status = (failure instanceof RpcException rpc) ? rpc.status() : RpcStatus.UNKNOWN;
+		String detail = (failure instanceof RpcException rpc) ? rpc.detail() : this.calls.describe(failure);
+		finish(this.calls.prepareFailure(required(this.channel), this.requestId, status, detail, this.segments), status,
+				failure);
+	}
+
+	private void finish(@Nullable OutgoingMessage reply, RpcStatus status, @Nullable Throwable failure) {
+		this.segments.clear();
+		required(this.message).release();
+		this.message = null;
+		this.view = null;
+		CallObservation watched = this.observation;
+		this.observation = null;
+		if (watched != null) {
+			watched.callEnded(status, failure);
+		}
+		this.reply = reply;
+		required(this.channel).execute(this.ending);
+	}
+
+	/** Hands the reply over and lets go of the call; driver. */
+	private void end() {
+		OutgoingMessage prepared = this.reply;
+		this.reply = null;
+		required(this.session).ended(this, this.requestId, prepared);
+	}
+
+	/** The executor did not take the call; driver. */
+	void reject(String why) {
+		fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, why));
+	}
+
+	/** The caller has lost interest; driver. */
+	void cancel() {
+		CompletionStage<?> stage;
+		this.cancelled = true;
+		synchronized (this) {
+			stage = this.pending;
+			if (this.runner != null && !required(this.method).descriptor().inline()) {
+				this.runner.interrupt();
+			}
+		}
+		if (stage != null) {
+			stage.toCompletableFuture().cancel(true);
+		}
+	}
+
+	/** Forgets everything before it is pooled. */
+	void reset() {
+		this.session = null;
+		this.channel = null;
+		this.method = null;
+		this.pending = null;
+	}
+
+	private static <T> T required(@Nullable T value) {
+		if (value == null) {
+			throw new IllegalStateException("call used after its end");
+		}
+		return value;
+	}
+
+	@Override
+	public MethodDescriptor method() {
+		return required(this.method).descriptor();
+	}
+
+	@Override
+	public @Nullable InetSocketAddress peer() {
+		return required(this.channel).remoteAddress();
+	}
+
+	@Override
+	public long deadlineNanos() {
+		return this.deadlineNanos;
+	}
+
+	@Override
+	public boolean isCancelled() {
+		return this.cancelled;
+	}
+
+}

@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * What the sessions of a server share: methods, executor, limits, idle call objects.
+ * Thread-safe.
+ */
+final class ServerCalls {
+
+	private static final Logger logger = LoggerFactory.getLogger(ServerCalls.class);
+
+	private static final int POOL_CAPACITY = 1024;
+
+	private final MethodTable methods;
+
+	private final Executor executor;
+
+	private final List<CallObserver> observers;
+
+	private final int maxConcurrentCalls;
+
+	private final MpmcVarHandleArrayQueue<ServerCall> idle = new MpmcVarHandleArrayQueue<>(POOL_CAPACITY);
+
+	private final AtomicInteger active = new AtomicInteger();
+
+	ServerCalls(MethodTable methods, Executor executor, List<CallObserver> observers, int maxConcurrentCalls) {
+		this.methods = methods;
+		this.executor = executor;
+		this.observers = observers;
+		this.maxConcurrentCalls = maxConcurrentCalls;
+	}
+
+	@Nullable ExportedMethod find(long methodId) {
+		return this.methods.find(methodId);
+	}
+
+	Executor executor() {
+		return this.executor;
+	}
+
+	List<CallObserver> observers() {
+		return this.observers;
+	}
+
+	int active() {
+		return this.active.get();
+	}
+
+	/** Takes a call object, or {@code null} when as many as allowed are active. */
+	@Nullable ServerCall claim() {
+		if (this.active.incrementAndGet() > this.maxConcurrentCalls) {
+			this.active.decrementAndGet();
+			return null;
+		}
+		ServerCall call = this.idle.poll();
+		return (call != null) ? call : new ServerCall(this);
+	}
+
+	void giveBack(ServerCall call) {
+		call.reset();
+		this.active.decrementAndGet();
+		this.idle.offer(call);
+	}
+
+	String overloaded() {
+		return "the server is executing " + this.maxConcurrentCalls + " calls already";
+	}
+
+	/** What a caller is told of an exception that is no {@link RpcException}. */
+	String describe(Throwable failure) {
+		logger.debug("Handler failed", failure);
+		String message = failure.getMessage();
+		return failure.getClass().getName() + ((message != null) ? ": " + message : "");
+	}
+
+	/**
+	 * Prepares a reply that says why a call failed; {@code null} if there is no memory.
+	 */
+	@Nullable OutgoingMessage prepareFailure(RpcChannel channel, int requestId, RpcStatus status, String detail,
+			MessageSegments segments) {
+		try {
+			segments.maxBytes(Integer.MAX_VALUE);
+			Replies.encodeDetail(detail, segments);
+			return channel.prepareReply(requestId, status.code(), segments);
+		}
+		catch (MemoryExhaustedException ex) {
+			logger.warn("No registered memory to tell {} that a call failed with {}", channel, status);
+			return null;
+		}
+		finally {
+			segments.clear();
+		}
+	}
+
+}

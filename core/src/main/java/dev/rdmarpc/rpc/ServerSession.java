@@ -1,0 +1,175 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.Arrays;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * The server side of one channel: dispatches its requests and knows which are active, by
+ * the slot of their request id.
+ *
+ * <p>
+ * Confined to the driver of the channel's loop.
+ */
+final class ServerSession implements ChannelHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(ServerSession.class);
+
+	private static final int INITIAL_SLOTS = 64;
+
+	private final ServerCalls calls;
+
+	private final int maxSlots;
+
+	private final MessageSegments segments = new MessageSegments();
+
+	private @Nullable ServerCall[] active = new ServerCall[INITIAL_SLOTS];
+
+	private int[] requestIds = new int[INITIAL_SLOTS];
+
+	ServerSession(ServerCalls calls, int maxSlots) {
+		this.calls = calls;
+		this.maxSlots = maxSlots;
+	}
+
+	@Override
+	public void onOpen(RpcChannel channel) {
+		logger.debug("Opened {}", channel);
+	}
+
+	@Override
+	public void onRequest(RpcChannel channel, IncomingMessage request) {
+		int requestId = request.requestId();
+		int slot = requestId & 0xFFFF;
+		if (slot >= this.maxSlots || (slot < this.active.length && this.active[slot] != null)) {
+			channel.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
+			return;
+		}
+		ExportedMethod method = this.calls.find(request.methodId());
+		if (method == null) {
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
+			return;
+		}
+		int expected = method.descriptor().javaMethod().getParameterCount();
+		if (request.argumentCount() != expected) {
+			refuse(channel, requestId, RpcStatus.INVALID_ARGUMENT,
+					request.argumentCount() + " arguments (expected: " + expected + ")");
+			return;
+		}
+		ServerCall call = this.calls.claim();
+		if (call == null) {
+			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded());
+			return;
+		}
+		call.begin(this, channel, method, request);
+		enter(slot, requestId, call);
+		if (method.descriptor().inline()) {
+			call.run();
+			return;
+		}
+		try {
+			this.calls.executor().execute(call);
+		}
+		catch (RejectedExecutionException ex) {
+			call.reject(this.calls.overloaded() + " and its executor takes no more");
+		}
+	}
+
+	private void enter(int slot, int requestId, ServerCall call) {
+		if (slot >= this.active.length) {
+			int capacity = Math.min(this.maxSlots, Integer.highestOneBit(slot) << 1);
+			this.active = Arrays.copyOf(this.active, capacity);
+			this.requestIds = Arrays.copyOf(this.requestIds, capacity);
+		}
+		this.active[slot] = call;
+		this.requestIds[slot] = requestId;
+	}
+
+	private void refuse(RpcChannel channel, int requestId, RpcStatus status, String detail) {
+		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail, this.segments);
+		if (reply != null) {
+			reply.submit();
+		}
+	}
+
+	@Override
+	public void onUnreadableRequest(RpcChannel channel, int requestId, String detail) {
+		refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, detail);
+	}
+
+	/**
+	 * A call has ended: sends its reply unless nobody waits for it any more; driver.
+	 * @param reply {@code null} if there was no memory for one
+	 */
+	void ended(ServerCall call, int requestId, @Nullable OutgoingMessage reply) {
+		int slot = requestId & 0xFFFF;
+		boolean wanted = this.active[slot] == call && this.requestIds[slot] == requestId;
+		if (wanted) {
+			this.active[slot] = null;
+		}
+		if (reply != null) {
+			if (wanted) {
+				reply.submit();
+			}
+			else {
+				reply.abort();
+			}
+		}
+		this.calls.giveBack(call);
+	}
+
+	@Override
+	public void onCancel(RpcChannel channel, int requestId) {
+		int slot = requestId & 0xFFFF;
+		if (slot < this.active.length && this.requestIds[slot] == requestId) {
+			ServerCall call = this.active[slot];
+			if (call != null) {
+				this.active[slot] = null;
+				call.cancel();
+			}
+		}
+	}
+
+	@Override
+	public void onGoodbye(RpcChannel channel) {
+		// the caller closes when it has its replies
+	}
+
+	@Override
+	public void onClosed(RpcChannel channel, String reason) {
+		logger.debug("Closed {}: {}", channel, reason);
+		for (int slot = 0; slot < this.active.length; slot++) {
+			ServerCall call = this.active[slot];
+			if (call != null) {
+				this.active[slot] = null;
+				call.cancel();
+			}
+		}
+	}
+
+}

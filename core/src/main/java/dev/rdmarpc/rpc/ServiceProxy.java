@@ -1,0 +1,95 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/** The client side of a service: turns method invocations into calls. */
+final class ServiceProxy implements InvocationHandler {
+
+	private static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
+
+	private final ClientCalls calls;
+
+	private final ServiceDescriptor service;
+
+	private final Map<Method, MethodDescriptor> methods;
+
+	private final CallOptions options;
+
+	ServiceProxy(ClientCalls calls, ServiceDescriptor service) {
+		this(calls, service, new IdentityHashMap<>(), CallOptions.NONE);
+		for (MethodDescriptor method : service.methods()) {
+			this.methods.put(method.javaMethod(), method);
+		}
+	}
+
+	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, Map<Method, MethodDescriptor> methods,
+			CallOptions options) {
+		this.calls = calls;
+		this.service = service;
+		this.methods = methods;
+		this.options = options;
+	}
+
+	/** A proxy of the same service with other options. */
+	Object withOptions(CallOptions other) {
+		return new ServiceProxy(this.calls, this.service, this.methods, other).newProxy();
+	}
+
+	Object newProxy() {
+		Class<?> type = this.service.type();
+		return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, this);
+	}
+
+	@Override
+	public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+			throws Throwable {
+		MethodDescriptor descriptor = this.methods.get(method);
+		if (descriptor == null) {
+			descriptor = find(method);
+		}
+		if (descriptor != null) {
+			return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
+		}
+		if (method.isDefault()) {
+			return InvocationHandler.invokeDefault(proxy, method, arguments);
+		}
+		return switch (method.getName()) {
+			case "equals" -> arguments != null && proxy == arguments[0];
+			case "hashCode" -> System.identityHashCode(proxy);
+			default -> "client of " + this.service.name() + " at " + this.calls.target();
+		};
+	}
+
+	/** A proxy has Method objects of its own, equal to those of the interface. */
+	private @Nullable MethodDescriptor find(Method method) {
+		for (MethodDescriptor candidate : this.service.methods()) {
+			if (candidate.javaMethod().equals(method)) {
+				return candidate;
+			}
+		}
+		return null;
+	}
+
+}

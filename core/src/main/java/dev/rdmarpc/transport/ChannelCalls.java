@@ -1,0 +1,123 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The caller's side of a channel: starts calls, matches replies, gives calls up.
+ *
+ * <p>
+ * Confined to the loop's driver.
+ */
+final class ChannelCalls {
+
+	private final RpcChannel channel;
+
+	private final ChannelLoop loop;
+
+	private final PendingCalls pending;
+
+	ChannelCalls(RpcChannel channel, int maxCalls) {
+		this.channel = channel;
+		this.loop = channel.loop();
+		this.pending = new PendingCalls(maxCalls);
+	}
+
+	/**
+	 * Gives a request its id, or fails its call.
+	 * @param refusal why no call can be started, or an empty string
+	 * @return whether the message may be sent
+	 */
+	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
+		CallFailure why = null;
+		String detail = refusal;
+		if (!refusal.isEmpty()) {
+			why = CallFailure.NOT_SENT;
+		}
+		else if (call.isDone()) {
+			why = CallFailure.CANCELLED;
+			detail = "cancelled before it was sent";
+		}
+		else if (this.pending.isFull() || this.pending.count() >= peerMaxCalls) {
+			why = CallFailure.RESOURCE_EXHAUSTED;
+			detail = this.pending.count() + " calls are outstanding on the connection already";
+		}
+		if (why != null) {
+			call.onFailure(why, detail);
+			return false;
+		}
+		int requestId = this.pending.add(call, message.deadlineNanos());
+		this.loop.callStarted(message.deadlineNanos());
+		call.onStarted(requestId);
+		message.stamp(requestId);
+		message.clearCall();
+		return true;
+	}
+
+	/** Whether somebody waits for a reply. */
+	boolean expects(int requestId) {
+		return this.pending.contains(requestId);
+	}
+
+	/** Takes the call that a reply belongs to, or {@code null} if it was given up. */
+	@Nullable PendingCall finish(int requestId) {
+		PendingCall call = this.pending.remove(requestId);
+		if (call != null) {
+			this.loop.callFinished();
+		}
+		return call;
+	}
+
+	/** Fails a call unless it is done, and tells the peer. */
+	void abandon(PendingCall call, CallFailure why, String detail) {
+		if (this.pending.remove(call)) {
+			giveUp(call, why, detail);
+		}
+	}
+
+	/** Fails the calls whose deadline has passed. */
+	void expire(long now) {
+		for (PendingCall call = this.pending.removeExpired(now); call != null; call = this.pending.removeExpired(now)) {
+			giveUp(call, CallFailure.DEADLINE_EXCEEDED, "no reply within the deadline");
+		}
+	}
+
+	private void giveUp(PendingCall call, CallFailure why, String detail) {
+		this.loop.callFinished();
+		this.channel.withdraw(call.requestId());
+		call.onFailure(why, detail);
+		this.channel.closeIfDrained();
+	}
+
+	/** Fails all calls. */
+	void failAll(CallFailure why, String detail) {
+		for (PendingCall call = this.pending.removeAny(); call != null; call = this.pending.removeAny()) {
+			this.loop.callFinished();
+			call.onFailure(why, detail);
+		}
+	}
+
+	boolean isEmpty() {
+		return this.pending.count() == 0;
+	}
+
+	boolean anyDeadline() {
+		return this.pending.anyDeadline();
+	}
+
+}

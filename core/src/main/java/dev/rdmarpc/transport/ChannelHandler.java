@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+/**
+ * What the layer above does with the events of a channel. All methods are called while
+ * holding the loop's driver role and must not block.
+ */
+public interface ChannelHandler {
+
+	/** The handshake is done: calls may be started. */
+	void onOpen(RpcChannel channel);
+
+	/**
+	 * A peer calls.
+	 * @param request valid until this method returns, unless
+	 * {@linkplain IncomingMessage#take() taken}
+	 */
+	void onRequest(RpcChannel channel, IncomingMessage request);
+
+	/**
+	 * A request arrived that is too large or for which there was no registered memory;
+	 * its bytes were dropped.
+	 * @param detail one sentence for the caller
+	 */
+	void onUnreadableRequest(RpcChannel channel, int requestId, String detail);
+
+	/** A peer is not interested in the reply to a request any more. */
+	void onCancel(RpcChannel channel, int requestId);
+
+	/** The peer will take no new calls on this channel. */
+	void onGoodbye(RpcChannel channel);
+
+	/** The channel is closed; called once, also if it never opened. */
+	void onClosed(RpcChannel channel, String reason);
+
+}

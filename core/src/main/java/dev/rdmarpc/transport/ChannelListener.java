@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionListener;
+import dev.rdmarpc.verbs.ConnectionRequest;
+import dev.rdmarpc.verbs.VerbsException;
+
+/** Accepts connections and spreads them over loops in turn. */
+public final class ChannelListener implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(ChannelListener.class);
+
+	private final RdmaTransport transport;
+
+	private final List<ChannelLoop> loops;
+
+	private final ChannelOptions options;
+
+	private final Supplier<? extends ChannelHandler> handlers;
+
+	private final AtomicInteger next = new AtomicInteger();
+
+	private final ConnectionListener listener;
+
+	ChannelListener(RdmaTransport transport, List<ChannelLoop> loops, InetSocketAddress address, int maxConnections,
+			ChannelOptions options, Supplier<? extends ChannelHandler> handlers) {
+		this.transport = transport;
+		this.loops = loops;
+		this.options = options;
+		this.handlers = handlers;
+		this.listener = transport.device()
+			.listen(address, transport.options().listenOptions(maxConnections, options), this::onConnectionRequest);
+	}
+
+	private void onConnectionRequest(ConnectionRequest request) {
+		ChannelLoop loop = this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
+		loop.execute(() -> accept(loop, request));
+	}
+
+	private void accept(ChannelLoop loop, ConnectionRequest request) {
+		if (loop.isDraining()) {
+			reject(request, "the server is shutting down");
+			return;
+		}
+		RpcChannel channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
+		if (!loop.add(channel)) {
+			reject(request, "no receive buffers for another connection");
+			return;
+		}
+		try {
+			channel.attach(this.transport.createQueuePair(loop, channel));
+			channel.accepting(request.remoteAddress());
+			ConnectOptions connect = this.transport.connectOptions(this.options);
+			request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
+				if (failure != null) {
+					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);
+					channel.close("not established: " + failure.getMessage());
+				}
+			});
+		}
+		catch (VerbsException ex) {
+			logger.warn("Connection from {} refused: {}", request.remoteAddress(), ex.getMessage());
+			channel.shut(String.valueOf(ex.getMessage()));
+			reject(request, "no resources for another connection");
+		}
+	}
+
+	private static void reject(ConnectionRequest request, String why) {
+		try {
+			byte[] text = why.getBytes(StandardCharsets.US_ASCII);
+			request.reject(Arrays.copyOf(text, Math.min(text.length, ConnectOptions.MAX_PRIVATE_DATA_BYTES)));
+		}
+		catch (VerbsException ex) {
+			logger.debug("Connection request from {} has gone", request.remoteAddress(), ex);
+		}
+	}
+
+	/** The address listened on, with the real port. */
+	public InetSocketAddress localAddress() {
+		return this.listener.localAddress();
+	}
+
+	/** Stops accepting; channels stay. Idempotent. */
+	@Override
+	public void close() {
+		this.listener.close();
+	}
+
+}

@@ -1,0 +1,369 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.WorkCompletion;
+import dev.rdmarpc.verbs.WorkOpcode;
+
+/**
+ * The event loop over one completion queue: takes completions, delivers frames, posts
+ * what there is to send, and watches the time. Which thread does so is up to
+ * {@link LoopDriver}; the state here is confined to it.
+ */
+public final class ChannelLoop implements AutoCloseable, LoopWork {
+
+	private static final Logger logger = LoggerFactory.getLogger(ChannelLoop.class);
+
+	private static final int BATCH = 64;
+
+	private static final long BUSY_TICK_NANOS = 2_000_000;
+
+	private static final long IDLE_TICK_NANOS = 50_000_000;
+
+	private static final long RETIRE_NANOS = 1_000_000_000;
+
+	private final LoopResources resources;
+
+	private final Consumer<ChannelLoop> onClose;
+
+	private final LoopDriver driver;
+
+	private final CompletionQueue completions;
+
+	private final ReceivePool receives;
+
+	private final LoopMetrics metrics = new LoopMetrics();
+
+	private final OutgoingMessagePool outgoingMessages = new OutgoingMessagePool(this);
+
+	private final List<RpcChannel> channels = new ArrayList<>();
+
+	private final List<RpcChannel> retired = new ArrayList<>();
+
+	private final List<RpcChannel> dirty = new ArrayList<>();
+
+	private final List<IncomingMessage> incoming = new ArrayList<>();
+
+	private final WorkCompletion[] batch = new WorkCompletion[BATCH];
+
+	private int batchCursor;
+
+	private int batchCount;
+
+	private int incomingDepth;
+
+	private long nowNanos = System.nanoTime();
+
+	private long nextTickNanos = this.nowNanos;
+
+	private volatile boolean draining;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates a loop and starts its thread.
+	 * @param resources owned by the loop from here on
+	 */
+	ChannelLoop(String name, LoopResources resources, PollingOptions polling, Consumer<ChannelLoop> onClose) {
+		this.resources = resources;
+		this.onClose = onClose;
+		this.completions = resources.completionQueue();
+		this.receives = resources.receives();
+		for (int i = 0; i < BATCH; i++) {
+			this.batch[i] = new WorkCompletion();
+		}
+		this.driver = new LoopDriver(name, this, this.completions, this.metrics, polling);
+		this.driver.start();
+	}
+
+	@Override
+	public boolean turn() {
+		this.nowNanos = System.nanoTime();
+		boolean worked = this.driver.drainInbox();
+		flush();
+		worked |= dispatch();
+		flush();
+		if (this.nowNanos - this.nextTickNanos >= 0) {
+			tick();
+			flush();
+		}
+		return worked;
+	}
+
+	@Override
+	public void flush() {
+		for (int i = 0; i < this.dirty.size(); i++) {
+			this.dirty.get(i).flush();
+		}
+		this.dirty.clear();
+	}
+
+	@Override
+	public long nextTickNanos() {
+		return this.nextTickNanos;
+	}
+
+	/**
+	 * Takes one batch of completions. A callback may turn the loop again; the cursor is a
+	 * field so that the inner turn goes on where the outer one stands and order is kept.
+	 */
+	private boolean dispatch() {
+		if (this.batchCursor == this.batchCount) {
+			this.batchCursor = 0;
+			this.batchCount = this.completions.poll(this.batch);
+			if (this.batchCount == 0) {
+				return false;
+			}
+			this.metrics.polled(this.batchCount);
+		}
+		while (this.batchCursor < this.batchCount) {
+			WorkCompletion completion = this.batch[this.batchCursor++];
+			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
+			if (completion.opcode() == WorkOpcode.RECEIVE) {
+				received(channel, completion);
+			}
+			else {
+				channel.onSendCompleted(completion.isSuccess());
+			}
+		}
+		return true;
+	}
+
+	private void received(RpcChannel channel, WorkCompletion completion) {
+		RegisteredBuffer buffer = this.receives.take(completion.id());
+		boolean taken = false;
+		try {
+			if (completion.isSuccess()) {
+				this.metrics.received(completion.byteLength());
+				taken = channel.onFrame(buffer, (int) completion.byteLength());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.error("Frame on {} failed", channel, ex);
+			channel.shut("internal error: " + ex);
+		}
+		finally {
+			if (taken) {
+				this.receives.replace(channel);
+			}
+			else {
+				this.receives.giveBack(buffer, channel);
+			}
+		}
+	}
+
+	private void tick() {
+		boolean busy = false;
+		for (int i = this.channels.size() - 1; i >= 0; i--) {
+			RpcChannel channel = this.channels.get(i);
+			channel.tick(this.nowNanos);
+			busy |= channel.hasDeadlines();
+		}
+		this.receives.replenish();
+		disposeRetired();
+		busy |= !this.retired.isEmpty();
+		this.nextTickNanos = this.nowNanos + (busy ? BUSY_TICK_NANOS : IDLE_TICK_NANOS);
+	}
+
+	private void disposeRetired() {
+		for (int i = this.retired.size() - 1; i >= 0; i--) {
+			RpcChannel channel = this.retired.get(i);
+			if (channel.isQuiet() || this.closed || this.nowNanos - channel.closedNanos() > RETIRE_NANOS) {
+				this.retired.remove(i);
+				channel.dispose();
+			}
+		}
+	}
+
+	/**
+	 * Lets a channel take part from here on, with receives posted for its peer.
+	 * @return whether there was room and memory for them
+	 */
+	boolean add(RpcChannel channel) {
+		if (this.closed || !this.receives.promise(channel.options().credits() + RpcChannel.HANDSHAKE_RECEIVES)) {
+			return false;
+		}
+		this.channels.add(channel);
+		return true;
+	}
+
+	/** A channel has closed: its queue pair is released when it has flushed. */
+	void retire(RpcChannel channel) {
+		if (this.channels.remove(channel)) {
+			this.receives.forget(channel, channel.options().credits() + RpcChannel.HANDSHAKE_RECEIVES);
+		}
+		this.retired.add(channel);
+		moveTick(this.nowNanos);
+	}
+
+	void addDirty(RpcChannel channel) {
+		this.dirty.add(channel);
+	}
+
+	IncomingMessage claimIncoming() {
+		if (this.incomingDepth == this.incoming.size()) {
+			this.incoming.add(new IncomingMessage());
+		}
+		return this.incoming.get(this.incomingDepth++);
+	}
+
+	void returnIncoming() {
+		this.incomingDepth--;
+	}
+
+	void callStarted(long deadlineNanos) {
+		this.driver.callStarted();
+		if (deadlineNanos != Long.MAX_VALUE) {
+			moveTick(System.nanoTime() + BUSY_TICK_NANOS);
+		}
+	}
+
+	void callFinished() {
+		this.driver.callFinished();
+	}
+
+	private void moveTick(long nanos) {
+		if (nanos - this.nextTickNanos < 0) {
+			this.nextTickNanos = nanos;
+			this.driver.tickMoved(nanos);
+		}
+	}
+
+	long nowNanos() {
+		return this.nowNanos;
+	}
+
+	/** Runs a task as driver, now or soon. */
+	void execute(Runnable task) {
+		this.driver.execute(task);
+	}
+
+	/** Runs a task as driver, not from within the caller. */
+	void executeLater(Runnable task) {
+		this.driver.executeLater(task);
+	}
+
+	/** Whether the current thread drives the loop, so that it must not wait for it. */
+	public boolean isDriver() {
+		return this.driver.isDriver();
+	}
+
+	/**
+	 * Blocks until a call is done, driving the loop if nobody else does. The waiting
+	 * thread must be {@linkplain #wake woken} when the call becomes done.
+	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
+	 * @return whether the call is done; {@code false} when the deadline has passed or the
+	 * thread is interrupted, after which the caller abandons the call
+	 */
+	public boolean waitFor(PendingCall call, long deadlineNanos) {
+		return call.isDone() || this.driver.waitFor(call, deadlineNanos);
+	}
+
+	/** Wakes a thread in {@link #waitFor}; driver. */
+	public void wake(Thread waiter) {
+		this.driver.wake(waiter);
+	}
+
+	/**
+	 * Claims memory for a message, waiting a bounded time unless the current thread
+	 * drives the loop.
+	 * @throws MemoryExhaustedException if there is none
+	 */
+	RegisteredBuffer claim(int bytes) {
+		if (!isDriver()) {
+			return memory().allocate(bytes);
+		}
+		RegisteredBuffer buffer = memory().tryAllocate(bytes);
+		if (buffer == null) {
+			throw new MemoryExhaustedException("no registered memory for " + bytes + " bytes", null);
+		}
+		return buffer;
+	}
+
+	RegisteredMemory memory() {
+		return this.resources.memory();
+	}
+
+	MemoryAttachment attachment() {
+		return this.resources.attachment();
+	}
+
+	LoopResources resources() {
+		return this.resources;
+	}
+
+	OutgoingMessagePool outgoingMessages() {
+		return this.outgoingMessages;
+	}
+
+	/** What the loop has done so far. */
+	public LoopMetrics metrics() {
+		return this.metrics;
+	}
+
+	/** Calls waiting for a reply on all channels. */
+	public int outstandingCalls() {
+		return this.driver.outstandingCalls();
+	}
+
+	/** The channels that are not closed, at this instant. */
+	public List<RpcChannel> channels() {
+		CompletableFuture<List<RpcChannel>> snapshot = new CompletableFuture<>();
+		execute(() -> snapshot.complete(List.copyOf(this.channels)));
+		return snapshot.join();
+	}
+
+	boolean isDraining() {
+		return this.draining;
+	}
+
+	/** Refuses new channels from here on and says goodbye on those that are open. */
+	public void drain() {
+		this.draining = true;
+		channels().forEach(RpcChannel::drain);
+	}
+
+	/** Closes all channels, their queue pairs and the loop. Idempotent. */
+	@Override
+	public void close() {
+		if (this.closed) {
+			return;
+		}
+		execute(() -> List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side")));
+		this.closed = true;
+		this.driver.close(() -> {
+			List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side"));
+			disposeRetired();
+			this.resources.close();
+		});
+		this.onClose.accept(this);
+	}
+
+}

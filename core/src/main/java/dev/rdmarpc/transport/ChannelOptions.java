@@ -1,0 +1,102 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.time.Duration;
+
+/**
+ * What a channel is set up with. Each side tells the other its own values in the
+ * handshake and keeps to the other's.
+ *
+ * @param frameBytes size of a receive buffer and so of the largest frame accepted, from
+ * {@value #MIN_FRAME_BYTES} to {@value #MAX_FRAME_BYTES}
+ * @param credits receives kept posted for the peer, from {@value #MIN_CREDITS} to
+ * {@value #MAX_CREDITS}
+ * @param maxMessageBytes largest message accepted and sent
+ * @param maxCalls calls outstanding on the channel, at most {@value #MAX_CALLS}
+ * @param handshakeTimeoutNanos for connection set-up and for the handshake after it
+ * @param keepAliveNanos silence after which the peer is asked whether it is alive
+ * @param deadPeerNanos silence after which it is taken for dead; more than
+ * {@code keepAliveNanos}
+ */
+public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, int maxCalls, long handshakeTimeoutNanos,
+		long keepAliveNanos, long deadPeerNanos) {
+
+	/** The smallest frame size. */
+	public static final int MIN_FRAME_BYTES = 2048;
+
+	/** The largest frame size. */
+	public static final int MAX_FRAME_BYTES = 1 << 20;
+
+	/** The fewest credits with which a channel makes progress. */
+	public static final int MIN_CREDITS = 8;
+
+	/** The most credits of a channel. */
+	public static final int MAX_CREDITS = 1 << 14;
+
+	/** The most calls that request ids can tell apart. */
+	public static final int MAX_CALLS = 1 << 16;
+
+	/**
+	 * 8 KiB frames, 128 credits, 16 MiB messages, 4096 calls; 5 s for the handshake, a
+	 * question after 10 s of silence, given up after 30 s.
+	 */
+	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, 128, 16 << 20, 4096,
+			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos());
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public ChannelOptions {
+		check("frame size", frameBytes, MIN_FRAME_BYTES, MAX_FRAME_BYTES);
+		if (frameBytes % 8 != 0) {
+			throw new IllegalArgumentException("frame size " + frameBytes + " (expected: a multiple of 8)");
+		}
+		check("credits", credits, MIN_CREDITS, MAX_CREDITS);
+		check("maximum message size", maxMessageBytes, 1, Integer.MAX_VALUE / 2);
+		check("maximum calls", maxCalls, 1, MAX_CALLS);
+		check("handshake timeout (ns)", handshakeTimeoutNanos, 1, Long.MAX_VALUE / 4);
+		check("keep-alive interval (ns)", keepAliveNanos, 1, Long.MAX_VALUE / 4);
+		check("dead peer timeout (ns)", deadPeerNanos, keepAliveNanos + 1, Long.MAX_VALUE / 4);
+	}
+
+	private static void check(String what, long value, long min, long max) {
+		if (value < min || value > max) {
+			throw new IllegalArgumentException(what + " " + value + " (expected: " + min + " to " + max + ")");
+		}
+	}
+
+	/** These options with other frames. */
+	public ChannelOptions withFrames(int bytes, int count) {
+		return new ChannelOptions(bytes, count, this.maxMessageBytes, this.maxCalls, this.handshakeTimeoutNanos,
+				this.keepAliveNanos, this.deadPeerNanos);
+	}
+
+	/** These options with other limits. */
+	public ChannelOptions withLimits(int messageBytes, int calls) {
+		return new ChannelOptions(this.frameBytes, this.credits, messageBytes, calls, this.handshakeTimeoutNanos,
+				this.keepAliveNanos, this.deadPeerNanos);
+	}
+
+	/** These options with other time-outs. */
+	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
+		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxCalls,
+				handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos());
+	}
+
+}

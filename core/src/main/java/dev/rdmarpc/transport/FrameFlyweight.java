@@ -1,0 +1,142 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The header of a frame. One frame is one Send; all integers are little-endian.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------+---------------+-------------------------------+
+ *  |     Type      |     Flags     |            Credits            |  0
+ *  +---------------+---------------+-------------------------------+
+ *  |                          Request id                           |  4
+ *  +---------------------------------------------------------------+
+ *  |                        Message length                         |  8
+ *  +---------------------------------------------------------------+
+ *  |                            Offset                             | 12
+ *  +---------------------------------------------------------------+
+ *  REQUEST only:
+ *  +---------------------------------------------------------------+
+ *  |                           Method id                           | 16
+ *  |                                                               | 20
+ *  +---------------------------------------------------------------+
+ *  |             Remaining deadline (us, 0 is none)                | 24
+ *  +---------------+---------------+-------------------------------+
+ *  |   Priority    |   Arguments   |        Metadata length        | 28
+ *  +---------------+---------------+-------------------------------+
+ *  REPLY only:
+ *  +---------------+---------------+-------------------------------+
+ *  |    Status     |   Reserved    |        Metadata length        | 16
+ *  +---------------+---------------+-------------------------------+
+ *  |                           Reserved                            | 20
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * Metadata follows the header, padded to a multiple of 8, then the message from
+ * {@code Offset} on; {@code Message length} counts the whole message without metadata.
+ */
+final class FrameFlyweight {
+
+	static final int TYPE_OFFSET = 0;
+
+	static final int FLAGS_OFFSET = 1;
+
+	static final int CREDITS_OFFSET = 2;
+
+	static final int REQUEST_ID_OFFSET = 4;
+
+	static final int MESSAGE_LENGTH_OFFSET = 8;
+
+	static final int OFFSET_OFFSET = 12;
+
+	static final int HEADER_LENGTH = 16;
+
+	static final int METHOD_ID_OFFSET = 16;
+
+	static final int DEADLINE_OFFSET = 24;
+
+	static final int PRIORITY_OFFSET = 28;
+
+	static final int ARGUMENTS_OFFSET = 29;
+
+	static final int REQUEST_METADATA_LENGTH_OFFSET = 30;
+
+	static final int REQUEST_HEADER_LENGTH = 32;
+
+	static final int STATUS_OFFSET = 16;
+
+	static final int REPLY_METADATA_LENGTH_OFFSET = 18;
+
+	static final int REPLY_HEADER_LENGTH = 24;
+
+	private FrameFlyweight() {
+	}
+
+	static void putHeader(ByteBuffer frame, int at, int type, int requestId, int messageBytes, int offsetBytes) {
+		frame.put(at + TYPE_OFFSET, (byte) type);
+		frame.put(at + FLAGS_OFFSET, (byte) 0);
+		frame.putShort(at + CREDITS_OFFSET, (short) 0);
+		frame.putInt(at + REQUEST_ID_OFFSET, requestId);
+		frame.putInt(at + MESSAGE_LENGTH_OFFSET, messageBytes);
+		frame.putInt(at + OFFSET_OFFSET, offsetBytes);
+	}
+
+	static void putRequestFields(ByteBuffer frame, int at, long methodId, int deadlineMicros, int priority,
+			int argumentCount, int metadataBytes) {
+		frame.putLong(at + METHOD_ID_OFFSET, methodId);
+		frame.putInt(at + DEADLINE_OFFSET, deadlineMicros);
+		frame.put(at + PRIORITY_OFFSET, (byte) priority);
+		frame.put(at + ARGUMENTS_OFFSET, (byte) argumentCount);
+		frame.putShort(at + REQUEST_METADATA_LENGTH_OFFSET, (short) metadataBytes);
+	}
+
+	static void putReplyFields(ByteBuffer frame, int at, int status, int metadataBytes) {
+		frame.put(at + STATUS_OFFSET, (byte) status);
+		frame.put(at + STATUS_OFFSET + 1, (byte) 0);
+		frame.putShort(at + REPLY_METADATA_LENGTH_OFFSET, (short) metadataBytes);
+		frame.putInt(at + STATUS_OFFSET + 4, 0);
+	}
+
+	static int type(ByteBuffer frame) {
+		return frame.get(TYPE_OFFSET) & 0xFF;
+	}
+
+	static int credits(ByteBuffer frame) {
+		return frame.getShort(CREDITS_OFFSET) & 0xFFFF;
+	}
+
+	static int requestId(ByteBuffer frame) {
+		return frame.getInt(REQUEST_ID_OFFSET);
+	}
+
+	static int messageBytes(ByteBuffer frame) {
+		return frame.getInt(MESSAGE_LENGTH_OFFSET);
+	}
+
+	static int offsetBytes(ByteBuffer frame) {
+		return frame.getInt(OFFSET_OFFSET);
+	}
+
+	static int padded(int bytes) {
+		return (bytes + 7) & ~7;
+	}
+
+}

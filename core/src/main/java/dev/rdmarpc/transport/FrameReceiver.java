@@ -1,0 +1,187 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.MessageAssembler.Assembly;
+
+/**
+ * What the frames of an open channel mean: delivers complete messages, puts others
+ * together, and treats everything the peer says as hostile until checked.
+ *
+ * <p>
+ * Confined to the loop's driver.
+ */
+final class FrameReceiver {
+
+	private final RpcChannel channel;
+
+	private final ChannelLoop loop;
+
+	private final ChannelHandler handler;
+
+	private final boolean initiator;
+
+	private final int maxMessageBytes;
+
+	private final ChannelCalls calls;
+
+	private final MessageAssembler assembler;
+
+	FrameReceiver(RpcChannel channel, ChannelHandler handler, ChannelOptions options, boolean initiator,
+			ChannelCalls calls) {
+		this.channel = channel;
+		this.loop = channel.loop();
+		this.handler = handler;
+		this.initiator = initiator;
+		this.maxMessageBytes = options.maxMessageBytes();
+		this.calls = calls;
+		this.assembler = new MessageAssembler(this.loop.memory(), options.maxCalls());
+	}
+
+	/**
+	 * A frame has arrived.
+	 * @param buffer borrowed
+	 * @return whether the buffer was taken over
+	 */
+	boolean onFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
+		switch (type) {
+			case FrameType.REQUEST, FrameType.REPLY -> {
+				return onMessageFrame(buffer, frame, length, type == FrameType.REQUEST);
+			}
+			case FrameType.CONTINUATION -> onContinuation(frame, length);
+			case FrameType.CANCEL -> onCancel(FrameFlyweight.requestId(frame));
+			case FrameType.CREDIT, FrameType.PONG -> {
+				// credits and the sign of life are in every frame
+			}
+			case FrameType.PING -> this.channel.sendControl(FrameType.PONG, 0);
+			case FrameType.GOODBYE -> this.channel.onGoodbye();
+			default -> this.channel.violation(FrameType.name(type));
+		}
+		return false;
+	}
+
+	private void onCancel(int requestId) {
+		this.assembler.drop(requestId);
+		this.handler.onCancel(this.channel, requestId);
+	}
+
+	private boolean onMessageFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, boolean request) {
+		int headerLength = request ? FrameFlyweight.REQUEST_HEADER_LENGTH : FrameFlyweight.REPLY_HEADER_LENGTH;
+		if (request == this.initiator || length < headerLength) {
+			this.channel.violation((request ? "request" : "reply") + " of " + length + " bytes");
+			return false;
+		}
+		IncomingMessage message = this.loop.claimIncoming();
+		try {
+			return onMessage(message, buffer, frame, length, request);
+		}
+		finally {
+			this.loop.returnIncoming();
+		}
+	}
+
+	private boolean onMessage(IncomingMessage message, RegisteredBuffer buffer, ByteBuffer frame, int length,
+			boolean request) {
+		message.wrap(buffer, frame);
+		int inFrame = length - message.messageOffset();
+		if (inFrame < 0 || message.messageBytes() < inFrame || FrameFlyweight.offsetBytes(frame) != 0) {
+			this.channel
+				.violation("message of " + message.messageBytes() + " bytes in a frame of " + length + " bytes");
+			return false;
+		}
+		if (inFrame < message.messageBytes()) {
+			begin(message, frame, length, request);
+			return false;
+		}
+		deliver(message, request);
+		return message.release();
+	}
+
+	private void begin(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
+		boolean drop = message.messageBytes() > this.maxMessageBytes
+				|| (!request && !this.calls.expects(message.requestId()));
+		if (!this.assembler.begin(message, frame, length, request, drop)) {
+			this.channel.violation("message " + message.requestId() + " begun twice");
+		}
+	}
+
+	private void onContinuation(ByteBuffer frame, int length) {
+		switch (this.assembler.add(frame, length)) {
+			case INCOMPLETE -> {
+				// more to come
+			}
+			case VIOLATION -> this.channel.violation("continuation of " + length + " bytes at "
+					+ FrameFlyweight.offsetBytes(frame) + " that does not fit its message");
+			case COMPLETE -> onAssembled(this.assembler.takeCompleted(FrameFlyweight.requestId(frame)));
+		}
+	}
+
+	private void onAssembled(Assembly assembly) {
+		RegisteredBuffer target = assembly.target();
+		if (target == null) {
+			onDropped(assembly.head(), assembly.isRequest());
+			return;
+		}
+		IncomingMessage message = assembly.message(target);
+		deliver(message, assembly.isRequest());
+		if (!message.release()) {
+			target.release();
+		}
+	}
+
+	private void onDropped(IncomingMessage head, boolean request) {
+		boolean tooLarge = head.messageBytes() > this.maxMessageBytes;
+		String detail = tooLarge
+				? "message of " + head.messageBytes() + " bytes (expected: at most " + this.maxMessageBytes + ")"
+				: "no registered memory for a message of " + head.messageBytes() + " bytes";
+		if (request) {
+			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
+			return;
+		}
+		PendingCall call = this.calls.finish(head.requestId());
+		if (call != null) {
+			call.onFailure(tooLarge ? CallFailure.MESSAGE_TOO_LARGE : CallFailure.RESOURCE_EXHAUSTED, detail);
+			this.channel.closeIfDrained();
+		}
+	}
+
+	private void deliver(IncomingMessage message, boolean request) {
+		if (request) {
+			this.handler.onRequest(this.channel, message);
+			return;
+		}
+		PendingCall call = this.calls.finish(message.requestId());
+		if (call != null) {
+			call.onReply(message);
+			this.channel.closeIfDrained();
+		}
+	}
+
+	/** Nobody is interested any more in a message that may be arriving. */
+	void drop(int requestId) {
+		this.assembler.drop(requestId);
+	}
+
+	/** Gives everything back. */
+	void close() {
+		this.assembler.close();
+	}
+
+}

@@ -1,0 +1,142 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The handshake of a channel: the side that connected says what it accepts, the other
+ * side answers. Until then nothing else may be sent.
+ *
+ * <p>
+ * Confined to the loop's driver; what the peer accepts may be read by any thread that has
+ * seen the channel open.
+ */
+final class Handshake {
+
+	private final RpcChannel channel;
+
+	private final ChannelOptions options;
+
+	private final boolean initiator;
+
+	private int peerFrameBytes;
+
+	private int peerMaxMessageBytes;
+
+	private int peerMaxCalls;
+
+	private int peerCredits;
+
+	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
+		this.channel = channel;
+		this.options = options;
+		this.initiator = initiator;
+	}
+
+	/** Speaks first. */
+	void begin() {
+		send(FrameType.HELLO, 0, "");
+	}
+
+	private void send(int type, int refusal, String text) {
+		this.channel.sendHello(type, (frame) -> HelloFlyweight.put(frame, HelloFlyweight.VERSION,
+				HelloFlyweight.VERSION, this.options, refusal, text));
+	}
+
+	/** The first frame of the peer has arrived. */
+	void onFrame(ByteBuffer frame, int length, int type) {
+		if (type == FrameType.HELLO && !this.initiator) {
+			onHello(frame, length);
+		}
+		else if (type == FrameType.HELLO_REPLY && this.initiator) {
+			onReply(frame, length);
+		}
+		else {
+			this.channel.violation(FrameType.name(type) + " instead of a handshake");
+		}
+	}
+
+	private void onHello(ByteBuffer frame, int length) {
+		String problem = HelloFlyweight.problem(frame, length);
+		if (!problem.isEmpty()) {
+			this.channel.shut(problem);
+			return;
+		}
+		int low = HelloFlyweight.lowVersion(frame);
+		int high = HelloFlyweight.highVersion(frame);
+		if (low > HelloFlyweight.VERSION || high < HelloFlyweight.VERSION) {
+			refuse(HelloFlyweight.REFUSED_VERSION, "protocol versions " + low + " to " + high + " offered, "
+					+ HelloFlyweight.VERSION + " spoken here");
+		}
+		else if (this.channel.loop().isDraining()) {
+			refuse(HelloFlyweight.REFUSED_DRAINING, "the server is shutting down");
+		}
+		else {
+			agree(frame);
+			send(FrameType.HELLO_REPLY, 0, "");
+			this.channel.opened();
+		}
+	}
+
+	private void refuse(int refusal, String text) {
+		send(FrameType.HELLO_REPLY, refusal, text);
+		this.channel.flush();
+		this.channel.shut("refused: " + text);
+	}
+
+	private void onReply(ByteBuffer frame, int length) {
+		String problem = HelloFlyweight.problem(frame, length);
+		if (problem.isEmpty() && HelloFlyweight.refusal(frame) != 0) {
+			problem = "refused by the peer: " + HelloFlyweight.text(frame, length);
+		}
+		else if (problem.isEmpty() && HelloFlyweight.lowVersion(frame) != HelloFlyweight.VERSION) {
+			problem = "the peer chose version " + HelloFlyweight.lowVersion(frame) + " (expected: "
+					+ HelloFlyweight.VERSION + ")";
+		}
+		if (!problem.isEmpty()) {
+			this.channel.shut(problem);
+			return;
+		}
+		agree(frame);
+		this.channel.opened();
+	}
+
+	private void agree(ByteBuffer frame) {
+		this.peerFrameBytes = HelloFlyweight.frameBytes(frame);
+		this.peerMaxMessageBytes = HelloFlyweight.maxMessageBytes(frame);
+		this.peerMaxCalls = HelloFlyweight.maxCalls(frame);
+		this.peerCredits = HelloFlyweight.credits(frame);
+	}
+
+	int peerFrameBytes() {
+		return this.peerFrameBytes;
+	}
+
+	int peerMaxMessageBytes() {
+		return this.peerMaxMessageBytes;
+	}
+
+	int peerMaxCalls() {
+		return this.peerMaxCalls;
+	}
+
+	int peerCredits() {
+		return this.peerCredits;
+	}
+
+}

@@ -1,0 +1,146 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The body of {@code HELLO} and {@code HELLO_REPLY}, after the frame header;
+ * little-endian.
+ *
+ * <pre>
+ *  +---------------------------------------------------------------+
+ *  |                     Magic "RRPC" 0x43505252                   | 16
+ *  +-------------------------------+-------------------------------+
+ *  |    Lowest / chosen version    |        Highest version        | 20
+ *  +-------------------------------+-------------------------------+
+ *  |                    Largest frame accepted                     | 24
+ *  +---------------------------------------------------------------+
+ *  |                   Largest message accepted                    | 28
+ *  +---------------------------------------------------------------+
+ *  |                      Most calls at once                       | 32
+ *  +-------------------------------+-------------------------------+
+ *  |            Credits            |     Refusal (0 is none)       | 36
+ *  +-------------------------------+-------------------------------+
+ *  |                     Features (reserved, 0)                    | 40
+ *  +-------------------------------+-------------------------------+
+ *  |          Text length          |  UTF-8 text: why refused  ... | 44
+ *  +-------------------------------+-------------------------------+
+ * </pre>
+ */
+final class HelloFlyweight {
+
+	static final int MAGIC = 0x43505252;
+
+	static final int VERSION = 1;
+
+	static final int REFUSED_VERSION = 1;
+
+	static final int REFUSED_BUSY = 2;
+
+	static final int REFUSED_DRAINING = 3;
+
+	static final int LENGTH = 46;
+
+	static final int MAX_TEXT_BYTES = 400;
+
+	private HelloFlyweight() {
+	}
+
+	/** Writes the body after a header at 0 and returns the length of the whole frame. */
+	static int put(ByteBuffer frame, int low, int high, ChannelOptions options, int refusal, String text) {
+		byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+		int textBytes = Math.min(utf8.length, MAX_TEXT_BYTES);
+		frame.putInt(16, MAGIC);
+		frame.putShort(20, (short) low);
+		frame.putShort(22, (short) high);
+		frame.putInt(24, options.frameBytes());
+		frame.putInt(28, options.maxMessageBytes());
+		frame.putInt(32, options.maxCalls());
+		frame.putShort(36, (short) options.credits());
+		frame.putShort(38, (short) refusal);
+		frame.putInt(40, 0);
+		frame.putShort(44, (short) textBytes);
+		frame.put(LENGTH, utf8, 0, textBytes);
+		return LENGTH + textBytes;
+	}
+
+	/**
+	 * Checks a received body before anything of it is read.
+	 * @return what is wrong, or an empty string
+	 */
+	static String problem(ByteBuffer frame, int frameLength) {
+		if (frameLength < LENGTH) {
+			return "handshake of " + frameLength + " bytes (expected: at least " + LENGTH + ")";
+		}
+		if (frame.getInt(16) != MAGIC) {
+			return "handshake without magic: the peer does not speak rdma-rpc";
+		}
+		if (refusal(frame) != 0) {
+			return "";
+		}
+		if (frame.getInt(24) < ChannelOptions.MIN_FRAME_BYTES || frame.getInt(24) > ChannelOptions.MAX_FRAME_BYTES
+				|| frame.getInt(24) % 8 != 0) {
+			return "handshake with a frame size of " + frame.getInt(24);
+		}
+		if (frame.getInt(28) < 1 || frame.getInt(32) < 1 || frame.getInt(32) > ChannelOptions.MAX_CALLS) {
+			return "handshake with limits of " + frame.getInt(28) + " bytes and " + frame.getInt(32) + " calls";
+		}
+		int credits = credits(frame);
+		if (credits < ChannelOptions.MIN_CREDITS || credits > ChannelOptions.MAX_CREDITS) {
+			return "handshake with " + credits + " credits";
+		}
+		return "";
+	}
+
+	static int lowVersion(ByteBuffer frame) {
+		return frame.getShort(20) & 0xFFFF;
+	}
+
+	static int highVersion(ByteBuffer frame) {
+		return frame.getShort(22) & 0xFFFF;
+	}
+
+	static int frameBytes(ByteBuffer frame) {
+		return frame.getInt(24);
+	}
+
+	static int maxMessageBytes(ByteBuffer frame) {
+		return frame.getInt(28);
+	}
+
+	static int maxCalls(ByteBuffer frame) {
+		return frame.getInt(32);
+	}
+
+	static int credits(ByteBuffer frame) {
+		return frame.getShort(36) & 0xFFFF;
+	}
+
+	static int refusal(ByteBuffer frame) {
+		return frame.getShort(38) & 0xFFFF;
+	}
+
+	static String text(ByteBuffer frame, int frameLength) {
+		int bytes = Math.min(frame.getShort(44) & 0xFFFF, Math.min(MAX_TEXT_BYTES, frameLength - LENGTH));
+		byte[] utf8 = new byte[Math.max(0, bytes)];
+		frame.get(LENGTH, utf8);
+		return new String(utf8, StandardCharsets.UTF_8);
+	}
+
+}

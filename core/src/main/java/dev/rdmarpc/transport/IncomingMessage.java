@@ -1,0 +1,196 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/**
+ * A request or reply that has arrived completely. A reusable view: valid during the
+ * callback that gets it, on the calling thread. Its bytes outlive the callback when the
+ * buffer is {@linkplain #take() taken}.
+ */
+public final class IncomingMessage {
+
+	private @Nullable RegisteredBuffer buffer;
+
+	private boolean taken;
+
+	private int requestId;
+
+	private long methodId;
+
+	private int deadlineMicros;
+
+	private int priority;
+
+	private int argumentCount;
+
+	private int status;
+
+	private int metadataOffset;
+
+	private int metadataBytes;
+
+	private int messageOffset;
+
+	private int messageBytes;
+
+	/** Wraps the first frame of a message; fields are read from its header. */
+	void wrap(RegisteredBuffer frameBuffer, ByteBuffer frame) {
+		this.buffer = frameBuffer;
+		this.taken = false;
+		this.requestId = FrameFlyweight.requestId(frame);
+		int header;
+		if (FrameFlyweight.type(frame) == FrameType.REQUEST) {
+			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
+			this.deadlineMicros = frame.getInt(FrameFlyweight.DEADLINE_OFFSET);
+			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
+			this.argumentCount = frame.get(FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
+			this.metadataBytes = frame.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
+			header = FrameFlyweight.REQUEST_HEADER_LENGTH;
+			this.status = 0;
+		}
+		else {
+			this.status = frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF;
+			this.metadataBytes = frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF;
+			header = FrameFlyweight.REPLY_HEADER_LENGTH;
+			this.methodId = 0;
+			this.deadlineMicros = 0;
+		}
+		this.metadataOffset = header;
+		this.messageOffset = header + FrameFlyweight.padded(this.metadataBytes);
+		this.messageBytes = FrameFlyweight.messageBytes(frame);
+	}
+
+	/** Moves the view to where a message of several frames was put together. */
+	void relocate(RegisteredBuffer assembled, int newMetadataOffset) {
+		this.buffer = assembled;
+		this.taken = false;
+		this.metadataOffset = newMetadataOffset;
+		this.messageOffset = newMetadataOffset + FrameFlyweight.padded(this.metadataBytes);
+	}
+
+	/** Copies the fields for a message whose frames are still arriving. */
+	void copyFrom(IncomingMessage other) {
+		this.requestId = other.requestId;
+		this.methodId = other.methodId;
+		this.deadlineMicros = other.deadlineMicros;
+		this.priority = other.priority;
+		this.argumentCount = other.argumentCount;
+		this.status = other.status;
+		this.metadataBytes = other.metadataBytes;
+		this.messageBytes = other.messageBytes;
+	}
+
+	/** Forgets the buffer and tells whether it was taken. */
+	boolean release() {
+		this.buffer = null;
+		return this.taken;
+	}
+
+	int messageOffset() {
+		return this.messageOffset;
+	}
+
+	int metadataOffset() {
+		return this.metadataOffset;
+	}
+
+	/** The id by which to reply. */
+	public int requestId() {
+		return this.requestId;
+	}
+
+	/** Which method is called; requests only. */
+	public long methodId() {
+		return this.methodId;
+	}
+
+	/**
+	 * What remained of the deadline when it was sent, in microseconds; 0 is no deadline.
+	 */
+	public long deadlineMicros() {
+		return this.deadlineMicros & 0xFFFFFFFFL;
+	}
+
+	/** The code of the priority; requests only. */
+	public int priority() {
+		return this.priority;
+	}
+
+	/** How many arguments the message holds; requests only. */
+	public int argumentCount() {
+		return this.argumentCount;
+	}
+
+	/** The status code; replies only. */
+	public int status() {
+		return this.status;
+	}
+
+	/** Size of the message without metadata, in bytes. */
+	public int messageBytes() {
+		return this.messageBytes;
+	}
+
+	/** Size of the metadata, in bytes. */
+	public int metadataBytes() {
+		return this.metadataBytes;
+	}
+
+	/**
+	 * The message: position to limit, little-endian, in registered memory. The one view
+	 * of the buffer, so {@link #metadata()} moves it.
+	 */
+	public ByteBuffer message() {
+		return view(this.messageOffset, this.messageBytes);
+	}
+
+	/** The metadata, like {@link #message()}. */
+	public ByteBuffer metadata() {
+		return view(this.metadataOffset, this.metadataBytes);
+	}
+
+	private ByteBuffer view(int offset, int length) {
+		ByteBuffer view = held().buffer();
+		view.clear().position(offset).limit(offset + length);
+		return view.order(ByteOrder.LITTLE_ENDIAN);
+	}
+
+	/**
+	 * Takes the buffer over: the caller owns it, may go on reading the views after the
+	 * callback, and releases it.
+	 */
+	public RegisteredBuffer take() {
+		this.taken = true;
+		return held();
+	}
+
+	private RegisteredBuffer held() {
+		RegisteredBuffer current = this.buffer;
+		if (current == null) {
+			throw new IllegalStateException("message used after its callback");
+		}
+		return current;
+	}
+
+}

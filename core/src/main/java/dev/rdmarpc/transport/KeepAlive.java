@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+/**
+ * Watches whether the peer is alive: any frame is a sign of life; after some silence it
+ * is asked, after more it is taken for dead. Before the channel is open only the
+ * handshake's time counts.
+ *
+ * <p>
+ * Confined to the loop's driver.
+ */
+final class KeepAlive {
+
+	private static final long NANOS_PER_MILLI = 1_000_000;
+
+	private final ChannelOptions options;
+
+	private final long handshakeDeadline;
+
+	private long lastSignNanos;
+
+	private boolean asked;
+
+	KeepAlive(ChannelOptions options, long nowNanos) {
+		this.options = options;
+		this.handshakeDeadline = nowNanos + options.handshakeTimeoutNanos();
+		this.lastSignNanos = nowNanos;
+	}
+
+	/** A frame has arrived. */
+	void sign(long nowNanos) {
+		this.lastSignNanos = nowNanos;
+		this.asked = false;
+	}
+
+	/** Why the channel should be given up, or an empty string. */
+	String problem(ChannelState state, long nowNanos) {
+		if (state == ChannelState.CONNECTING || state == ChannelState.HANDSHAKING) {
+			return (nowNanos - this.handshakeDeadline > 0)
+					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : "";
+		}
+		long silence = nowNanos - this.lastSignNanos;
+		return (silence > this.options.deadPeerNanos()) ? "peer silent for " + silence / NANOS_PER_MILLI + " ms" : "";
+	}
+
+	/** Whether to ask the peer now; says so once per silence. */
+	boolean shouldAsk(long nowNanos) {
+		if (this.asked || nowNanos - this.lastSignNanos <= this.options.keepAliveNanos()) {
+			return false;
+		}
+		this.asked = true;
+		return true;
+	}
+
+}

@@ -1,0 +1,411 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+
+/**
+ * Decides which thread drives a loop. Whoever waits may drive: a thread of the loop's own
+ * drives when nobody else does; a thread blocked in a call drives until its own reply is
+ * there, so that a blocking call costs no hand-over between threads; a thread with
+ * something to send drives just long enough to post it.
+ *
+ * <p>
+ * Implementation notes. All state of the loop and of its channels belongs to the
+ * <em>driver</em>: the one thread that has moved {@code driver} from {@code null} to
+ * itself. Acquiring is a compare-and-set and releasing a volatile store, so each driver
+ * sees what the one before it wrote. Whoever does not get the role leaves a task in the
+ * inbox; each driver looks into the inbox once more <em>after</em> releasing, and takes
+ * the role again if it finds something. A task is offered before the role is tried, so
+ * either the one offering gets the role or the one holding it sees the task: nobody has
+ * to be woken for it.
+ *
+ * <p>
+ * At most one thread, the <em>awaiter</em>, blocks in {@link CompletionQueue#await}, and
+ * it has given up the driver role before. A caller whose reply another driver delivers
+ * meanwhile is woken through the completion queue if it is the awaiter, else unparked; it
+ * becomes the awaiter before it looks for its reply a last time, and the deliverer stores
+ * the reply before it looks for the awaiter, both volatile, so one of them notices.
+ *
+ * <p>
+ * While callers drive, the loop's thread stands by, parked, instead of being woken by
+ * their replies. A caller that leaves while calls are outstanding unparks it. Parking is
+ * always bounded by {@link #STANDBY_NANOS}, which also bounds how late work is noticed
+ * that arrives unasked while nobody drives.
+ */
+final class LoopDriver {
+
+	private static final Logger logger = LoggerFactory.getLogger(LoopDriver.class);
+
+	private static final VarHandle DRIVER;
+
+	private static final VarHandle AWAITER;
+
+	private static final long STANDBY_NANOS = 2_000_000;
+
+	static {
+		try {
+			MethodHandles.Lookup lookup = MethodHandles.lookup();
+			DRIVER = lookup.findVarHandle(LoopDriver.class, "driver", Thread.class);
+			AWAITER = lookup.findVarHandle(LoopDriver.class, "awaiter", Thread.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	private final LoopWork work;
+
+	private final CompletionQueue completions;
+
+	private final LoopMetrics metrics;
+
+	private final long spinNanos;
+
+	private final Thread thread;
+
+	private final MpscUnboundedVarHandleArrayQueue<Runnable> inbox = new MpscUnboundedVarHandleArrayQueue<>(256);
+
+	private final AtomicInteger drivingCallers = new AtomicInteger();
+
+	private volatile @Nullable Thread driver;
+
+	private volatile @Nullable Thread awaiter;
+
+	private volatile long awaitUntilNanos;
+
+	private volatile long lastCallerNanos;
+
+	private volatile int outstandingCalls;
+
+	private volatile boolean closing;
+
+	LoopDriver(String name, LoopWork work, CompletionQueue completions, LoopMetrics metrics, PollingOptions polling) {
+		this.work = work;
+		this.completions = completions;
+		this.metrics = metrics;
+		this.spinNanos = polling.effectiveSpinNanos();
+		this.lastCallerNanos = System.nanoTime() - 2 * STANDBY_NANOS;
+		this.thread = new Thread(this::run, name);
+		this.thread.setDaemon(true);
+	}
+
+	void start() {
+		this.thread.start();
+	}
+
+	boolean isDriver() {
+		return this.driver == Thread.currentThread();
+	}
+
+	private boolean tryEnter() {
+		return DRIVER.compareAndSet(this, null, Thread.currentThread());
+	}
+
+	private void exit() {
+		this.work.flush();
+		DRIVER.setVolatile(this, null);
+		while (!this.inbox.isEmpty() && tryEnter()) {
+			drainInbox();
+			this.work.flush();
+			DRIVER.setVolatile(this, null);
+		}
+	}
+
+	/** Runs a task as driver: now if the role is free, else soon on whoever has it. */
+	void execute(Runnable task) {
+		if (isDriver()) {
+			run(task);
+			return;
+		}
+		this.inbox.offer(task);
+		if (tryEnter()) {
+			drainInbox();
+			exit();
+		}
+		if (this.outstandingCalls > 0 && this.drivingCallers.get() == 0 && this.awaiter == null) {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	/** Like {@link #execute} but never from within the caller. */
+	void executeLater(Runnable task) {
+		if (isDriver()) {
+			this.inbox.offer(task);
+		}
+		else {
+			execute(task);
+		}
+	}
+
+	/** Runs what others have left; driver. */
+	boolean drainInbox() {
+		boolean any = false;
+		for (Runnable task = this.inbox.poll(); task != null; task = this.inbox.poll()) {
+			run(task);
+			any = true;
+		}
+		return any;
+	}
+
+	private void run(Runnable task) {
+		try {
+			task.run();
+		}
+		catch (RuntimeException ex) {
+			logger.error("Task of {} failed", this.thread.getName(), ex);
+		}
+	}
+
+	private enum Await {
+
+		/** There was work after all. */
+		NOT_NEEDED,
+
+		/** This thread is the awaiter: it leaves the driver role and blocks. */
+		MINE,
+
+		/** Another thread is. */
+		TAKEN
+
+	}
+
+	private Await prepareAwait() {
+		if (!AWAITER.compareAndSet(this, null, Thread.currentThread())) {
+			return Await.TAKEN;
+		}
+		this.completions.requestNotification(false);
+		if (this.work.turn()) {
+			AWAITER.setVolatile(this, null);
+			return Await.NOT_NEEDED;
+		}
+		this.awaitUntilNanos = this.work.nextTickNanos();
+		return Await.MINE;
+	}
+
+	private void await(long deadlineNanos) {
+		try {
+			long start = System.nanoTime();
+			long nanos = Math.min(this.awaitUntilNanos - start, remaining(deadlineNanos, start));
+			if (nanos > 0 && this.inbox.isEmpty() && !this.closing) {
+				this.completions.await(nanos);
+				this.metrics.awaited(System.nanoTime() - start);
+			}
+		}
+		finally {
+			AWAITER.setVolatile(this, null);
+		}
+	}
+
+	/** The time of the next tick has moved closer; driver. */
+	void tickMoved(long nextTickNanos) {
+		if (this.awaiter != null && this.awaitUntilNanos - nextTickNanos > 0) {
+			this.completions.wakeUp();
+		}
+	}
+
+	private void run() {
+		long idleSince = System.nanoTime();
+		while (!this.closing) {
+			if (this.drivingCallers.get() > 0 || standsBy()) {
+				LockSupport.parkNanos(this, STANDBY_NANOS);
+				continue;
+			}
+			if (!tryEnter()) {
+				Thread.onSpinWait();
+				continue;
+			}
+			Await await = Await.NOT_NEEDED;
+			try {
+				if (this.work.turn()) {
+					idleSince = System.nanoTime();
+				}
+				else if (System.nanoTime() - idleSince >= this.spinNanos) {
+					await = prepareAwait();
+				}
+			}
+			finally {
+				exit();
+			}
+			if (await == Await.MINE) {
+				await(Long.MAX_VALUE);
+				idleSince = System.nanoTime();
+			}
+			else if (await == Await.TAKEN) {
+				LockSupport.parkNanos(this, STANDBY_NANOS);
+			}
+			else {
+				Thread.onSpinWait();
+			}
+		}
+	}
+
+	private boolean standsBy() {
+		return this.outstandingCalls == 0 && System.nanoTime() - this.lastCallerNanos < STANDBY_NANOS;
+	}
+
+	/** See {@link ChannelLoop#waitFor}. */
+	boolean waitFor(PendingCall call, long deadlineNanos) {
+		if (isDriver()) {
+			return waitNested(call, deadlineNanos);
+		}
+		boolean mayDrive = !VirtualThreads.isCurrentVirtual();
+		while (!call.isDone()) {
+			if (isOver(deadlineNanos) || Thread.currentThread().isInterrupted()) {
+				break;
+			}
+			if (!mayDrive || !tryEnter() || drive(call, deadlineNanos) == Await.TAKEN) {
+				park(call, deadlineNanos);
+			}
+		}
+		if (this.outstandingCalls > 0) {
+			LockSupport.unpark(this.thread);
+		}
+		return call.isDone();
+	}
+
+	private Await drive(PendingCall call, long deadlineNanos) {
+		Await await = Await.NOT_NEEDED;
+		this.drivingCallers.incrementAndGet();
+		try {
+			if (this.awaiter == this.thread) {
+				this.completions.wakeUp();
+			}
+			await = spin(call, deadlineNanos);
+		}
+		finally {
+			this.lastCallerNanos = System.nanoTime();
+			exit();
+			if (await == Await.MINE) {
+				await(call.isDone() ? System.nanoTime() : deadlineNanos);
+			}
+			this.drivingCallers.decrementAndGet();
+		}
+		return await;
+	}
+
+	private Await spin(PendingCall call, long deadlineNanos) {
+		long idleSince = System.nanoTime();
+		while (!call.isDone() && !this.closing) {
+			long now = System.nanoTime();
+			if (this.work.turn()) {
+				idleSince = now;
+			}
+			else if (now - idleSince >= this.spinNanos) {
+				return prepareAwait();
+			}
+			else if (isOver(deadlineNanos)) {
+				break;
+			}
+			else {
+				Thread.onSpinWait();
+			}
+		}
+		return Await.NOT_NEEDED;
+	}
+
+	private void park(PendingCall call, long deadlineNanos) {
+		if (this.drivingCallers.get() == 0 && this.awaiter == null) {
+			LockSupport.unpark(this.thread);
+		}
+		long nanos = Math.min(remaining(deadlineNanos, System.nanoTime()), STANDBY_NANOS);
+		if (nanos > 0 && !call.isDone()) {
+			LockSupport.parkNanos(this, nanos);
+		}
+	}
+
+	/** A callback on this loop calls through the same loop: it goes on driving. */
+	private boolean waitNested(PendingCall call, long deadlineNanos) {
+		while (!call.isDone() && !this.closing && !isOver(deadlineNanos) && !Thread.currentThread().isInterrupted()) {
+			if (!this.work.turn()) {
+				Thread.onSpinWait();
+			}
+		}
+		return call.isDone();
+	}
+
+	/** Wakes a thread whose call is done; driver. */
+	void wake(Thread waiter) {
+		if (this.awaiter == waiter) {
+			this.completions.wakeUp();
+		}
+		else if (this.driver != waiter) {
+			LockSupport.unpark(waiter);
+		}
+	}
+
+	private static boolean isOver(long deadlineNanos) {
+		return deadlineNanos != Long.MAX_VALUE && System.nanoTime() - deadlineNanos >= 0;
+	}
+
+	private static long remaining(long deadlineNanos, long now) {
+		return (deadlineNanos == Long.MAX_VALUE) ? Long.MAX_VALUE : deadlineNanos - now;
+	}
+
+	@SuppressWarnings("NonAtomicVolatileUpdate")
+	void callStarted() {
+		this.outstandingCalls++;
+	}
+
+	@SuppressWarnings("NonAtomicVolatileUpdate")
+	void callFinished() {
+		this.outstandingCalls--;
+	}
+
+	int outstandingCalls() {
+		return this.outstandingCalls;
+	}
+
+	/**
+	 * Stops the loop's thread and runs a last task as driver, after which nothing turns
+	 * any more; tasks left later still run, on the thread that leaves them.
+	 */
+	void close(Runnable last) {
+		this.closing = true;
+		this.completions.wakeUp();
+		LockSupport.unpark(this.thread);
+		boolean interrupted = false;
+		while (this.thread.isAlive() && Thread.currentThread() != this.thread) {
+			try {
+				this.thread.join();
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		while (!tryEnter()) {
+			Thread.onSpinWait();
+		}
+		drainInbox();
+		run(last);
+		exit();
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

@@ -1,0 +1,113 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Counters of a loop, written by its driver and readable from any thread; a reader may
+ * see slightly old values.
+ */
+public final class LoopMetrics {
+
+	private static final VarHandle COMPLETIONS = handle("completions");
+
+	private static final VarHandle POLLS = handle("polls");
+
+	private static final VarHandle AWAITS = handle("awaits");
+
+	private static final VarHandle AWAIT_NANOS = handle("awaitNanos");
+
+	private static final VarHandle SENT_BYTES = handle("sentBytes");
+
+	private static final VarHandle RECEIVED_BYTES = handle("receivedBytes");
+
+	private long completions;
+
+	private long polls;
+
+	private long awaits;
+
+	private long awaitNanos;
+
+	private long sentBytes;
+
+	private long receivedBytes;
+
+	LoopMetrics() {
+	}
+
+	private static VarHandle handle(String name) {
+		try {
+			return MethodHandles.lookup().findVarHandle(LoopMetrics.class, name, long.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	void polled(int count) {
+		COMPLETIONS.setOpaque(this, this.completions + count);
+		POLLS.setOpaque(this, this.polls + 1);
+	}
+
+	/** By the awaiter, of which there is one at a time. */
+	void awaited(long nanos) {
+		AWAITS.setOpaque(this, this.awaits + 1);
+		AWAIT_NANOS.setOpaque(this, this.awaitNanos + nanos);
+	}
+
+	void sent(int bytes) {
+		SENT_BYTES.setOpaque(this, this.sentBytes + bytes);
+	}
+
+	void received(long bytes) {
+		RECEIVED_BYTES.setOpaque(this, this.receivedBytes + bytes);
+	}
+
+	/** Work completions taken. */
+	public long completions() {
+		return (long) COMPLETIONS.getOpaque(this);
+	}
+
+	/** Polls that found something; completions per poll say how well batching works. */
+	public long polls() {
+		return (long) POLLS.getOpaque(this);
+	}
+
+	/** Times somebody went to wait for an event. */
+	public long awaits() {
+		return (long) AWAITS.getOpaque(this);
+	}
+
+	/** Time spent waiting for events, in nanoseconds. */
+	public long awaitNanos() {
+		return (long) AWAIT_NANOS.getOpaque(this);
+	}
+
+	/** Frame bytes sent. */
+	public long sentBytes() {
+		return (long) SENT_BYTES.getOpaque(this);
+	}
+
+	/** Frame bytes received. */
+	public long receivedBytes() {
+		return (long) RECEIVED_BYTES.getOpaque(this);
+	}
+
+}

@@ -1,0 +1,43 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+
+/**
+ * What a loop works with.
+ *
+ * @param memory borrowed
+ * @param attachment borrowed
+ * @param completionQueue owned
+ * @param sharedReceiveQueue owned
+ * @param receives owned
+ */
+record LoopResources(RegisteredMemory memory, MemoryAttachment attachment, CompletionQueue completionQueue,
+		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
+
+	/** Gives the owned ones back; all queue pairs are closed already. */
+	void close() {
+		this.sharedReceiveQueue.close();
+		this.completionQueue.close();
+		this.receives.close();
+	}
+
+}

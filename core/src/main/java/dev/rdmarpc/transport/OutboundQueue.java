@@ -1,0 +1,181 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * What a channel has to send: control frames first, then messages, one frame of each in
+ * turn so that a small message does not wait for a large one.
+ *
+ * <p>
+ * Confined to the loop's driver. Owns the messages in it: waiting ones until posted,
+ * posted ones until their Sends complete.
+ */
+final class OutboundQueue {
+
+	private final CreditLedger credits;
+
+	private final MemoryAttachment attachment;
+
+	private final LoopMetrics metrics;
+
+	private final WorkRequest request = new WorkRequest(1);
+
+	private final ArrayDeque<OutgoingMessage> control = new ArrayDeque<>();
+
+	private final ArrayDeque<OutgoingMessage> data = new ArrayDeque<>();
+
+	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
+
+	OutboundQueue(CreditLedger credits, MemoryAttachment attachment, LoopMetrics metrics) {
+		this.credits = credits;
+		this.attachment = attachment;
+		this.metrics = metrics;
+	}
+
+	void addControl(OutgoingMessage message) {
+		this.control.add(message);
+	}
+
+	void addData(OutgoingMessage message) {
+		this.data.add(message);
+	}
+
+	boolean hasWaiting() {
+		return !this.control.isEmpty() || !this.data.isEmpty();
+	}
+
+	boolean hasWaitingControl() {
+		return !this.control.isEmpty();
+	}
+
+	boolean isEmpty() {
+		return this.inFlight.isEmpty() && !hasWaiting();
+	}
+
+	/**
+	 * Posts as much as credits and the send queue allow.
+	 * @param handshaking whether only the handshake, which needs no credit, may be sent
+	 * @return whether anything was posted
+	 */
+	boolean post(QueuePair pair, boolean handshaking) {
+		boolean any = false;
+		for (OutgoingMessage next = next(handshaking); next != null; next = next(handshaking)) {
+			if (!postFrame(pair, next)) {
+				return any;
+			}
+			any = true;
+			if (next.isControl()) {
+				this.control.remove();
+			}
+			else {
+				this.data.remove();
+				if (!next.isPosted()) {
+					this.data.add(next);
+				}
+			}
+		}
+		return any;
+	}
+
+	private @Nullable OutgoingMessage next(boolean handshaking) {
+		OutgoingMessage first = this.control.peek();
+		if (first != null) {
+			boolean allowed = switch (first.controlType()) {
+				case FrameType.HELLO, FrameType.HELLO_REPLY -> true;
+				case FrameType.CREDIT -> this.credits.maySendCredits();
+				default -> !handshaking && this.credits.maySendControl();
+			};
+			return allowed ? first : null;
+		}
+		return (!handshaking && this.credits.maySendData()) ? this.data.peek() : null;
+	}
+
+	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
+		RegisteredBuffer buffer = message.memory();
+		this.request.send(0);
+		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset() + message.nextFrameOffset(),
+				message.nextFrameLength());
+		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
+		int granted = counted ? this.credits.spend() : 0;
+		message.grant(granted);
+		if (pair.postSend(this.request) != PostResult.POSTED) {
+			if (counted) {
+				this.credits.refund(granted);
+			}
+			return false;
+		}
+		this.metrics.sent(message.nextFrameLength());
+		message.framePosted();
+		this.inFlight.add(message);
+		return true;
+	}
+
+	/** The oldest posted Send has completed or was flushed. */
+	void completed() {
+		OutgoingMessage message = this.inFlight.poll();
+		if (message != null) {
+			message.frameCompleted();
+		}
+	}
+
+	/**
+	 * Removes a request of which no frame was posted yet.
+	 * @return whether there was one
+	 */
+	boolean removeUnposted(int requestId) {
+		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
+			OutgoingMessage message = waiting.next();
+			if (message.requestId() == requestId && message.nextFrameOffset() == 0) {
+				waiting.remove();
+				message.recycle();
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Gives back what waits, also the rest of messages posted in part. */
+	void dropUnposted() {
+		drop(this.control);
+		drop(this.data);
+	}
+
+	private void drop(ArrayDeque<OutgoingMessage> waiting) {
+		for (OutgoingMessage message = waiting.poll(); message != null; message = waiting.poll()) {
+			message.truncate();
+		}
+	}
+
+	/** Gives back what was posted; the queue pair is closed already. */
+	void dropPosted() {
+		for (OutgoingMessage message = this.inFlight.poll(); message != null; message = this.inFlight.poll()) {
+			message.frameCompleted();
+		}
+	}
+
+}

@@ -1,0 +1,263 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/**
+ * A message on its way out: its frames lie back to back in one registered buffer, each of
+ * the peer's frame size except the last. Prepared by any thread, then owned by the
+ * channel. Pooled.
+ *
+ * <p>
+ * Ownership: {@link #submit()} hands message and buffer to the channel, which gives both
+ * back when the last Send has completed or the channel has closed. {@link #abort()} gives
+ * them back instead.
+ */
+public final class OutgoingMessage implements Runnable {
+
+	private static final byte[] PADDING = new byte[8];
+
+	private final OutgoingMessagePool pool;
+
+	private @Nullable RpcChannel channel;
+
+	private @Nullable RegisteredBuffer buffer;
+
+	private @Nullable PendingCall call;
+
+	private long deadlineNanos;
+
+	private int totalBytes;
+
+	private int frameBytes;
+
+	private int postedBytes;
+
+	private int framesInFlight;
+
+	private int requestId;
+
+	private int controlType;
+
+	OutgoingMessage(OutgoingMessagePool pool) {
+		this.pool = pool;
+	}
+
+	/**
+	 * Claims memory and lays out the frames of a request. The request id is filled in
+	 * when it is sent.
+	 */
+	void prepareRequest(RpcChannel target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head,
+			long deadline, int deadlineMicros, byte[] metadata, MessageSegments message) {
+		this.channel = target;
+		this.call = waiting;
+		this.deadlineNanos = deadline;
+		this.requestId = 0;
+		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
+		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
+		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), deadlineMicros, head.priority(),
+				head.argumentCount(), metadata.length);
+		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message);
+	}
+
+	/** Claims memory and lays out the frames of a reply. */
+	void prepareReply(RpcChannel target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message) {
+		this.channel = target;
+		this.call = null;
+		this.requestId = replyTo;
+		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
+		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
+		FrameFlyweight.putReplyFields(frame, 0, status, 0);
+		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestHead.NO_METADATA, message);
+	}
+
+	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
+	void prepareControl(RpcChannel target, RegisteredBuffer claimed, int type, int subject, int lengthBytes) {
+		this.channel = target;
+		this.call = null;
+		this.requestId = subject;
+		ByteBuffer frame = begin(claimed, lengthBytes);
+		FrameFlyweight.putHeader(frame, 0, type, subject, 0, 0);
+		this.totalBytes = lengthBytes;
+		this.controlType = type;
+	}
+
+	private ByteBuffer begin(RegisteredBuffer claimed, int peerFrameBytes) {
+		this.buffer = claimed;
+		this.frameBytes = peerFrameBytes;
+		this.postedBytes = 0;
+		this.framesInFlight = 0;
+		this.controlType = 0;
+		ByteBuffer frame = claimed.buffer();
+		frame.clear();
+		return frame;
+	}
+
+	private void layOut(ByteBuffer frame, int headerLength, byte[] metadata, MessageSegments message) {
+		frame.position(headerLength);
+		frame.put(metadata);
+		frame.put(PADDING, 0, FrameFlyweight.padded(metadata.length) - metadata.length);
+		int messageBytes = message.totalBytes();
+		int copied = Math.min(messageBytes, this.frameBytes - frame.position());
+		frame.limit(frame.position() + copied);
+		message.copyTo(0, frame);
+		while (copied < messageBytes) {
+			int at = frame.limit();
+			frame.clear();
+			FrameFlyweight.putHeader(frame, at, FrameType.CONTINUATION, this.requestId, messageBytes, copied);
+			int chunk = Math.min(messageBytes - copied, this.frameBytes - FrameFlyweight.HEADER_LENGTH);
+			frame.position(at + FrameFlyweight.HEADER_LENGTH);
+			frame.limit(at + FrameFlyweight.HEADER_LENGTH + chunk);
+			message.copyTo(copied, frame);
+			copied += chunk;
+		}
+		this.totalBytes = frame.limit();
+		frame.clear();
+	}
+
+	/** How many bytes of memory a message takes with all its frame headers. */
+	static long claimBytes(int headerLength, int metadataBytes, int messageBytes, int frameBytes) {
+		int first = headerLength + FrameFlyweight.padded(metadataBytes);
+		long total = (long) first + messageBytes;
+		if (total > frameBytes) {
+			long rest = total - frameBytes;
+			int perFrame = frameBytes - FrameFlyweight.HEADER_LENGTH;
+			total += (rest + perFrame - 1) / perFrame * FrameFlyweight.HEADER_LENGTH;
+		}
+		return total;
+	}
+
+	/** Sends the message: takes ownership. May be called from any thread. */
+	public void submit() {
+		channel().loop().execute(this);
+	}
+
+	/** Gives message and buffer back unsent. */
+	public void abort() {
+		recycle();
+	}
+
+	@Override
+	public void run() {
+		channel().accept(this);
+	}
+
+	/** Writes the request id into every frame. */
+	void stamp(int id) {
+		this.requestId = id;
+		ByteBuffer frames = memory().buffer();
+		for (int at = 0; at < this.totalBytes; at += this.frameBytes) {
+			frames.putInt(at + FrameFlyweight.REQUEST_ID_OFFSET, id);
+		}
+	}
+
+	/** Offset of the next frame to post. */
+	int nextFrameOffset() {
+		return this.postedBytes;
+	}
+
+	/** Length of the next frame to post. */
+	int nextFrameLength() {
+		return Math.min(this.frameBytes, this.totalBytes - this.postedBytes);
+	}
+
+	/** Writes the credits into the next frame. */
+	void grant(int credits) {
+		memory().buffer().putShort(this.postedBytes + FrameFlyweight.CREDITS_OFFSET, (short) credits);
+	}
+
+	/** The next frame has been posted. */
+	void framePosted() {
+		this.postedBytes += nextFrameLength();
+		this.framesInFlight++;
+	}
+
+	/** A Send of this message has completed; gives everything back after the last one. */
+	void frameCompleted() {
+		if (--this.framesInFlight == 0 && isPosted()) {
+			recycle();
+		}
+	}
+
+	/** Nothing more of this message will be posted. */
+	void truncate() {
+		this.totalBytes = this.postedBytes;
+		if (this.framesInFlight == 0) {
+			recycle();
+		}
+	}
+
+	boolean isPosted() {
+		return this.postedBytes >= this.totalBytes;
+	}
+
+	boolean isControl() {
+		return this.controlType != 0;
+	}
+
+	int controlType() {
+		return this.controlType;
+	}
+
+	int requestId() {
+		return this.requestId;
+	}
+
+	long deadlineNanos() {
+		return this.deadlineNanos;
+	}
+
+	@Nullable PendingCall call() {
+		return this.call;
+	}
+
+	void clearCall() {
+		this.call = null;
+	}
+
+	RegisteredBuffer memory() {
+		RegisteredBuffer current = this.buffer;
+		if (current == null) {
+			throw new IllegalStateException("message used after it was given back");
+		}
+		return current;
+	}
+
+	private RpcChannel channel() {
+		RpcChannel current = this.channel;
+		if (current == null) {
+			throw new IllegalStateException("message used after it was given back");
+		}
+		return current;
+	}
+
+	/** Gives the buffer back to its pool and this object to its own. */
+	void recycle() {
+		memory().release();
+		this.buffer = null;
+		this.call = null;
+		this.channel = null;
+		this.pool.give(this);
+	}
+
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.util.function.ToIntFunction;
+
+import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/**
+ * Makes outgoing messages: claims memory for them and reuses their objects. Thread-safe:
+ * messages are prepared by callers and handlers and given back by the loop.
+ */
+final class OutgoingMessagePool {
+
+	private static final int CAPACITY = 1024;
+
+	private final ChannelLoop loop;
+
+	private final MpmcVarHandleArrayQueue<OutgoingMessage> idle = new MpmcVarHandleArrayQueue<>(CAPACITY);
+
+	OutgoingMessagePool(ChannelLoop loop) {
+		this.loop = loop;
+	}
+
+	/** See {@link RpcChannel#prepareRequest}. */
+	OutgoingMessage request(RpcChannel channel, PendingCall call, RequestHead head, long deadlineNanos,
+			int deadlineMicros, byte[] metadata, MessageSegments message) {
+		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message);
+		OutgoingMessage request = take();
+		request.prepareRequest(channel, buffer, call, head, deadlineNanos, deadlineMicros, metadata, message);
+		return request;
+	}
+
+	/** See {@link RpcChannel#prepareReply}. */
+	OutgoingMessage reply(RpcChannel channel, int requestId, int status, MessageSegments message) {
+		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message);
+		OutgoingMessage reply = take();
+		reply.prepareReply(channel, buffer, requestId, status, message);
+		return reply;
+	}
+
+	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message) {
+		long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
+				channel.peerFrameBytes());
+		return this.loop.claim((int) Math.min(Integer.MAX_VALUE, bytes));
+	}
+
+	/** A frame that is only a header, or {@code null} if there is no memory for it. */
+	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject) {
+		RegisteredBuffer buffer = this.loop.memory().tryAllocate(FrameFlyweight.HEADER_LENGTH);
+		if (buffer == null) {
+			return null;
+		}
+		OutgoingMessage control = take();
+		control.prepareControl(channel, buffer, type, subject, FrameFlyweight.HEADER_LENGTH);
+		return control;
+	}
+
+	/**
+	 * A frame of the handshake, or {@code null} if there is no memory for it.
+	 * @param writer fills in the body and returns the length of the frame
+	 */
+	@Nullable OutgoingMessage hello(RpcChannel channel, int type, ToIntFunction<ByteBuffer> writer) {
+		RegisteredBuffer buffer = this.loop.memory().tryAllocate(ChannelOptions.MIN_FRAME_BYTES);
+		if (buffer == null) {
+			return null;
+		}
+		ByteBuffer frame = buffer.buffer();
+		frame.clear();
+		OutgoingMessage hello = take();
+		hello.prepareControl(channel, buffer, type, 0, writer.applyAsInt(frame));
+		return hello;
+	}
+
+	private OutgoingMessage take() {
+		OutgoingMessage message = this.idle.poll();
+		return (message != null) ? message : new OutgoingMessage(this);
+	}
+
+	void give(OutgoingMessage message) {
+		this.idle.offer(message);
+	}
+
+}

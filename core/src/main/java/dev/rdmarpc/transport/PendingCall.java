@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+/**
+ * A call that waits for its reply. Exactly one of {@link #onReply} and {@link #onFailure}
+ * is called, once, while holding the loop's driver role; neither may block or throw.
+ */
+public interface PendingCall {
+
+	/** The call got its request id and is about to be sent. */
+	void onStarted(int requestId);
+
+	/** The request id given to {@link #onStarted}. */
+	int requestId();
+
+	/**
+	 * The reply is there.
+	 * @param reply valid until this method returns, unless
+	 * {@linkplain IncomingMessage#take() taken}
+	 */
+	void onReply(IncomingMessage reply);
+
+	/**
+	 * There will be no reply.
+	 * @param detail one sentence for the caller
+	 */
+	void onFailure(CallFailure failure, String detail);
+
+	/**
+	 * Whether the reply or failure is there. Readable from any thread; what was stored
+	 * before it became true is visible to whoever sees it true.
+	 */
+	boolean isDone();
+
+}

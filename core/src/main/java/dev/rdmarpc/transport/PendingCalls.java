@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls outstanding on one channel, by request id. A request id is a slot (low 16
+ * bits) and the slot's generation (high 16 bits), so that a late reply to a call given up
+ * is told from the reply to the next call in the same slot.
+ *
+ * <p>
+ * Confined to the loop's driver.
+ */
+final class PendingCalls {
+
+	private static final int INITIAL_SLOTS = 64;
+
+	private final int maxCalls;
+
+	private @Nullable PendingCall[] calls = new PendingCall[INITIAL_SLOTS];
+
+	private long[] deadlines = new long[INITIAL_SLOTS];
+
+	private int[] generations = new int[INITIAL_SLOTS];
+
+	private int[] freeSlots = new int[INITIAL_SLOTS];
+
+	private int freeCount;
+
+	private int usedSlots;
+
+	private int count;
+
+	private int withDeadline;
+
+	PendingCalls(int maxCalls) {
+		this.maxCalls = maxCalls;
+	}
+
+	int count() {
+		return this.count;
+	}
+
+	boolean anyDeadline() {
+		return this.withDeadline > 0;
+	}
+
+	boolean isFull() {
+		return this.count >= this.maxCalls;
+	}
+
+	/**
+	 * Adds a call and returns its request id.
+	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
+	 */
+	int add(PendingCall call, long deadlineNanos) {
+		int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
+		this.calls[slot] = call;
+		this.deadlines[slot] = deadlineNanos;
+		this.count++;
+		if (deadlineNanos != Long.MAX_VALUE) {
+			this.withDeadline++;
+		}
+		return slot | (this.generations[slot] << 16);
+	}
+
+	private int nextSlot() {
+		if (this.usedSlots == this.calls.length) {
+			int grown = Math.min(this.usedSlots * 2, ChannelOptions.MAX_CALLS);
+			this.calls = Arrays.copyOf(this.calls, grown);
+			this.deadlines = Arrays.copyOf(this.deadlines, grown);
+			this.generations = Arrays.copyOf(this.generations, grown);
+			this.freeSlots = Arrays.copyOf(this.freeSlots, grown);
+		}
+		return this.usedSlots++;
+	}
+
+	/** Takes the call with an id, or {@code null} if it is not outstanding any more. */
+	@Nullable PendingCall remove(int requestId) {
+		int slot = requestId & 0xFFFF;
+		if (slot >= this.usedSlots || (this.generations[slot] & 0xFFFF) != requestId >>> 16) {
+			return null;
+		}
+		return free(slot);
+	}
+
+	/** Removes a call if it is outstanding, and tells whether it was. */
+	boolean remove(PendingCall call) {
+		int slot = call.requestId() & 0xFFFF;
+		return slot < this.usedSlots && this.calls[slot] == call && free(slot) == call;
+	}
+
+	/** Whether a call with this id is outstanding. */
+	boolean contains(int requestId) {
+		int slot = requestId & 0xFFFF;
+		return slot < this.usedSlots && this.calls[slot] != null
+				&& (this.generations[slot] & 0xFFFF) == requestId >>> 16;
+	}
+
+	private @Nullable PendingCall free(int slot) {
+		PendingCall call = this.calls[slot];
+		if (call == null) {
+			return null;
+		}
+		this.calls[slot] = null;
+		this.generations[slot]++;
+		this.freeSlots[this.freeCount++] = slot;
+		this.count--;
+		if (this.deadlines[slot] != Long.MAX_VALUE) {
+			this.withDeadline--;
+		}
+		return call;
+	}
+
+	/** Takes a call whose deadline has passed, or {@code null} if there is none. */
+	@Nullable PendingCall removeExpired(long nowNanos) {
+		if (this.withDeadline == 0) {
+			return null;
+		}
+		for (int slot = 0; slot < this.usedSlots; slot++) {
+			if (this.calls[slot] != null && this.deadlines[slot] != Long.MAX_VALUE
+					&& nowNanos - this.deadlines[slot] >= 0) {
+				return free(slot);
+			}
+		}
+		return null;
+	}
+
+	/** Takes any call, or {@code null} if there is none. */
+	@Nullable PendingCall removeAny() {
+		for (int slot = 0; this.count > 0 && slot < this.usedSlots; slot++) {
+			if (this.calls[slot] != null) {
+				return free(slot);
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,241 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.memory.RegistrationHook;
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.DeviceLimits;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * An opened device with registered memory and the loops on it: what servers and clients
+ * share.
+ *
+ * <p>
+ * Thread-safe. Owns device, protection domain and loops; borrows the memory.
+ */
+public final class RdmaTransport implements AutoCloseable {
+
+	private final TransportOptions options;
+
+	private final ProviderSelection selection;
+
+	private final RegisteredMemory memory;
+
+	private final VerbsDevice device;
+
+	private final ProtectionDomain protectionDomain;
+
+	private final MemoryAttachment attachment;
+
+	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
+
+	private final Map<Integer, ChannelLoop> sharedLoops = new ConcurrentHashMap<>();
+
+	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
+		Thread thread = new Thread(task, "rdma-rpc-timer");
+		thread.setDaemon(true);
+		return thread;
+	});
+
+	private RdmaTransport(TransportOptions options, ProviderSelection selection, RegisteredMemory memory,
+			VerbsDevice device) {
+		this.options = options;
+		this.selection = selection;
+		this.memory = memory;
+		this.device = device;
+		this.protectionDomain = device.allocateProtectionDomain();
+		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
+	}
+
+	/**
+	 * Opens a transport on a provider from the class path.
+	 * @param memory borrowed; must stay open longer than the transport
+	 * @throws VerbsException if the provider asked for is not available
+	 */
+	public static RdmaTransport open(TransportOptions options, RegisteredMemory memory) {
+		return open(options, ProviderSelection.select(options.provider(), ProviderSelection.discover()), memory);
+	}
+
+	/**
+	 * Opens a transport on a provider chosen before.
+	 * @param memory borrowed; must stay open longer than the transport
+	 * @throws VerbsException if the device cannot be opened
+	 */
+	public static RdmaTransport open(TransportOptions options, ProviderSelection selection, RegisteredMemory memory) {
+		VerbsDevice device = selection.provider().openDevice(options.device().isEmpty() ? null : options.device());
+		try {
+			return new RdmaTransport(options, selection, memory, device);
+		}
+		catch (RuntimeException ex) {
+			device.close();
+			throw ex;
+		}
+	}
+
+	/** What it was opened with. */
+	public TransportOptions options() {
+		return this.options;
+	}
+
+	/** The provider and why it was chosen. */
+	public ProviderSelection selection() {
+		return this.selection;
+	}
+
+	/** The device. */
+	public VerbsDevice device() {
+		return this.device;
+	}
+
+	/** The registered memory that messages live in. */
+	public RegisteredMemory memory() {
+		return this.memory;
+	}
+
+	/** The loops that are running. */
+	public List<ChannelLoop> loops() {
+		return List.copyOf(this.loops);
+	}
+
+	/**
+	 * Starts a loop, which belongs to the caller and is closed with the transport at the
+	 * latest.
+	 * @param name of its thread
+	 * @param frameBytes size of its receive buffers
+	 */
+	public ChannelLoop startLoop(String name, int frameBytes) {
+		DeviceLimits limits = this.device.limits();
+		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
+		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
+		CompletionQueue completionQueue = this.device.createCompletionQueue(completions);
+		SharedReceiveQueue receiveQueue = this.protectionDomain.createSharedReceiveQueue(receives, 1);
+		ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
+		LoopResources resources = new LoopResources(this.memory, this.attachment, completionQueue, receiveQueue, pool);
+		ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.loops::remove);
+		this.loops.add(loop);
+		return loop;
+	}
+
+	/** The loop that clients share, one per frame size; belongs to the transport. */
+	public ChannelLoop sharedLoop(int frameBytes) {
+		return this.sharedLoops.computeIfAbsent(frameBytes, (bytes) -> startLoop("rdma-rpc-client-" + bytes, bytes));
+	}
+
+	/** A thread for what is to be done later; nothing that runs on it may block. */
+	public ScheduledExecutorService timer() {
+		return this.timer;
+	}
+
+	/**
+	 * Connects a channel in the background; the handler hears of the outcome.
+	 * @param remote the resolved address
+	 */
+	public RpcChannel connect(ChannelLoop loop, InetSocketAddress remote, ChannelOptions channelOptions,
+			ChannelHandler handler) {
+		RpcChannel channel = new RpcChannel(loop, channelOptions, handler, true);
+		loop.execute(() -> startConnecting(loop, channel, remote));
+		return channel;
+	}
+
+	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote) {
+		if (!loop.add(channel)) {
+			channel.shut("no receive buffers for another connection");
+			return;
+		}
+		try {
+			channel.attach(createQueuePair(loop, channel));
+			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
+				.whenComplete((info, failure) -> loop.execute(() -> {
+					if (failure == null) {
+						channel.established(info.remoteAddress());
+					}
+					else {
+						channel.shut(describe(failure));
+					}
+				}));
+		}
+		catch (VerbsException ex) {
+			channel.shut(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private static String describe(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		String text = String.valueOf(cause.getMessage());
+		if (cause instanceof VerbsException verbs && verbs.privateData().length > 0) {
+			text += ": " + new String(verbs.privateData(), StandardCharsets.US_ASCII);
+		}
+		return text;
+	}
+
+	/**
+	 * Listens for channels.
+	 * @param address port 0 lets the system choose
+	 * @param channelLoops the loops that drive accepted channels, in turn
+	 * @param handlers makes the handler of each channel
+	 * @throws VerbsException if the address is taken or not of this host
+	 */
+	public ChannelListener listen(InetSocketAddress address, List<ChannelLoop> channelLoops, int maxConnections,
+			ChannelOptions channelOptions, Supplier<? extends ChannelHandler> handlers) {
+		return new ChannelListener(this, channelLoops, address, maxConnections, channelOptions, handlers);
+	}
+
+	QueuePair createQueuePair(ChannelLoop loop, RpcChannel channel) {
+		int depth = Math.min(this.options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
+		return this.protectionDomain.createQueuePair(new QueuePairOptions(loop.resources().completionQueue(),
+				loop.resources().sharedReceiveQueue(), depth, 1, 1, 1, channel));
+	}
+
+	ConnectOptions connectOptions(ChannelOptions channelOptions) {
+		int depth = Math.min(this.options.readDepth(), this.device.limits().maxReadDepth());
+		return new ConnectOptions(new byte[0], depth, depth, channelOptions.handshakeTimeoutNanos());
+	}
+
+	/** Closes loops and device. Idempotent. */
+	@Override
+	public void close() {
+		this.timer.shutdownNow();
+		this.loops.forEach(ChannelLoop::close);
+		this.attachment.close();
+		this.protectionDomain.close();
+		this.device.close();
+	}
+
+}

@@ -1,0 +1,464 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.function.ToIntFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairListener;
+
+/**
+ * One connection that carries calls: a queue pair with handshake, credits, outstanding
+ * calls and keep-alive.
+ *
+ * <p>
+ * Threading: messages may be prepared by any thread; everything else is confined to the
+ * driver of the channel's loop unless it says otherwise.
+ */
+public final class RpcChannel implements QueuePairListener {
+
+	/** Receives for the handshake, which come on top of the credits. */
+	static final int HANDSHAKE_RECEIVES = 2;
+
+	private final ChannelLoop loop;
+
+	private final ChannelOptions options;
+
+	private final ChannelHandler handler;
+
+	private final boolean initiator;
+
+	private final CreditLedger credits;
+
+	private final ChannelCalls calls;
+
+	private final Handshake handshake;
+
+	private final FrameReceiver receiver;
+
+	private final OutboundQueue outbound;
+
+	private final KeepAlive keepAlive;
+
+	private volatile ChannelState state = ChannelState.CONNECTING;
+
+	private volatile @Nullable InetSocketAddress remoteAddress;
+
+	private @Nullable QueuePair queuePair;
+
+	private int uncountedFrames = 1;
+
+	private boolean goodbyeSent;
+
+	private boolean dirty;
+
+	private long closedNanos;
+
+	private String closeReason = "";
+
+	RpcChannel(ChannelLoop loop, ChannelOptions options, ChannelHandler handler, boolean initiator) {
+		this.loop = loop;
+		this.options = options;
+		this.handler = handler;
+		this.initiator = initiator;
+		this.credits = new CreditLedger(options.credits());
+		this.calls = new ChannelCalls(this, options.maxCalls());
+		this.handshake = new Handshake(this, options, initiator);
+		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
+		this.outbound = new OutboundQueue(this.credits, loop.attachment(), loop.metrics());
+		this.keepAlive = new KeepAlive(options, System.nanoTime());
+	}
+
+	/** The loop that drives the channel. */
+	public ChannelLoop loop() {
+		return this.loop;
+	}
+
+	/** Whether calls may be started. */
+	public boolean isOpen() {
+		return this.state == ChannelState.OPEN;
+	}
+
+	/** Where the channel is in its life. */
+	public ChannelState state() {
+		return this.state;
+	}
+
+	/** The peer's address, or {@code null} before the connection is established. */
+	public @Nullable InetSocketAddress remoteAddress() {
+		return this.remoteAddress;
+	}
+
+	/** The largest message the peer accepts, in bytes. */
+	public int peerMaxMessageBytes() {
+		return this.handshake.peerMaxMessageBytes();
+	}
+
+	int peerFrameBytes() {
+		return this.handshake.peerFrameBytes();
+	}
+
+	/**
+	 * Prepares a request: claims memory and copies the message into it, waiting a bounded
+	 * time for memory.
+	 * @param call gets the reply once the message is {@linkplain OutgoingMessage#submit()
+	 * submitted}
+	 * @param deadlineNanos when to give up, by {@link System#nanoTime()}, or
+	 * {@link Long#MAX_VALUE}
+	 * @param deadlineMicros what remains of the deadline, for the peer; 0 is none
+	 * @return a message owned by the caller, to be submitted or aborted
+	 * @throws MemoryExhaustedException if there is no registered memory in time
+	 */
+	public OutgoingMessage prepareRequest(PendingCall call, RequestHead head, long deadlineNanos, int deadlineMicros,
+			byte[] metadata, MessageSegments message) {
+		return this.loop.outgoingMessages().request(this, call, head, deadlineNanos, deadlineMicros, metadata, message);
+	}
+
+	/**
+	 * Prepares a reply, like a request.
+	 * @throws MemoryExhaustedException if there is no registered memory in time
+	 */
+	public OutgoingMessage prepareReply(int requestId, int status, MessageSegments message) {
+		return this.loop.outgoingMessages().reply(this, requestId, status, message);
+	}
+
+	/**
+	 * Gives up a call: it fails unless its reply is already there, and the peer is told.
+	 * Any thread; takes effect asynchronously.
+	 */
+	public void abandon(PendingCall call, CallFailure why, String detail) {
+		this.loop.execute(() -> this.calls.abandon(call, why, detail));
+	}
+
+	/**
+	 * Runs something while holding the driver role, now or soon; it must not block. Any
+	 * thread.
+	 */
+	public void execute(Runnable task) {
+		this.loop.execute(task);
+	}
+
+	/**
+	 * Says goodbye: outstanding calls are finished, then the channel closes. Any thread.
+	 */
+	public void drain() {
+		this.loop.execute(this::beginGoodbye);
+	}
+
+	/** Closes the channel now; outstanding calls fail. Any thread. */
+	public void close(String reason) {
+		this.loop.execute(() -> shut(reason));
+	}
+
+	void attach(QueuePair created) {
+		this.queuePair = created;
+	}
+
+	QueuePair queuePair() {
+		QueuePair pair = this.queuePair;
+		if (pair == null) {
+			throw new IllegalStateException("channel without a queue pair");
+		}
+		return pair;
+	}
+
+	/** The connection is about to be accepted: the peer may speak at once. */
+	void accepting(InetSocketAddress remote) {
+		this.remoteAddress = remote;
+		this.state = ChannelState.HANDSHAKING;
+	}
+
+	/** The connection is established: the side that connected speaks first. */
+	void established(InetSocketAddress remote) {
+		if (this.state == ChannelState.CONNECTING) {
+			this.remoteAddress = remote;
+			this.state = ChannelState.HANDSHAKING;
+			this.handshake.begin();
+		}
+	}
+
+	/** Sends a frame of the handshake, whose body the writer fills in. */
+	void sendHello(int type, ToIntFunction<ByteBuffer> writer) {
+		OutgoingMessage hello = this.loop.outgoingMessages().hello(this, type, writer);
+		if (hello == null) {
+			shut("no registered memory for the handshake");
+			return;
+		}
+		this.outbound.addControl(hello);
+		markDirty();
+	}
+
+	/** The handshake is done. */
+	void opened() {
+		this.credits.open(this.handshake.peerCredits());
+		this.state = ChannelState.OPEN;
+		this.handler.onOpen(this);
+	}
+
+	/** A submitted message: takes ownership. */
+	void accept(OutgoingMessage message) {
+		PendingCall call = message.call();
+		if (call == null) {
+			if (this.state.isSending()) {
+				this.outbound.addData(message);
+				markDirty();
+			}
+			else {
+				message.recycle();
+			}
+			return;
+		}
+		if (this.calls.start(message, call, notOpenReason(), this.handshake.peerMaxCalls())) {
+			this.outbound.addData(message);
+			markDirty();
+		}
+		else {
+			message.recycle();
+		}
+	}
+
+	private String notOpenReason() {
+		return switch (this.state) {
+			case OPEN -> "";
+			case CONNECTING, HANDSHAKING -> "the connection is not established yet";
+			case DRAINING -> "the peer is shutting down";
+			case CLOSED -> this.closeReason;
+		};
+	}
+
+	/** Sends a frame that is only a header. */
+	void sendControl(int type, int subject) {
+		OutgoingMessage control = this.loop.outgoingMessages().control(this, type, subject);
+		if (control != null) {
+			this.outbound.addControl(control);
+			markDirty();
+		}
+	}
+
+	private void markDirty() {
+		if (!this.dirty) {
+			this.dirty = true;
+			this.loop.addDirty(this);
+		}
+	}
+
+	/** Posts what credits and queue depth allow, then rings the doorbell. */
+	void flush() {
+		this.dirty = false;
+		QueuePair pair = this.queuePair;
+		if (pair == null || !this.state.isSending()) {
+			return;
+		}
+		boolean handshaking = this.state == ChannelState.HANDSHAKING;
+		boolean posted = this.outbound.post(pair, handshaking);
+		if (this.credits.shouldSendCredits() && !this.outbound.hasWaitingControl() && isUp()) {
+			sendControl(FrameType.CREDIT, 0);
+			posted |= this.outbound.post(pair, handshaking);
+			this.dirty = false;
+		}
+		if (posted) {
+			pair.ringDoorbell();
+		}
+	}
+
+	private boolean isUp() {
+		return this.state == ChannelState.OPEN || this.state == ChannelState.DRAINING;
+	}
+
+	/** A Send has completed or was flushed. */
+	void onSendCompleted(boolean success) {
+		this.outbound.completed();
+		if (success && this.outbound.hasWaiting()) {
+			markDirty();
+		}
+		if (success) {
+			closeIfDrained();
+		}
+	}
+
+	/** A receive the peer had used is posted again. */
+	void receiveReturned() {
+		if (this.uncountedFrames > 0) {
+			this.uncountedFrames--;
+			return;
+		}
+		this.credits.owe();
+		if (this.credits.shouldSendCredits()) {
+			markDirty();
+		}
+	}
+
+	/**
+	 * A frame has arrived.
+	 * @param buffer borrowed
+	 * @return whether the buffer was taken over
+	 */
+	boolean onFrame(RegisteredBuffer buffer, int length) {
+		if (!this.state.isReceiving()) {
+			return false;
+		}
+		this.keepAlive.sign(this.loop.nowNanos());
+		ByteBuffer frame = buffer.buffer();
+		frame.clear();
+		if (length < FrameFlyweight.HEADER_LENGTH) {
+			return violation("frame of " + length + " bytes");
+		}
+		int type = FrameFlyweight.type(frame);
+		if (this.state == ChannelState.HANDSHAKING) {
+			this.handshake.onFrame(frame, length, type);
+			return false;
+		}
+		int granted = FrameFlyweight.credits(frame);
+		if (granted > 0) {
+			if (!this.credits.receive(granted)) {
+				return violation("more credits than the window");
+			}
+			if (this.outbound.hasWaiting()) {
+				markDirty();
+			}
+		}
+		return this.receiver.onFrame(buffer, frame, length, type);
+	}
+
+	/** The peer has broken the protocol. */
+	boolean violation(String what) {
+		shut("protocol violation by the peer: " + what);
+		return false;
+	}
+
+	/** A request's caller is not interested any more. */
+	void withdraw(int requestId) {
+		if (!this.outbound.removeUnposted(requestId)) {
+			sendControl(FrameType.CANCEL, requestId);
+		}
+		this.receiver.drop(requestId);
+	}
+
+	private void beginGoodbye() {
+		if (this.state == ChannelState.CONNECTING || this.state == ChannelState.HANDSHAKING) {
+			shut("closed before it was open");
+		}
+		else if (isUp()) {
+			this.state = ChannelState.DRAINING;
+			if (!this.goodbyeSent) {
+				this.goodbyeSent = true;
+				sendControl(FrameType.GOODBYE, 0);
+			}
+			closeIfDrained();
+		}
+	}
+
+	/** The peer takes no new calls. */
+	void onGoodbye() {
+		if (this.state == ChannelState.OPEN) {
+			this.state = ChannelState.DRAINING;
+			this.handler.onGoodbye(this);
+		}
+		if (this.initiator) {
+			closeIfDrained();
+		}
+	}
+
+	/** The side that calls closes, once it has all its replies. */
+	void closeIfDrained() {
+		if (this.state == ChannelState.DRAINING && this.initiator && this.calls.isEmpty() && this.outbound.isEmpty()) {
+			shut("closed after goodbye");
+		}
+	}
+
+	@Override
+	public void onDisconnected(QueuePair pair, QueuePairFault fault) {
+		this.loop.executeLater(() -> shut("connection lost: " + fault.detail()));
+	}
+
+	/** Ends the channel: fails its calls and gives everything back. */
+	void shut(String reason) {
+		if (this.state == ChannelState.CLOSED) {
+			return;
+		}
+		boolean wasUp = isUp();
+		this.state = ChannelState.CLOSED;
+		this.closeReason = reason;
+		this.closedNanos = this.loop.nowNanos();
+		QueuePair pair = this.queuePair;
+		if (pair != null) {
+			pair.disconnect();
+		}
+		this.outbound.dropUnposted();
+		this.receiver.close();
+		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);
+		this.loop.retire(this);
+		this.handler.onClosed(this, reason);
+	}
+
+	long closedNanos() {
+		return this.closedNanos;
+	}
+
+	/** Whether the device has given all posted buffers back. */
+	boolean isQuiet() {
+		return this.outbound.isEmpty();
+	}
+
+	/** Releases the queue pair and whatever it still held. */
+	void dispose() {
+		QueuePair pair = this.queuePair;
+		if (pair != null) {
+			pair.close();
+			this.queuePair = null;
+		}
+		this.outbound.dropPosted();
+	}
+
+	boolean hasDeadlines() {
+		return this.calls.anyDeadline();
+	}
+
+	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
+	void tick(long now) {
+		this.calls.expire(now);
+		String problem = this.keepAlive.problem(this.state, now);
+		if (!problem.isEmpty()) {
+			shut(problem);
+			return;
+		}
+		if (isUp() && this.keepAlive.shouldAsk(now)) {
+			sendControl(FrameType.PING, 0);
+		}
+		if (this.outbound.hasWaiting() || this.credits.shouldSendCredits()) {
+			markDirty();
+		}
+	}
+
+	ChannelOptions options() {
+		return this.options;
+	}
+
+	@Override
+	public String toString() {
+		return (this.initiator ? "channel to " : "channel from ") + this.remoteAddress + " " + this.state;
+	}
+
+}

@@ -1,0 +1,306 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import dev.rdmarpc.transport.ChannelOptions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/** Calls that do not succeed: each has its own status and gives everything back. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcFailureTests {
+
+	@Test
+	void deadlineEndsABlockingCallAndInterruptsItsHandler() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcException failure = failureOf(() -> fixture.echo.slow(30_000));
+			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			assertThat(fixture.service.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+			awaitTrue(() -> fixture.server.activeCalls() == 0);
+		}
+	}
+
+	@Test
+	void deadlineOfACallTakesPrecedence() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).on(fixture.echo);
+			assertThat(patient.slow(400)).isEqualTo("slept");
+		}
+	}
+
+	@Test
+	void deadlineEndsAnAsynchronousCall() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			CompletableFuture<Void> never = CallOptions.deadline(Duration.ofMillis(50)).on(fixture.echo).never();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> never.get(20, TimeUnit.SECONDS))
+				.satisfies((ex) -> assertThat(((RpcException) ex.getCause()).status())
+					.isEqualTo(RpcStatus.DEADLINE_EXCEEDED));
+			awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
+		}
+	}
+
+	@Test
+	void cancellingAFutureCancelsTheWorkAtThePeer() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
+			CompletableFuture<Void> never = fixture.echo.never();
+			assertThat(fixture.echo.echo("after it")).isEqualTo("after it");
+			assertThat(never.cancel(true)).isTrue();
+			awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
+			assertThat(slow.echo("still there")).isEqualTo("still there");
+		}
+	}
+
+	@Test
+	void interruptingTheCallerCancelsTheCall() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			CompletableFuture<RpcStatus> status = new CompletableFuture<>();
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
+			Thread caller = new Thread(() -> {
+				RpcException failure = failureOf(() -> slow.slow(30_000));
+				assertThat(Thread.currentThread().isInterrupted()).isTrue();
+				status.complete(failure.status());
+			});
+			caller.start();
+			awaitTrue(() -> fixture.service.running.get() == 1);
+			caller.interrupt();
+			assertThat(status.get(10, TimeUnit.SECONDS)).isEqualTo(RpcStatus.CANCELLED);
+			assertThat(fixture.service.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+			caller.join();
+		}
+	}
+
+	@Test
+	void unknownServiceAndMethodAreUnimplemented() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo elsewhere = fixture.client.proxy("elsewhere", Echo.class);
+			RpcException failure = failureOf(() -> elsewhere.add(1, 2));
+			assertThat(failure.status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
+			assertThat(failure).hasMessageStartingWith("elsewhere/add UNIMPLEMENTED");
+			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
+			assertThat(failureOf(newer::unheardOf).status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
+		}
+	}
+
+	@Test
+	void wrongNumberOfArgumentsIsRefused() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
+			RpcException failure = failureOf(() -> newer.add(1, 2, 3));
+			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
+			assertThat(failure).hasMessageContaining("3 arguments (expected: 2)");
+		}
+	}
+
+	@Test
+	void undecodableArgumentsAreRefused() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
+			RpcException failure = failureOf(() -> newer.echo(0x7FFF_FFFF));
+			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
+			assertThat(failure).hasMessageContaining("arguments cannot be decoded");
+		}
+	}
+
+	@Test
+	void messageOverTheLimitIsRefusedOnEitherSide() {
+		UnaryOperator<RpcServerOptions> small = (options) -> options
+			.withChannel(ChannelOptions.DEFAULTS.withLimits(100_000, 64));
+		try (RpcFixture fixture = new RpcFixture(small, UnaryOperator.identity())) {
+			RpcException failure = failureOf(() -> fixture.echo.bytes(new byte[200_000]));
+			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+			assertThat(failure).hasMessageContaining("100000");
+			assertThat(fixture.echo.bytes(new byte[50_000])).hasSize(50_000);
+		}
+		UnaryOperator<RpcClientOptions> smallClient = (options) -> options
+			.withChannel(ChannelOptions.DEFAULTS.withLimits(100_000, 64));
+		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), smallClient)) {
+			assertThat(failureOf(() -> fixture.echo.bytes(new byte[200_000])).status())
+				.isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+		}
+	}
+
+	@Test
+	void overloadedServerSaysSo() throws Exception {
+		UnaryOperator<RpcServerOptions> two = (options) -> options.withLimits(8, 2);
+		try (RpcFixture fixture = new RpcFixture(two, UnaryOperator.identity())) {
+			CompletableFuture<Void> first = fixture.echo.never();
+			CompletableFuture<Void> second = fixture.echo.never();
+			RpcException failure = failureOf(() -> fixture.echo.echo("one too many"));
+			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+			assertThat(failure).hasMessageContaining("executing 2 calls");
+			first.cancel(true);
+			second.cancel(true);
+		}
+	}
+
+	@Test
+	void noConnectionFailsAtOnceWithTheReason() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			int port = freePort();
+			try (RpcClient lonely = RpcClient.builder()
+				.transport(fixture.clientTransport)
+				.target("127.0.0.1", port)
+				.build()) {
+				Echo echo = lonely.proxy(Echo.class);
+				RpcException failure = failureOf(() -> echo.echo("anybody?"));
+				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
+				assertThat(failure).hasMessageContaining("127.0.0.1:" + port);
+				CompletableFuture<String> future = echo.echoAsync("anybody?");
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
+					.satisfies((ex) -> assertThat(((RpcException) ex.getCause()).status())
+						.isEqualTo(RpcStatus.UNAVAILABLE));
+			}
+		}
+	}
+
+	@Test
+	void strangersAreNotTalkedTo() throws Exception {
+		try (RpcFixture fixture = new RpcFixture();
+				ServerSocket stranger = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Thread greeter = new Thread(() -> {
+				try (java.net.Socket socket = stranger.accept()) {
+					socket.getOutputStream()
+						.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+				}
+				catch (IOException ex) {
+					// the client has gone
+				}
+			});
+			greeter.start();
+			try (RpcClient client = RpcClient.builder()
+				.transport(fixture.clientTransport)
+				.target("127.0.0.1", stranger.getLocalPort())
+				.build()) {
+				RpcException failure = failureOf(() -> client.proxy(Echo.class).echo("hello?"));
+				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			}
+			greeter.join();
+		}
+	}
+
+	@Test
+	void closingTheServerReleasesBlockedCallersAtOnce() throws Exception {
+		try (RpcFixture fixture = new RpcFixture((options) -> options.withDrainTimeout(Duration.ZERO),
+				UnaryOperator.identity())) {
+			List<CompletableFuture<RpcStatus>> outcomes = new ArrayList<>();
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
+			for (int i = 0; i < 4; i++) {
+				CompletableFuture<RpcStatus> outcome = new CompletableFuture<>();
+				outcomes.add(outcome);
+				new Thread(() -> outcome.complete(failureOf(() -> slow.slow(30_000)).status())).start();
+			}
+			awaitTrue(() -> fixture.service.running.get() == 4);
+			fixture.server.close();
+			for (CompletableFuture<RpcStatus> outcome : outcomes) {
+				assertThat(outcome.get(5, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
+			}
+		}
+	}
+
+	@Test
+	void drainingServerFinishesWhatItHasBegun() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
+			CompletableFuture<String> outcome = new CompletableFuture<>();
+			new Thread(() -> outcome.complete(slow.slow(30_000))).start();
+			awaitTrue(() -> fixture.service.running.get() == 1);
+			CountDownLatch stopped = new CountDownLatch(1);
+			new Thread(() -> {
+				fixture.server.stop();
+				stopped.countDown();
+			}).start();
+			awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
+			fixture.service.release.countDown();
+			assertThat(outcome.get(10, TimeUnit.SECONDS)).isEqualTo("released");
+			assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+		}
+	}
+
+	@Test
+	void clientRecoversWhenTheServerComesBack() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			assertThat(fixture.echo.echo("before")).isEqualTo("before");
+			int port = fixture.server.port();
+			fixture.server.close();
+			awaitTrue(() -> fixture.client.state() == ConnectionState.BACKOFF);
+			assertThat(failureOf(() -> fixture.echo.echo("meanwhile")).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
+			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
+			assertThat(patient.echo("after")).isEqualTo("after");
+		}
+	}
+
+	@Test
+	void exhaustedServerMemoryFailsTheCallAndNotTheServer() {
+		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), UnaryOperator.identity(), 8L << 20)) {
+			RpcException failure = failureOf(() -> fixture.echo.bytes(new byte[12 << 20]));
+			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+			assertThat(fixture.echo.echo("alive")).isEqualTo("alive");
+		}
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+	private static RpcException failureOf(Runnable call) {
+		return catchThrowableOfType(RpcException.class, call::run);
+	}
+
+	private static void awaitTrue(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
+			LockSupport.parkNanos(1_000_000);
+		}
+	}
+
+	/** What a newer client may believe the service to be. */
+	interface NewerEcho {
+
+		void unheardOf();
+
+		int add(int a, int b, int c);
+
+		String echo(int number);
+
+	}
+
+}

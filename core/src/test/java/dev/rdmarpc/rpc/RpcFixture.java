@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+
+import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.TransportOptions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A server and a client in one process, each with its own transport and memory, over
+ * user-space iWARP; closing it checks that nothing is outstanding.
+ */
+final class RpcFixture implements AutoCloseable {
+
+	final RegisteredMemory serverMemory;
+
+	final RegisteredMemory clientMemory;
+
+	final RdmaTransport serverTransport;
+
+	final RdmaTransport clientTransport;
+
+	final EchoService service = new EchoService();
+
+	RpcServer server;
+
+	RpcClient client;
+
+	Echo echo;
+
+	RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions) {
+		this(serverOptions, clientOptions, 64L << 20);
+	}
+
+	RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
+			long serverBytes) {
+		this.serverMemory = memory(serverBytes);
+		this.clientMemory = memory(64L << 20);
+		this.serverTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.serverMemory);
+		this.clientTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.clientMemory);
+		this.server = startServer(serverOptions.apply(RpcServerOptions.DEFAULTS.withLoopback(0)));
+		this.client = RpcClient.builder()
+			.transport(this.clientTransport)
+			.target("127.0.0.1", this.server.port())
+			.options(clientOptions
+				.apply(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
+			.build();
+		this.echo = this.client.proxy(Echo.class);
+	}
+
+	RpcFixture() {
+		this(UnaryOperator.identity(), UnaryOperator.identity());
+	}
+
+	RpcServer startServer(RpcServerOptions options) {
+		return RpcServer.builder()
+			.transport(this.serverTransport)
+			.options(options)
+			.service(Echo.class, this.service)
+			.build()
+			.start();
+	}
+
+	private static RegisteredMemory memory(long maxBytes) {
+		return RegisteredMemory.create(MemoryOptions.builder()
+			.initialBytes(4L << 20)
+			.maxBytes(maxBytes)
+			.allocationTimeout(Duration.ofMillis(100))
+			.leakDetection(LeakDetection.PARANOID)
+			.build());
+	}
+
+	@Override
+	public void close() {
+		this.client.close();
+		this.server.close();
+		this.clientTransport.close();
+		this.serverTransport.close();
+		assertThat(this.server.activeCalls()).as("active calls").isZero();
+		assertThat(this.clientMemory.metrics().allocatedBytes()).as("client memory outstanding").isZero();
+		assertThat(this.serverMemory.metrics().allocatedBytes()).as("server memory outstanding").isZero();
+		this.clientMemory.close();
+		this.serverMemory.close();
+	}
+
+}
