@@ -19,9 +19,11 @@ package dev.rdmarpc.flatbuffers;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Writes the FlatBuffers schema of shapes, so that callers in other languages can be
@@ -40,7 +42,11 @@ final class SchemaWriter {
 
 	private final Map<Object, String> names = new HashMap<>();
 
-	private final Map<String, String> declarations = new LinkedHashMap<>();
+	private final Map<String, String> structs = new LinkedHashMap<>();
+
+	private final Map<String, String> unions = new LinkedHashMap<>();
+
+	private final Map<String, String> tables = new LinkedHashMap<>();
 
 	/**
 	 * Declares a table, and what its fields need.
@@ -54,13 +60,36 @@ final class SchemaWriter {
 		String name = newName(table, table.schemaName());
 		StringBuilder text = new StringBuilder("table " + name + " {\n");
 		for (FieldLayout field : table.fields()) {
-			text.append("  ").append(identifier(field.name())).append(':').append(field.shape().schemaType(this));
+			text.append("  ").append(fieldName(field.name())).append(':').append(field.shape().schemaType(this));
 			if (field.optional() && field.shape().isScalar()) {
 				text.append(" = null");
 			}
 			text.append(";\n");
 		}
-		this.declarations.put(name, text.append("}\n").toString());
+		this.tables.put(name, text.append("}\n").toString());
+		return name;
+	}
+
+	/** Declares a table in whose place belongs one from another schema. */
+	String external(String className) {
+		String known = this.names.get(className);
+		if (known != null) {
+			return known;
+		}
+		String name = newName(className, className.substring(className.lastIndexOf('.') + 1));
+		this.tables.put(name,
+				"// Declared by the schema that " + className + " was generated from.\ntable " + name + " {}\n");
+		return name;
+	}
+
+	/** Declares a table without fields. */
+	String empty(String wanted) {
+		String known = this.names.get(wanted);
+		if (known != null) {
+			return known;
+		}
+		String name = newName(wanted, wanted);
+		this.tables.put(name, "table " + name + " {}\n");
 		return name;
 	}
 
@@ -71,7 +100,7 @@ final class SchemaWriter {
 			return known;
 		}
 		String unique = newName(name + fields, name);
-		this.declarations.put(unique, "struct " + unique + " { " + fields + " }\n");
+		this.structs.put(unique, "struct " + unique + " { " + fields + " }\n");
 		return unique;
 	}
 
@@ -83,30 +112,39 @@ final class SchemaWriter {
 		}
 		String name = newName(union, schemaName);
 		String list = members.stream().map(this::table).collect(Collectors.joining(", "));
-		this.declarations.put(name, "union " + name + " { " + list + " }\n");
+		this.unions.put(name, "union " + name + " { " + list + " }\n");
 		return name;
 	}
 
 	private String newName(Object key, String wanted) {
 		String name = identifier(wanted);
-		for (int i = 2; this.declarations.containsKey(name); i++) {
+		for (int i = 2; this.names.containsValue(name); i++) {
 			name = identifier(wanted) + i;
 		}
 		this.names.put(key, name);
-		this.declarations.put(name, "");
 		return name;
 	}
 
-	private static String identifier(String name) {
+	/** The name, made an identifier. */
+	static String identifier(String name) {
 		String plain = name.codePoints()
 			.mapToObj((c) -> (c < 128 && Character.isJavaIdentifierPart(c) && c != '$') ? Character.toString(c) : "_")
 			.collect(Collectors.joining());
 		return (RESERVED.contains(plain) || plain.isEmpty()) ? plain + "_" : plain;
 	}
 
-	/** All that was declared. */
+	/**
+	 * The name as FlatBuffers wants field names: lower case, words joined by underscores.
+	 */
+	private static String fieldName(String name) {
+		return identifier(name.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT));
+	}
+
+	/** All that was declared, structs and unions before the tables that use them. */
 	String text() {
-		return String.join("\n", this.declarations.values());
+		return Stream.of(this.structs, this.unions, this.tables)
+			.flatMap((declarations) -> declarations.values().stream())
+			.collect(Collectors.joining("\n"));
 	}
 
 }

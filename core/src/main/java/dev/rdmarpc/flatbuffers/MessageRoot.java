@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MethodSignature;
+
+/**
+ * The root table of a method's messages in one direction.
+ *
+ * @param shape a {@link TableShape} or {@link GeneratedTableShape}; null for messages
+ * that are empty
+ * @param synthesised whether the table was made for the method and is not the only
+ * argument, or the result, itself
+ */
+record MessageRoot(@Nullable Shape shape, boolean synthesised) {
+
+	private static final MethodHandle IDENTITY = MethodHandles.identity(Object.class);
+
+	/** Compiles the root of a method's arguments. */
+	static MessageRoot ofArguments(MethodSignature method, ShapeCompiler compiler) {
+		List<Shape> parameters = new ArrayList<>();
+		for (int i = 0; i < method.parameterTypes().size(); i++) {
+			parameters.add(compiler.compile(method.parameterNames().get(i), method.parameterTypes().get(i)));
+		}
+		if (parameters.isEmpty()) {
+			return new MessageRoot(null, false);
+		}
+		if (parameters.size() == 1 && isTable(parameters.get(0))) {
+			return new MessageRoot(parameters.get(0), false);
+		}
+		List<TableShape.Part> parts = new ArrayList<>();
+		MethodHandle constructor = MethodHandles.identity(Object[].class)
+			.asCollector(Object[].class, parameters.size());
+		for (int i = 0; i < parameters.size(); i++) {
+			MethodHandle element = MethodHandles.insertArguments(MethodHandles.arrayElementGetter(Object[].class), 1,
+					i);
+			Class<?> type = primitiveOrObject(method.parameterTypes().get(i));
+			parts.add(new TableShape.Part(method.parameterNames().get(i), parameters.get(i),
+					element.asType(element.type().changeReturnType(type))));
+			constructor = constructor.asType(constructor.type().changeParameterType(i, type));
+		}
+		TableShape table = tableFor(method, "Arguments");
+		table.link(parts, constructor);
+		return new MessageRoot(table, true);
+	}
+
+	/** Compiles the root of a method's result. */
+	static MessageRoot ofResult(MethodSignature method, ShapeCompiler compiler) {
+		Type type = method.resultType();
+		if (type == void.class || type == Void.class) {
+			return new MessageRoot(null, false);
+		}
+		Shape result = compiler.compile("result", type);
+		if (isTable(result)) {
+			return new MessageRoot(result, false);
+		}
+		Class<?> value = primitiveOrObject(type);
+		MethodHandle accessor = IDENTITY.asType(MethodType.methodType(value, Object.class));
+		MethodHandle constructor = IDENTITY.asType(MethodType.methodType(Object.class, value));
+		TableShape table = tableFor(method, "Result");
+		table.link(List.of(new TableShape.Part("value", result, accessor)), constructor);
+		return new MessageRoot(table, true);
+	}
+
+	private static boolean isTable(Shape shape) {
+		return shape instanceof TableShape || shape instanceof GeneratedTableShape;
+	}
+
+	private static TableShape tableFor(MethodSignature method, String suffix) {
+		String name = method.methodName();
+		return new TableShape(method.serviceName() + "." + name + " " + suffix.toLowerCase(Locale.ROOT),
+				name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1) + suffix);
+	}
+
+	private static Class<?> primitiveOrObject(Type type) {
+		return (type instanceof Class<?> raw && raw.isPrimitive()) ? raw : Object.class;
+	}
+
+}
