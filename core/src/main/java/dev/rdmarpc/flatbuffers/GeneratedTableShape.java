@@ -49,9 +49,13 @@ final class GeneratedTableShape extends ReferenceShape {
 
 	/**
 	 * Creates the shape of a class.
-	 * @throws ReflectiveOperationException if it has no accessible default constructor
+	 * @throws ReflectiveOperationException if it is not generated or has no accessible
+	 * default constructor
 	 */
 	GeneratedTableShape(Class<?> type) throws ReflectiveOperationException {
+		if (type == Table.class) {
+			throw new NoSuchMethodException("not a generated class");
+		}
 		this.type = type;
 		this.constructor = MethodHandles.privateLookupIn(type, MethodHandles.lookup())
 			.findConstructor(type, MethodType.methodType(void.class))

@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.lang.reflect.Type;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.codec.MalformedMessageException;
+import dev.rdmarpc.codec.MessageFormat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Peers of different age: a newer one has trailing components that an older one has not.
+ */
+class EvolutionTests {
+
+	private static final ItemV2 LAMP = new ItemV2("lamp", 3, 9.5, Optional.of("red"), List.of("x"), OptionalInt.of(1),
+			'c', Map.of("k", 1), new ItemV1("bulb", 1));
+
+	@Test
+	void anOlderPeerIgnoresWhatItDoesNotKnow() {
+		assertThat(convert(ItemV2.class, LAMP, ItemV1.class)).isEqualTo(new ItemV1("lamp", 3));
+	}
+
+	@Test
+	void aNewerPeerReadsDefaultsForWhatIsMissing() {
+		assertThat(convert(ItemV1.class, new ItemV1("lamp", 3), ItemV2.class))
+			.isEqualTo(new ItemV2("lamp", 3, 0, Optional.empty(), null, OptionalInt.empty(), '\0', null, null));
+	}
+
+	@Test
+	void nestedTablesEvolveToo() {
+		assertThat(convert(new TypeOf<List<ItemV2>>() {
+		}.type(), List.of(LAMP, LAMP), new TypeOf<List<ItemV1>>() {
+		}.type())).isEqualTo(List.of(new ItemV1("lamp", 3), new ItemV1("lamp", 3)));
+		assertThat(convert(new TypeOf<Map<String, ItemV1>>() {
+		}.type(), Map.of("a", new ItemV1("b", 1)), new TypeOf<Map<String, ItemV2>>() {
+		}.type())).isEqualTo(
+				Map.of("a", new ItemV2("b", 1, 0, Optional.empty(), null, OptionalInt.empty(), '\0', null, null)));
+	}
+
+	@Test
+	void parametersMayBeAdded() {
+		MessageFormat<Object[]> older = Messages.arguments(int.class, String.class);
+		MessageFormat<Object[]> newer = Messages.arguments(int.class, String.class, long.class,
+				new TypeOf<Optional<String>>() {
+				}.type());
+		assertThat(newer.decode(Messages.encode(older, new Object[] { 1, "a" }))).containsExactly(1, "a", 0L,
+				Optional.empty());
+		assertThat(older.decode(Messages.encode(newer, new Object[] { 1, "a", 2L, Optional.of("b") })))
+			.containsExactly(1, "a");
+	}
+
+	@Test
+	void parametersMayBeAddedToNone() {
+		MessageFormat<Object[]> newer = Messages.arguments(int.class, String.class);
+		MessageFormat<Object[]> older = Messages.arguments();
+		assertThat(newer.decode(Messages.encode(older, new Object[0]))).containsExactly(0, null);
+		assertThat(older.decode(Messages.encode(newer, new Object[] { 1, "a" }))).isEmpty();
+	}
+
+	@Test
+	void aVoidMethodMayGetAResult() {
+		assertThat(Messages.result(String.class).decode(Messages.encode(Messages.result(void.class), null))).isNull();
+		assertThat(Messages.result(int.class).decode(Messages.encode(Messages.result(void.class), null))).isEqualTo(0);
+		assertThat(Messages.result(void.class).decode(Messages.encode(Messages.result(int.class), 3))).isNull();
+	}
+
+	@Test
+	void aBoxMayBecomeOptionalAndAnArrayAList() {
+		assertThat(convert(Box.class, new Box(7, new int[] { 1, 2 }), OptionalBox.class))
+			.isEqualTo(new OptionalBox(OptionalInt.of(7), List.of(1, 2)));
+	}
+
+	@Test
+	void enumConstantsMayBeReorderedAndAdded() {
+		assertThat(convert(ColorV1.class, ColorV1.GREEN, ColorV2.class)).isEqualTo(ColorV2.GREEN);
+		assertThatExceptionOfType(MalformedMessageException.class)
+			.isThrownBy(() -> convert(ColorV2.class, ColorV2.BLUE, ColorV1.class))
+			.withMessageContaining("ColorV1 has no constant 'BLUE'");
+	}
+
+	@Test
+	void unionMembersMayBeAddedAtTheEnd() {
+		assertThat(convert(ShapeV1.class, new CircleV1(2), ShapeV2.class)).isEqualTo(new CircleV2(2));
+		assertThatExceptionOfType(MalformedMessageException.class)
+			.isThrownBy(() -> convert(ShapeV2.class, new SquareV2(2), ShapeV1.class))
+			.withMessageContaining("unknown member 2 of")
+			.withMessageContaining("expected: 1 to 1; does the peer have a newer version?");
+	}
+
+	private static Object convert(Type from, Object value, Type to) {
+		return Messages.result(to).decode(Messages.encode(Messages.result(from), value));
+	}
+
+	record ItemV1(String name, int count) {
+
+	}
+
+	record ItemV2(String name, int count, double price, Optional<String> color, List<String> tags, OptionalInt rank,
+			char code, Map<String, Integer> more, ItemV1 part) {
+
+	}
+
+	@SuppressWarnings("ArrayRecordComponent")
+	record Box(Integer number, int[] numbers) {
+
+	}
+
+	record OptionalBox(OptionalInt number, List<Integer> numbers) {
+
+	}
+
+	enum ColorV1 {
+
+		RED, GREEN
+
+	}
+
+	enum ColorV2 {
+
+		BLUE, GREEN, RED
+
+	}
+
+	sealed interface ShapeV1 {
+
+	}
+
+	record CircleV1(double radius) implements ShapeV1 {
+
+	}
+
+	sealed interface ShapeV2 permits CircleV2, SquareV2 {
+
+	}
+
+	record CircleV2(double radius) implements ShapeV2 {
+
+	}
+
+	record SquareV2(double side) implements ShapeV2 {
+
+	}
+
+}
