@@ -66,6 +66,8 @@ final class Connection {
 
 	private int idleReads;
 
+	private int interest = SelectionKey.OP_READ;
+
 	private boolean closed;
 
 	/** Made with {@link Reactor#register} only. */
@@ -83,7 +85,7 @@ final class Connection {
 		this.inbound = new InboundStream(this,
 				new InboundDispatcher(this.sends, new WriteReceiver(queuePair, placement), this.requester,
 						this.responder, new TerminateReceiver(queuePair, this.requester), placement),
-				this.requester);
+				this.requester, this.responder);
 	}
 
 	IwarpQueuePair queuePair() {
@@ -149,18 +151,20 @@ final class Connection {
 			if (this.outbound.flush()) {
 				this.idleReads = 0;
 			}
-			watchWrites();
+			watch();
 		}
 		catch (Throwable ex) {
 			fail(ex);
 		}
 	}
 
-	private void watchWrites() {
-		boolean blocked = this.outbound.isBlocked();
-		boolean watched = (this.key.interestOps() & SelectionKey.OP_WRITE) != 0;
-		if (blocked != watched) {
-			this.key.interestOps(SelectionKey.OP_READ | (blocked ? SelectionKey.OP_WRITE : 0));
+	private void watch() {
+		boolean unfinished = this.outbound.isBlocked() || this.outbound.hasWork();
+		int interest = (this.responder.hasRefused() ? 0 : SelectionKey.OP_READ)
+				| (unfinished ? SelectionKey.OP_WRITE : 0);
+		if (interest != this.interest) {
+			this.interest = interest;
+			this.key.interestOps(interest);
 			this.queuePair.reactor().interestChanged();
 		}
 	}

@@ -264,7 +264,7 @@ final class ConnectionThread implements Runnable {
 		try {
 			handler.ready();
 		}
-		catch (CancelledKeyException | IOException ex) {
+		catch (CancelledKeyException | IOException | VerbsException ex) {
 			handler.failed(ex);
 		}
 		catch (RuntimeException ex) {

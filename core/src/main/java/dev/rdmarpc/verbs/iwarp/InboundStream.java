@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * and may be placed before the CRC is known, the stream changes to {@code PAYLOAD}: the
  * next reads go straight to the payload's place, with a short tail buffer behind for the
  * trailer and the next header. {@code TRAILER} waits for pad and CRC after such a
- * payload. No FPDU is begun while the completion queue has no room; it waits in the
- * buffer.
+ * payload. No FPDU is begun while the completion queue has no room, nor between a refused
+ * Read Request and its Terminate; it waits in the buffer.
  */
 final class InboundStream {
 
@@ -55,6 +55,8 @@ final class InboundStream {
 	private final Placement placement;
 
 	private final ReadRequester requester;
+
+	private final ReadResponder responder;
 
 	private final boolean crcEnabled;
 
@@ -82,12 +84,14 @@ final class InboundStream {
 
 	private boolean stalled;
 
-	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester) {
+	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester,
+			ReadResponder responder) {
 		this.connection = connection;
 		this.reactor = connection.queuePair().reactor();
 		this.dispatcher = dispatcher;
 		this.placement = dispatcher.placement();
 		this.requester = requester;
+		this.responder = responder;
 		this.crcEnabled = connection.parameters().crcEnabled();
 		this.directBytes = connection.queuePair().device().options().directReceiveBytes();
 	}
@@ -107,7 +111,7 @@ final class InboundStream {
 			resume();
 		}
 		int total = 0;
-		while (total < STEP_BYTES && this.reactor.hasRoom() && !this.connection.isClosed()) {
+		while (total < STEP_BYTES && mayBegin() && !this.connection.isClosed()) {
 			int asked = (this.state == State.PAYLOAD) ? this.payloadRemaining + TAIL_BYTES : 0;
 			long read;
 			if (this.state == State.PAYLOAD) {
@@ -130,6 +134,10 @@ final class InboundStream {
 			}
 		}
 		return total > 0;
+	}
+
+	private boolean mayBegin() {
+		return this.reactor.hasRoom() && !this.responder.hasRefused();
 	}
 
 	/** Whether the stream is between two FPDUs. */
@@ -167,7 +175,7 @@ final class InboundStream {
 	private void resume() throws ProtocolViolation {
 		ByteBuffer own = this.partial;
 		this.stalled = false;
-		if (own != null && this.reactor.hasRoom()) {
+		if (own != null && mayBegin()) {
 			parse(own, this.partialBytes);
 		}
 		else {
@@ -192,7 +200,7 @@ final class InboundStream {
 			if (available < FpduFlyweight.ULPDU_OFFSET) {
 				break;
 			}
-			if (!this.reactor.hasRoom()) {
+			if (!mayBegin()) {
 				this.stalled = true;
 				break;
 			}

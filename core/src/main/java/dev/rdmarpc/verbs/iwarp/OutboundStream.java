@@ -284,10 +284,7 @@ final class OutboundStream {
 	}
 
 	private boolean fillFromResponder(GatherBatch target) throws ProtocolViolation {
-		if (!this.responder.isValid()) {
-			throw ProtocolViolation.ofResponse(TerminateError.RDMAP_INVALID_STAG, this.responder.requestHeader(),
-					"source of an RDMA Read was deregistered");
-		}
+		this.responder.checkNext();
 		int remaining = this.responder.remainingBytes();
 		int payload = Math.min(remaining, this.maxUlpduBytes - DdpTaggedFlyweight.HEADER_BYTES);
 		if (!fits(target, payload, 1)) {

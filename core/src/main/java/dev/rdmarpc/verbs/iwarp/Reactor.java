@@ -26,6 +26,7 @@ import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -68,7 +69,7 @@ final class Reactor {
 
 	private final Selector selector;
 
-	private final RandomSource random;
+	private final SplittableRandom random;
 
 	private final BufferPool buffers = new BufferPool();
 
@@ -100,7 +101,7 @@ final class Reactor {
 	Reactor(IwarpCompletionQueue completionQueue, SecureRandom secureRandom) {
 		this.completionQueue = completionQueue;
 		this.readyAction = this::addReady;
-		this.random = new RandomSource(secureRandom);
+		this.random = new SplittableRandom(secureRandom.nextLong());
 		try {
 			this.selector = Selector.open();
 		}
@@ -368,7 +369,7 @@ final class Reactor {
 		this.buffers.releaseBatch(batch);
 	}
 
-	RandomSource random() {
+	SplittableRandom random() {
 		return this.random;
 	}
 

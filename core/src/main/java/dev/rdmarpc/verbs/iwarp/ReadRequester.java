@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.SplittableRandom;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +31,8 @@ import dev.rdmarpc.verbs.WorkStatus;
  * <p>
  * Responses come in the order of the requests, each in the order of its tagged offsets,
  * so a response segment is accepted only if it continues the oldest outstanding Read. The
- * sink STag and offset of a request are random names for this one Read: they are not in
- * the STag table and tell the peer nothing that would be good for anything else.
+ * sink STag and offset of a request are made up for this one Read: they are not in the
+ * STag table and tell the peer nothing that would be good for anything else.
  */
 final class ReadRequester implements SegmentHandler {
 
@@ -39,7 +40,7 @@ final class ReadRequester implements SegmentHandler {
 
 	private final Placement placement;
 
-	private final RandomSource random;
+	private final SplittableRandom random;
 
 	private final int depth;
 
@@ -65,7 +66,7 @@ final class ReadRequester implements SegmentHandler {
 
 	private boolean last;
 
-	ReadRequester(IwarpQueuePair queuePair, int depth, Placement placement, RandomSource random) {
+	ReadRequester(IwarpQueuePair queuePair, int depth, Placement placement, SplittableRandom random) {
 		int capacity = Math.max(1, depth);
 		this.queuePair = queuePair;
 		this.placement = placement;

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Regions are checked when the request arrives and again before each segment of the
- * response. The source of a zero-length Read is not looked at.
+ * response. A request that is refused keeps its turn, so that the responses before it are
+ * sent before the Terminate. The source of a zero-length Read is not looked at.
  */
 final class ReadResponder implements SegmentHandler {
 
@@ -46,6 +47,8 @@ final class ReadResponder implements SegmentHandler {
 
 	private final long[] sinkOffsets;
 
+	private final @Nullable ProtocolViolation[] violations;
+
 	private final byte[][] headers;
 
 	private long head;
@@ -53,6 +56,8 @@ final class ReadResponder implements SegmentHandler {
 	private long tail;
 
 	private int sentBytes;
+
+	private boolean refused;
 
 	ReadResponder(IwarpQueuePair queuePair, int depth) {
 		int capacity = Math.max(1, depth);
@@ -63,6 +68,7 @@ final class ReadResponder implements SegmentHandler {
 		this.lengths = new int[capacity];
 		this.sinkStags = new int[capacity];
 		this.sinkOffsets = new long[capacity];
+		this.violations = new ProtocolViolation[capacity];
 		this.headers = new byte[capacity][DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES];
 	}
 
@@ -79,7 +85,16 @@ final class ReadResponder implements SegmentHandler {
 		if (size > 0) {
 			int stag = ReadRequestFlyweight.sourceStag(in, request);
 			long source = ReadRequestFlyweight.sourceTaggedOffset(in, request);
-			IwarpMemoryRegion region = check(stag, source, size, sinkOffset);
+			IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
+			TerminateError error = check(region, source, size, sinkOffset);
+			if (region == null || error != null) {
+				String what = "RDMA Read of " + size + " bytes from STag " + IwarpMemoryRegion.name(stag) + " at 0x"
+						+ Long.toHexString(source);
+				in.get(ddpOffset, this.headers[slot]);
+				this.violations[slot] = ProtocolViolation.ofResponse(
+						(error != null) ? error : TerminateError.RDMAP_INVALID_STAG, this.headers[slot].clone(), what);
+				return;
+			}
 			this.regions[slot] = region;
 			this.offsets[slot] = region.offsetOf(source);
 			this.lengths[slot] = (int) size;
@@ -117,34 +132,32 @@ final class ReadResponder implements SegmentHandler {
 		}
 	}
 
-	private IwarpMemoryRegion check(int stag, long source, long size, long sinkOffset) throws ProtocolViolation {
-		IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
+	private @Nullable TerminateError check(@Nullable IwarpMemoryRegion region, long source, long size,
+			long sinkOffset) {
 		if (region == null || !region.isValid()) {
-			throw violation(TerminateError.RDMAP_INVALID_STAG, stag, source, size);
+			return TerminateError.RDMAP_INVALID_STAG;
 		}
 		if (region.protectionDomain() != this.queuePair.protectionDomain()) {
-			throw violation(TerminateError.RDMAP_STAG_NOT_ASSOCIATED, stag, source, size);
+			return TerminateError.RDMAP_STAG_NOT_ASSOCIATED;
 		}
 		if (IwarpMemoryRegion.wraps(source, size) || IwarpMemoryRegion.wraps(sinkOffset, size)) {
-			throw violation(TerminateError.RDMAP_TO_WRAP, stag, source, size);
+			return TerminateError.RDMAP_TO_WRAP;
 		}
 		if (!region.contains(source, size)) {
-			throw violation(TerminateError.RDMAP_BASE_OR_BOUNDS, stag, source, size);
+			return TerminateError.RDMAP_BASE_OR_BOUNDS;
 		}
-		if (!region.remoteReadable()) {
-			throw violation(TerminateError.RDMAP_ACCESS_RIGHTS, stag, source, size);
-		}
-		return region;
-	}
-
-	private static ProtocolViolation violation(TerminateError error, int stag, long offset, long size) {
-		return ProtocolViolation.of(error, "RDMA Read of " + size + " bytes from STag " + IwarpMemoryRegion.name(stag)
-				+ " at 0x" + Long.toHexString(offset));
+		return region.remoteReadable() ? null : TerminateError.RDMAP_ACCESS_RIGHTS;
 	}
 
 	@Override
 	public void end() {
+		this.refused = this.violations[slot(this.tail)] != null;
 		this.tail++;
+	}
+
+	/** Whether a request was refused, after which nothing more may be accepted. */
+	boolean hasRefused() {
+		return this.refused;
 	}
 
 	@Override
@@ -166,10 +179,21 @@ final class ReadResponder implements SegmentHandler {
 		return this.regions[slot(this.head)];
 	}
 
-	/** Whether the source is still registered. */
-	boolean isValid() {
+	/**
+	 * Checks that the next segment may be sent.
+	 * @throws ProtocolViolation if the request was refused, or its source was
+	 * deregistered
+	 */
+	void checkNext() throws ProtocolViolation {
+		ProtocolViolation refused = this.violations[slot(this.head)];
+		if (refused != null) {
+			throw refused;
+		}
 		IwarpMemoryRegion region = region();
-		return region == null || region.isValid();
+		if (region != null && !region.isValid()) {
+			throw ProtocolViolation.ofResponse(TerminateError.RDMAP_INVALID_STAG, this.headers[slot(this.head)].clone(),
+					"source of an RDMA Read was deregistered");
+		}
 	}
 
 	/** Where in the region the next segment begins. */
@@ -189,11 +213,6 @@ final class ReadResponder implements SegmentHandler {
 		return this.sinkOffsets[slot(this.head)] + this.sentBytes;
 	}
 
-	/** The headers of the request being served, for a Terminate. */
-	byte[] requestHeader() {
-		return this.headers[slot(this.head)].clone();
-	}
-
 	/** Moves on by a segment. */
 	void sent(int bytes) {
 		this.sentBytes += bytes;
@@ -208,6 +227,7 @@ final class ReadResponder implements SegmentHandler {
 	/** Forgets everything outstanding. */
 	void clear() {
 		Arrays.fill(this.regions, null);
+		Arrays.fill(this.violations, null);
 		this.head = this.tail;
 		this.sentBytes = 0;
 	}

@@ -33,8 +33,9 @@ import dev.rdmarpc.verbs.VerbsException;
  * <p>
  * An STag is an index and an 8-bit key. Indices are drawn at random within blocks of 256
  * that are themselves placed at random and added while more than half of the entries are
- * in use, so the table grows with the number of live regions only. The key is drawn at
- * random and differs from the last one under the same index. Index 0 is never used.
+ * in use, so the table grows with the number of live regions only. The key under an index
+ * starts at random and steps through all 256 values before it repeats one. Index 0 is
+ * never used.
  *
  * <p>
  * Implementation notes. The table is a radix tree of two levels of blocks below the root,
@@ -44,6 +45,8 @@ import dev.rdmarpc.verbs.VerbsException;
 final class StagTable {
 
 	private static final int FANOUT = 256;
+
+	private static final int MIN_BLOCKS = 16;
 
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<@Nullable Block>> root = new AtomicReferenceArray<>(
 			FANOUT);
@@ -83,11 +86,7 @@ final class StagTable {
 				if (block == null || block.regions.get(entry) != null || (number == 0 && entry == 0)) {
 					continue;
 				}
-				int key = drawn >>> 8 & 0xFF;
-				if (key == (block.lastKeys[entry] & 0xFF)) {
-					key = key + 1 & 0xFF;
-				}
-				block.lastKeys[entry] = (byte) key;
+				int key = block.nextKey(entry);
 				long base = this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L;
 				IwarpMemoryRegion region = factory.create(number << 16 | entry << 8 | key, base);
 				block.regions.set(entry, region);
@@ -129,10 +128,11 @@ final class StagTable {
 	}
 
 	private void growIfHalfFull() {
-		if (this.size < this.blockNumbers.size() * FANOUT / 2) {
+		int blocks = this.blockNumbers.size();
+		if (blocks >= MIN_BLOCKS && this.size < blocks * FANOUT / 2) {
 			return;
 		}
-		if (this.blockNumbers.size() == FANOUT * FANOUT) {
+		if (blocks == FANOUT * FANOUT) {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, this.size + " memory regions are registered already");
 		}
 		int number = this.random.nextInt() & 0xFFFF;
@@ -144,7 +144,7 @@ final class StagTable {
 			level = new AtomicReferenceArray<>(FANOUT);
 			this.root.set(number >>> 8, level);
 		}
-		level.set(number & 0xFF, new Block());
+		level.set(number & 0xFF, new Block(this.random));
 		this.blockNumbers.add(number);
 	}
 
@@ -164,9 +164,24 @@ final class StagTable {
 
 	private static final class Block {
 
-		final AtomicReferenceArray<@Nullable IwarpMemoryRegion> regions = new AtomicReferenceArray<>(FANOUT);
+		private final AtomicReferenceArray<@Nullable IwarpMemoryRegion> regions = new AtomicReferenceArray<>(FANOUT);
 
-		final byte[] lastKeys = new byte[FANOUT];
+		private final byte[] keys = new byte[FANOUT];
+
+		private final int keyStep;
+
+		Block(RandomSource random) {
+			this.keyStep = random.nextInt() | 1;
+			for (int i = 0; i < FANOUT; i++) {
+				this.keys[i] = (byte) random.nextInt();
+			}
+		}
+
+		/** An odd step visits all keys. */
+		int nextKey(int entry) {
+			this.keys[entry] += (byte) this.keyStep;
+			return this.keys[entry] & 0xFF;
+		}
 
 	}
 
