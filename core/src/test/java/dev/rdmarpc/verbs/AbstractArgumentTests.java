@@ -177,7 +177,7 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 			.awaitFailure(this.fixture.left()
 				.device()
 				.connect(left.queuePair(), InetSocketAddress.createUnresolved("nowhere.invalid", 1),
-						ConnectOptions.DEFAULTS))
+						this.fixture.connectOptions()))
 			.error()).isEqualTo(VerbsError.UNREACHABLE);
 	}
 

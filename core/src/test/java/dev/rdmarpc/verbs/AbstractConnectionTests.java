@@ -37,8 +37,8 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		super(fixture);
 	}
 
-	private static ConnectOptions saying(String text) {
-		return ConnectOptions.DEFAULTS.withPrivateData(text.getBytes(StandardCharsets.UTF_8));
+	private ConnectOptions saying(String text) {
+		return this.fixture.connectOptions().withPrivateData(text.getBytes(StandardCharsets.UTF_8));
 	}
 
 	private CompletableFuture<ConnectionInfo> connecting(VerbsEndpoint endpoint, InetSocketAddress to,
@@ -75,11 +75,11 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 			this.fixture.random().nextBytes(answer);
 			VerbsEndpoint left = this.fixture.left().endpoint();
 			CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-					ConnectOptions.DEFAULTS.withPrivateData(question));
+					this.fixture.connectOptions().withPrivateData(question));
 			ConnectionRequest request = this.fixture.listener().awaitRequest();
 			assertThat(request.privateData()).isEqualTo(question);
 			ConnectedPair pair = this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(),
-					ConnectOptions.DEFAULTS.withPrivateData(answer));
+					this.fixture.connectOptions().withPrivateData(answer));
 			assertThat(pair.leftInfo().privateData()).isEqualTo(answer);
 			assertThat(pair.rightInfo().privateData()).isEqualTo(question);
 			assertThat(request.remoteAddress()).isEqualTo(pair.leftInfo().localAddress());
@@ -104,7 +104,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 			bound.bind(this.fixture.anyPort());
 			VerbsEndpoint left = this.fixture.left().endpoint();
 			VerbsException failure = this.fixture.awaitFailure(
-					connecting(left, (InetSocketAddress) bound.getLocalSocketAddress(), ConnectOptions.DEFAULTS));
+					connecting(left, (InetSocketAddress) bound.getLocalSocketAddress(), this.fixture.connectOptions()));
 			assertThat(failure.error()).isEqualTo(VerbsError.CONNECTION_REFUSED);
 			assertNotConnected(left);
 		}
@@ -116,7 +116,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		try (Socket bound = new Socket()) {
 			bound.bind(this.fixture.anyPort());
 			this.fixture.awaitFailure(
-					connecting(left, (InetSocketAddress) bound.getLocalSocketAddress(), ConnectOptions.DEFAULTS));
+					connecting(left, (InetSocketAddress) bound.getLocalSocketAddress(), this.fixture.connectOptions()));
 		}
 		if (left.state() == QueuePairState.INITIALIZED) {
 			this.fixture.connect(left, this.fixture.right().endpoint()).greet();
@@ -127,7 +127,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void aRejectionCarriesItsReason() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		byte[] reason = "not you".getBytes(StandardCharsets.UTF_8);
 		this.fixture.listener().awaitRequest().reject(reason);
 		VerbsException failure = this.fixture.awaitFailure(connecting);
@@ -162,12 +162,12 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		VerbsEndpoint right = this.fixture.right().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		assertThat(left.state()).isEqualTo(QueuePairState.CONNECTING);
 		assertThat(connecting).isNotDone();
 		FutureTask<ConnectedPair> accepting = this.fixture.inBackground("accepting",
-				() -> this.fixture.accept(request, left, connecting, right, ConnectOptions.DEFAULTS));
+				() -> this.fixture.accept(request, left, connecting, right, this.fixture.connectOptions()));
 		accepting.get().greet();
 	}
 
@@ -175,12 +175,12 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void aRequestIsAnsweredOnce() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		ConnectedPair pair = this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		VerbsEndpoint second = this.fixture.right().endpoint();
-		assertFails(VerbsError.INVALID_STATE, () -> request.accept(second.queuePair(), ConnectOptions.DEFAULTS));
+		assertFails(VerbsError.INVALID_STATE, () -> request.accept(second.queuePair(), this.fixture.connectOptions()));
 		assertThat(second.state()).isEqualTo(QueuePairState.INITIALIZED);
 		pair.greet();
 	}
@@ -190,7 +190,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		long start = System.nanoTime();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS.withTimeout(Duration.ofMillis(150)));
+				this.fixture.connectOptions().withTimeout(Duration.ofMillis(150)));
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		assertThat(this.fixture.awaitFailure(connecting).error()).isEqualTo(VerbsError.TIMED_OUT);
 		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(Duration.ofMillis(140).toNanos());
@@ -203,14 +203,15 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void acceptingAPeerThatHasGoneFails() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS.withTimeout(Duration.ofMillis(50)));
+				this.fixture.connectOptions().withTimeout(Duration.ofMillis(50)));
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		this.fixture.awaitFailure(connecting);
 		VerbsEndpoint right = this.fixture.right().endpoint();
 		right.leaveUnaccounted();
 		long received = right.receive();
 		try {
-			CompletableFuture<ConnectionInfo> accepting = request.accept(right.queuePair(), ConnectOptions.DEFAULTS);
+			CompletableFuture<ConnectionInfo> accepting = request.accept(right.queuePair(),
+					this.fixture.connectOptions());
 			this.fixture.await("an answer", accepting::isDone);
 			if (!accepting.isCompletedExceptionally()) {
 				right.connected();
@@ -228,7 +229,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		for (int i = 0; i < 20; i++) {
 			VerbsEndpoint left = this.fixture.left().endpoint();
 			CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-					ConnectOptions.DEFAULTS);
+					this.fixture.connectOptions());
 			if (i % 2 == 0) {
 				this.fixture.listener().awaitRequest();
 			}
@@ -239,9 +240,10 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		}
 		TestListener fresh = this.fixture.listen(ListenOptions.DEFAULTS);
 		VerbsEndpoint left = this.fixture.left().endpoint();
-		CompletableFuture<ConnectionInfo> connecting = connecting(left, fresh.address(), ConnectOptions.DEFAULTS);
+		CompletableFuture<ConnectionInfo> connecting = connecting(left, fresh.address(), this.fixture.connectOptions());
 		this.fixture
-			.accept(fresh.awaitRequest(), left, connecting, this.fixture.right().endpoint(), ConnectOptions.DEFAULTS)
+			.accept(fresh.awaitRequest(), left, connecting, this.fixture.right().endpoint(),
+					this.fixture.connectOptions())
 			.greet();
 	}
 
@@ -249,7 +251,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void closingTheQueuePairEndsTheAttempt() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		this.fixture.listener().awaitRequest();
 		left.close();
 		this.fixture.awaitFailure(connecting);
@@ -260,15 +262,16 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void onlyAFreshQueuePairMayConnect() {
 		ConnectedPair pair = this.fixture.connect();
 		assertFails(VerbsError.INVALID_STATE,
-				() -> connecting(pair.left(), this.fixture.listener().address(), ConnectOptions.DEFAULTS));
+				() -> connecting(pair.left(), this.fixture.listener().address(), this.fixture.connectOptions()));
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		assertFails(VerbsError.INVALID_STATE,
-				() -> connecting(left, this.fixture.listener().address(), ConnectOptions.DEFAULTS));
-		assertFails(VerbsError.INVALID_STATE, () -> request.accept(pair.right().queuePair(), ConnectOptions.DEFAULTS));
-		this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(), ConnectOptions.DEFAULTS)
+				() -> connecting(left, this.fixture.listener().address(), this.fixture.connectOptions()));
+		assertFails(VerbsError.INVALID_STATE,
+				() -> request.accept(pair.right().queuePair(), this.fixture.connectOptions()));
+		this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(), this.fixture.connectOptions())
 			.greet();
 		pair.greet();
 	}
@@ -279,7 +282,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		assertFails(VerbsError.INVALID_ARGUMENT,
 				() -> this.fixture.left()
 					.device()
-					.connect(right.queuePair(), this.fixture.listener().address(), ConnectOptions.DEFAULTS));
+					.connect(right.queuePair(), this.fixture.listener().address(), this.fixture.connectOptions()));
 	}
 
 	@Test
@@ -318,10 +321,10 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		assertFails(VerbsError.INVALID_STATE, () -> left.queuePair().postSend(new WorkRequest(0).send(1)));
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		assertFails(VerbsError.INVALID_STATE, () -> left.queuePair().postSend(new WorkRequest(0).send(1)));
-		this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(), ConnectOptions.DEFAULTS)
+		this.fixture.accept(request, left, connecting, this.fixture.right().endpoint(), this.fixture.connectOptions())
 			.greet();
 	}
 
@@ -338,7 +341,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 			int number = Integer.parseInt(new String(request.privateData(), StandardCharsets.UTF_8));
 			this.fixture
 				.accept(request, lefts.get(number), connecting.get(number), this.fixture.right().endpoint(),
-						ConnectOptions.DEFAULTS)
+						this.fixture.connectOptions())
 				.greet();
 		}
 		assertThat(this.fixture.listener().pendingRequests()).isZero();

@@ -154,7 +154,7 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		TestListener unanswering = new TestListener(this.fixture.left().device(), this.fixture.anyPort(),
 				ListenOptions.DEFAULTS);
 		CompletableFuture<ConnectionInfo> connecting = device.connect(pending.queuePair(), unanswering.address(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 		unanswering.awaitRequest();
 		pair.right().leaveUnaccounted();
 		pair.right().collector().handsOff(true);

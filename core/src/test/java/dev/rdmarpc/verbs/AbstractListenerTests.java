@@ -43,14 +43,14 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 	private CompletableFuture<ConnectionInfo> connecting(VerbsEndpoint endpoint, InetSocketAddress to) {
 		return this.fixture.left()
 			.device()
-			.connect(endpoint.queuePair(), to, ConnectOptions.DEFAULTS.withTimeout(PATIENCE));
+			.connect(endpoint.queuePair(), to, this.fixture.connectOptions().withTimeout(PATIENCE));
 	}
 
 	private ConnectedPair connect(TestListener listener) {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, listener.address());
 		return this.fixture.accept(listener.awaitRequest(), left, connecting, this.fixture.right().endpoint(),
-				ConnectOptions.DEFAULTS);
+				this.fixture.connectOptions());
 	}
 
 	@Test
@@ -110,7 +110,7 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		listener.close();
 		assertThat(this.fixture.awaitFailure(connecting).error()).isIn(DROPPED);
 		VerbsEndpoint right = this.fixture.right().endpoint();
-		assertFails(VerbsError.INVALID_STATE, () -> request.accept(right.queuePair(), ConnectOptions.DEFAULTS));
+		assertFails(VerbsError.INVALID_STATE, () -> request.accept(right.queuePair(), this.fixture.connectOptions()));
 		assertThat(right.state()).isEqualTo(QueuePairState.INITIALIZED);
 	}
 
@@ -121,7 +121,7 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		ConnectionRequest request = listener.awaitRequest();
 		assertThat(this.fixture.awaitFailure(connecting).error()).isIn(DROPPED);
 		VerbsEndpoint right = this.fixture.right().endpoint();
-		assertFails(VerbsError.INVALID_STATE, () -> request.accept(right.queuePair(), ConnectOptions.DEFAULTS));
+		assertFails(VerbsError.INVALID_STATE, () -> request.accept(right.queuePair(), this.fixture.connectOptions()));
 		connect(listener).greet();
 	}
 
@@ -146,7 +146,7 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 				return false;
 			}
 			third[0] = this.fixture.accept(listener.awaitRequest(), left, connecting, this.fixture.right().endpoint(),
-					ConnectOptions.DEFAULTS);
+					this.fixture.connectOptions());
 			return true;
 		});
 		third[0].greet();
@@ -164,10 +164,12 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		assertThat(this.fixture.awaitFailure(connecting(this.fixture.left().endpoint(), listener.address())).error())
 			.isIn(DROPPED);
 		this.fixture
-			.accept(firstRequest, first, firstConnecting, this.fixture.right().endpoint(), ConnectOptions.DEFAULTS)
+			.accept(firstRequest, first, firstConnecting, this.fixture.right().endpoint(),
+					this.fixture.connectOptions())
 			.greet();
 		this.fixture
-			.accept(secondRequest, second, secondConnecting, this.fixture.right().endpoint(), ConnectOptions.DEFAULTS)
+			.accept(secondRequest, second, secondConnecting, this.fixture.right().endpoint(),
+					this.fixture.connectOptions())
 			.greet();
 		connect(listener).greet();
 	}
@@ -177,7 +179,9 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		VerbsEndpoint right = this.fixture.right().endpoint();
 		CompletableFuture<CompletableFuture<ConnectionInfo>> accepting = new CompletableFuture<>();
-		ConnectOptions provoking = ConnectOptions.DEFAULTS.withPrivateData(new byte[] { 1 }).withTimeout(PATIENCE);
+		ConnectOptions provoking = this.fixture.connectOptions()
+			.withPrivateData(new byte[] { 1 })
+			.withTimeout(PATIENCE);
 		try (ConnectionListener listener = this.fixture.right()
 			.device()
 			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, Duration.ofMillis(500).toNanos()),
@@ -185,7 +189,7 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 						if (request.privateData().length > 0) {
 							throw new IllegalStateException("a handler that throws, on purpose");
 						}
-						accepting.complete(request.accept(right.queuePair(), ConnectOptions.DEFAULTS));
+						accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));
 					})) {
 			VerbsEndpoint provoker = this.fixture.left().endpoint();
 			assertThat(this.fixture

@@ -120,14 +120,28 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void accessBeyondTheEndIsRefused() {
+	void accessBehindTheEndIsRefused() {
 		GuardedMemory memory = exposed();
 		long address = memory.region().remoteAddress();
 		int key = memory.region().remoteKey();
-		assertBothRefused(new RemoteRegion(address, key, LENGTH + 1), memory);
-		assertBothRefused(new RemoteRegion(address + LENGTH - 50, key, 100), memory);
 		assertBothRefused(new RemoteRegion(address + LENGTH, key, 1), memory);
+		assertBothRefused(new RemoteRegion(address + LENGTH, key, 100), memory);
 		assertBothRefused(new RemoteRegion(address + LENGTH + 1_000_000, key, 100), memory);
+	}
+
+	/** A Write may be cut into segments, of which the first are still inside. */
+	@Test
+	void accessAcrossTheEndIsRefused() {
+		for (int excess : new int[] { 1, 50, LENGTH }) {
+			GuardedMemory memory = exposed();
+			long address = memory.region().remoteAddress() + LENGTH - 50;
+			RemoteRegion across = new RemoteRegion(address, memory.region().remoteKey(), 50 + excess);
+			assertReadRefused(across);
+			memory.assertUntouched();
+			assertWriteRefused(across);
+			memory.assertUntouchedExcept(memory.segment(LENGTH - 50, 50));
+			memory.assertGuardsIntact();
+		}
 	}
 
 	@Test

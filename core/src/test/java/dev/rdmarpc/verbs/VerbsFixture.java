@@ -226,6 +226,13 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 		return this.listener;
 	}
 
+	/** The default options as far as the devices can follow. */
+	ConnectOptions connectOptions() {
+		int depth = Math.min(left().limits().maxReadDepth(), right().limits().maxReadDepth());
+		return new ConnectOptions(new byte[0], Math.min(16, depth), Math.min(16, depth),
+				ConnectOptions.DEFAULTS.timeoutNanos());
+	}
+
 	ConnectedPair connect() {
 		return connect(EndpointOptions.DEFAULTS);
 	}
@@ -235,7 +242,7 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 	}
 
 	ConnectedPair connect(VerbsEndpoint leftEndpoint, VerbsEndpoint rightEndpoint) {
-		return connect(leftEndpoint, rightEndpoint, ConnectOptions.DEFAULTS, ConnectOptions.DEFAULTS);
+		return connect(leftEndpoint, rightEndpoint, connectOptions(), connectOptions());
 	}
 
 	ConnectedPair connect(VerbsEndpoint leftEndpoint, VerbsEndpoint rightEndpoint, ConnectOptions connectOptions,
