@@ -136,7 +136,7 @@ final class Placement {
 		clear();
 	}
 
-	@SuppressWarnings("NullAway")
+	@SuppressWarnings("NullAway") // an open piece has its region
 	private IwarpMemoryRegion region(int index) {
 		return this.regions[index];
 	}
