@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,9 +51,9 @@ final class ClientConnection implements ChannelHandler {
 
 	private final ChannelLoop loop;
 
-	private final String host;
+	private final String target;
 
-	private final int port;
+	private final Supplier<InetSocketAddress> addresses;
 
 	private final RpcClientOptions options;
 
@@ -72,12 +73,12 @@ final class ClientConnection implements ChannelHandler {
 
 	private volatile String lastFailure = "";
 
-	ClientConnection(RdmaTransport transport, ChannelLoop loop, String host, int port, RpcClientOptions options,
-			ScheduledExecutorService timer) {
+	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
+			RpcClientOptions options, ScheduledExecutorService timer) {
 		this.transport = transport;
 		this.loop = loop;
-		this.host = host;
-		this.port = port;
+		this.target = target;
+		this.addresses = addresses;
 		this.options = options;
 		this.timer = timer;
 	}
@@ -97,7 +98,7 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	String target() {
-		return this.host + ":" + this.port;
+		return this.target;
 	}
 
 	/**
@@ -138,9 +139,16 @@ final class ClientConnection implements ChannelHandler {
 		}
 		this.state = ConnectionState.CONNECTING;
 		this.attempt = new CompletableFuture<>();
-		InetSocketAddress address = new InetSocketAddress(this.host, this.port);
+		InetSocketAddress address;
+		try {
+			address = this.addresses.get();
+		}
+		catch (RuntimeException ex) {
+			failed("its address is not known: " + ex.getMessage());
+			return;
+		}
 		if (address.isUnresolved()) {
-			failed("unknown host " + this.host);
+			failed("unknown host " + address.getHostString());
 			return;
 		}
 		this.connecting = this.transport.connect(this.loop, address, this.options.channel(), this);

@@ -16,9 +16,11 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,15 +29,13 @@ import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * Calls the services of one target.
- *
- *
- * <pre>{@code
+ * Calls the services of one target. <pre>
  * try (RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory);
  * 		RpcClient client = RpcClient.builder().transport(transport).target("localhost", 7471).build()) {
  * 	Greeter greeter = client.proxy(Greeter.class);
  * 	greeter.greet("world");
- * }</pre> }
+ * }
+ * </pre>
  *
  * <p>
  * Thread-safe. Connects on the first call.
@@ -52,7 +52,8 @@ public final class RpcClient implements AutoCloseable {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.codec = builder.codec;
 		this.connection = new ClientConnection(transport, transport.sharedLoop(builder.options.channel().frameBytes()),
-				builder.host, builder.port, builder.options, transport.timer());
+				Objects.requireNonNull(builder.target, "target"),
+				Objects.requireNonNull(builder.addresses, "addresses"), builder.options, transport.timer());
 		this.calls = new ClientCalls(this.connection, builder.options, List.copyOf(builder.observers));
 	}
 
@@ -82,7 +83,7 @@ public final class RpcClient implements AutoCloseable {
 		this.connection.channel(false);
 	}
 
-	/** The target, as {@code host:port}. */
+	/** The target: its name, or {@code host:port}. */
 	public String target() {
 		return this.connection.target();
 	}
@@ -108,9 +109,9 @@ public final class RpcClient implements AutoCloseable {
 
 		private @Nullable RdmaTransport transport;
 
-		private String host = "localhost";
+		private @Nullable String target;
 
-		private int port;
+		private @Nullable Supplier<InetSocketAddress> addresses;
 
 		private RpcClientOptions options = RpcClientOptions.DEFAULTS;
 
@@ -132,8 +133,18 @@ public final class RpcClient implements AutoCloseable {
 			if (targetPort < 1 || targetPort > 65535) {
 				throw new IllegalArgumentException("port " + targetPort + " (expected: 1 to 65535)");
 			}
-			this.host = targetHost;
-			this.port = targetPort;
+			return target(targetHost + ":" + targetPort, () -> new InetSocketAddress(targetHost, targetPort));
+		}
+
+		/**
+		 * Where the services are, when that may change.
+		 * @param name of the target, for messages to people
+		 * @param source asked for the address at each attempt to connect; must not block
+		 * for long. If it throws, the attempt fails with the message
+		 */
+		public Builder target(String name, Supplier<InetSocketAddress> source) {
+			this.target = name;
+			this.addresses = source;
 			return this;
 		}
 
@@ -157,7 +168,7 @@ public final class RpcClient implements AutoCloseable {
 
 		/** Builds the client. */
 		public RpcClient build() {
-			if (this.port == 0) {
+			if (this.target == null) {
 				throw new IllegalStateException("a client needs a target");
 			}
 			return new RpcClient(this);

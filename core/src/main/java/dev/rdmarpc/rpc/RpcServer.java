@@ -43,10 +43,7 @@ import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * Serves objects to callers.
- *
- *
- * <pre>{@code
+ * Serves objects to callers. <pre>
  * try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
  * 		RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory);
  * 		RpcServer server = RpcServer.builder()
@@ -55,7 +52,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * 			.build()
  * 			.start()) {
  * 	System.out.println(server.port());
- * }</pre> }
+ * }
+ * </pre>
  *
  * <p>
  * Thread-safe. Starts once and stops once.
@@ -163,6 +161,11 @@ public final class RpcServer implements AutoCloseable {
 	/** The port listened on. */
 	public int port() {
 		return address().getPort();
+	}
+
+	/** What it was built with. */
+	public RpcServerOptions options() {
+		return this.options;
 	}
 
 	/** Whether it is listening. */

@@ -323,6 +323,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.outgoingMessages;
 	}
 
+	/** The name of the loop and of its thread. */
+	public String name() {
+		return this.driver.name();
+	}
+
 	/** What the loop has done so far. */
 	public LoopMetrics metrics() {
 		return this.metrics;

@@ -114,6 +114,10 @@ final class LoopDriver {
 		this.thread.setDaemon(true);
 	}
 
+	String name() {
+		return this.thread.getName();
+	}
+
 	void start() {
 		this.thread.start();
 	}

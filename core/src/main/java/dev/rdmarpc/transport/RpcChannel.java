@@ -390,7 +390,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	@Override
 	public void onDisconnected(QueuePair pair, QueuePairFault fault) {
-		this.loop.executeLater(() -> shut("connection lost: " + fault.detail()));
+		this.loop.executeLater(() -> shut(fault.detail()));
 	}
 
 	/** Ends the channel: fails its calls and gives everything back. */

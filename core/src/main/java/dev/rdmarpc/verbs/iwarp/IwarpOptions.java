@@ -44,6 +44,12 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	/** The least {@link #maxUlpduBytes()}. */
 	public static final int MIN_ULPDU_BYTES = 128;
 
+	/** The greatest {@link #maxUlpduBytes()}. */
+	public static final int MAX_ULPDU_BYTES = FpduFlyweight.MAX_ULPDU_BYTES;
+
+	/** The greatest {@link #maxReadDepth()}. */
+	public static final int MAX_READ_DEPTH = MpaFrameFlyweight.MAX_READ_DEPTH;
+
 	/** The default settings. */
 	public static final IwarpOptions DEFAULTS = new IwarpOptions(CrcMode.AUTO, 0, 2048, 8192, 0, 0, true, 65536, 128,
 			Duration.ofSeconds(5), Duration.ofSeconds(2));
