@@ -54,7 +54,7 @@ public class CodecBenchmark {
 
 	private final ByteBuffer sendBuffer = ByteBuffer.allocateDirect(4 * 1024 * 1024).order(ByteOrder.LITTLE_ENDIAN);
 
-	private @Nullable Object value;
+	private Object value = "";
 
 	private MessageFormat<@Nullable Object> format = new FlatBuffersCodec().result(signature(void.class));
 
