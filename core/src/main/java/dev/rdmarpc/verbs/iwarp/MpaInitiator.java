@@ -236,8 +236,8 @@ final class MpaInitiator extends SocketHandler {
 		}
 		finish();
 		this.thread.removeAttempt(this.queuePair);
-		closeChannel();
 		this.queuePair.lifecycle().connectingFailed();
+		closeChannel();
 		this.result.completeExceptionally(translate(cause));
 	}
 

@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.verbs.VerbsDevice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** STags name at most one region each, and are hard to guess. */
+class StagTableTests {
+
+	private static IwarpMemoryRegion add(StagTable table, IwarpProtectionDomain domain) {
+		return table.add((stag, base) -> new IwarpMemoryRegion(domain, ByteBuffer.allocateDirect(8), stag, base, true,
+				true, true));
+	}
+
+	private static IwarpProtectionDomain domain(VerbsDevice device) {
+		return (IwarpProtectionDomain) device.allocateProtectionDomain();
+	}
+
+	@Test
+	void agreesWithAMapUnderRandomChanges() {
+		long seed = 42;
+		Random random = new Random(seed);
+		try (VerbsDevice device = new IwarpProvider().openDevice(null)) {
+			IwarpProtectionDomain domain = domain(device);
+			StagTable table = new StagTable(new SecureRandom());
+			Map<Integer, IwarpMemoryRegion> model = new HashMap<>();
+			List<Integer> gone = new ArrayList<>();
+			for (int step = 0; step < 40_000; step++) {
+				boolean grow = random.nextInt(100) < ((step / 8000 % 2 == 0) ? 70 : 40);
+				if (grow || model.isEmpty()) {
+					IwarpMemoryRegion region = add(table, domain);
+					assertThat(model.put(region.remoteKey(), region)).as("seed %d step %d", seed, step).isNull();
+				}
+				else {
+					Integer stag = model.keySet().iterator().next();
+					table.remove(model.remove(stag));
+					gone.add(stag);
+				}
+				int probe = gone.isEmpty() ? random.nextInt() : gone.get(random.nextInt(gone.size()));
+				assertThat(table.lookup(probe)).as("seed %d step %d", seed, step).isSameAs(model.get(probe));
+			}
+			assertThat(table.size()).isEqualTo(model.size());
+			model.forEach((stag, region) -> assertThat(table.lookup(stag)).isSameAs(region));
+		}
+	}
+
+	@Test
+	void keyUnderAnIndexStepsThroughAllValuesBeforeItRepeats() {
+		try (VerbsDevice device = new IwarpProvider().openDevice(null)) {
+			IwarpProtectionDomain domain = domain(device);
+			StagTable table = new StagTable(new SecureRandom());
+			Map<Integer, Set<Integer>> keysByIndex = new HashMap<>();
+			for (int i = 0; i < 100_000; i++) {
+				IwarpMemoryRegion region = add(table, domain);
+				int stag = region.remoteKey();
+				Set<Integer> keys = keysByIndex.computeIfAbsent(stag >>> 8, (index) -> new HashSet<>());
+				assertThat(keys.add(stag & 0xFF)).isTrue();
+				table.remove(region);
+				assertThat(table.lookup(stag)).isNull();
+			}
+			assertThat(keysByIndex).hasSizeGreaterThan(3000).doesNotContainKey(0);
+			assertThat(table.size()).isZero();
+		}
+	}
+
+	@Test
+	void neitherIndicesNorAddressesCanBeForeseen() {
+		try (VerbsDevice device = new IwarpProvider().openDevice(null)) {
+			IwarpProtectionDomain domain = domain(device);
+			Set<Long> addresses = new HashSet<>();
+			int adjacent = 0;
+			int last = 0;
+			for (int i = 0; i < 1000; i++) {
+				IwarpMemoryRegion region = (IwarpMemoryRegion) domain.registerMemory(ByteBuffer.allocateDirect(16),
+						Endpoint.ALL_ACCESS);
+				assertThat(region.remoteAddress() & 0xFFF).isZero();
+				assertThat(region.remoteAddress()).isNotNegative();
+				addresses.add(region.remoteAddress());
+				int index = region.remoteKey() >>> 8;
+				adjacent += (Math.abs(index - last) <= 1) ? 1 : 0;
+				last = index;
+			}
+			assertThat(addresses).hasSize(1000);
+			assertThat(adjacent).isLessThan(50);
+		}
+	}
+
+	@Test
+	void wrapIsFoundAtTheEndOfTheAddressSpace() {
+		assertThat(IwarpMemoryRegion.wraps(-8, 8)).isFalse();
+		assertThat(IwarpMemoryRegion.wraps(-8, 9)).isTrue();
+		assertThat(IwarpMemoryRegion.wraps(-1, 0)).isFalse();
+		assertThat(IwarpMemoryRegion.wraps(0, 0xFFFFFFFFL)).isFalse();
+	}
+
+}
