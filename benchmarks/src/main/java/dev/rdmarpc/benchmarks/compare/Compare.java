@@ -42,7 +42,7 @@ public final class Compare implements Callable<Integer> {
 	@Option(names = "--quick", description = "Shorter and fewer slices: less than three minutes.")
 	private boolean quick;
 
-	@Option(names = "--peers", split = ",", description = "The peers, default: all.")
+	@Option(names = "--peers", split = ",", description = "The peers, default: all but verbs.")
 	private @Nullable List<String> peers;
 
 	@Option(names = "--modes", split = ",", description = "Of ${COMPLETION-CANDIDATES}, default: all.")
@@ -106,7 +106,7 @@ public final class Compare implements Callable<Integer> {
 	}
 
 	private Plan plan() {
-		return new Plan((this.peers != null) ? this.peers : Peers.names(),
+		return new Plan((this.peers != null) ? this.peers : Peers.compared(),
 				(this.modes != null) ? this.modes : List.of(Mode.values()), this.payloads, choose(this.forks, 1, 2),
 				choose(this.rounds, 3, 4), choose(this.primeMillis, 800L, 2000L), choose(this.warmUpMillis, 100L, 400L),
 				choose(this.measureMillis, 300L, 1000L));

@@ -17,9 +17,11 @@
 package dev.rdmarpc.benchmarks.compare;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
+import dev.rdmarpc.benchmarks.compare.verbs.VerbsPeer;
 
 /** The peers of the comparison. */
 public final class Peers {
@@ -30,14 +32,21 @@ public final class Peers {
 	/** The peer that others are to beat. */
 	public static final String GRPC = "grpc-direct";
 
-	private static final List<Peer> ALL = List.of(new FloorPeer(), new GrpcPeer(true), new GrpcPeer(false));
+	private static final List<Peer> COMPARED = List.of(new FloorPeer(), new GrpcPeer(true), new GrpcPeer(false));
+
+	private static final List<Peer> ON_DEMAND = List.of(new VerbsPeer());
 
 	private Peers() {
 	}
 
-	/** All names, in the order of the table. */
-	public static List<String> names() {
-		return ALL.stream().map(Peer::name).toList();
+	/** The names of those that are compared unless asked otherwise, in that order. */
+	public static List<String> compared() {
+		return COMPARED.stream().map(Peer::name).toList();
+	}
+
+	/** All names. */
+	public static List<String> all() {
+		return Stream.concat(COMPARED.stream(), ON_DEMAND.stream()).map(Peer::name).toList();
 	}
 
 	/**
@@ -45,10 +54,10 @@ public final class Peers {
 	 * @throws IllegalArgumentException if there is none of that name
 	 */
 	public static Peer named(String name) {
-		return ALL.stream()
+		return Stream.concat(COMPARED.stream(), ON_DEMAND.stream())
 			.filter((peer) -> peer.name().equals(name))
 			.findFirst()
-			.orElseThrow(() -> new IllegalArgumentException("peer " + name + " (expected: one of " + names() + ")"));
+			.orElseThrow(() -> new IllegalArgumentException("peer " + name + " (expected: one of " + all() + ")"));
 	}
 
 }

@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare.verbs;
+
+import java.net.InetSocketAddress;
+
+import dev.rdmarpc.benchmarks.compare.Peer;
+import dev.rdmarpc.benchmarks.compare.PeerClient;
+import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.Workload;
+
+/** Sends and receives of the user-space iWARP provider, busy-polled. */
+public final class VerbsPeer implements Peer {
+
+	@Override
+	public String name() {
+		return "verbs";
+	}
+
+	@Override
+	public PeerServer startServer() {
+		return VerbsServer.start();
+	}
+
+	@Override
+	public PeerClient connect(InetSocketAddress server, Workload workload) throws Exception {
+		return VerbsClient.connect(server, workload);
+	}
+
+}
