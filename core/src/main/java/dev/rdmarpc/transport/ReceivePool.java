@@ -114,41 +114,43 @@ final class ReceivePool {
 	}
 
 	/**
-	 * Posts a buffer again, or gives it back when enough are posted.
-	 * @param channel whose receive it was
+	 * Posts a buffer again, or gives it back when enough are posted without it: what was
+	 * posted for peers that have gone serves those that stay.
+	 * @param channel whose receive it was; its peer gets the credit back either way
 	 */
 	void giveBack(RegisteredBuffer buffer, RpcChannel channel) {
 		if (this.posted < this.promised) {
 			post(buffer);
-			channel.receiveReturned();
 		}
 		else {
 			buffer.release();
 		}
+		channel.receiveReturned();
 	}
 
 	/** Replaces a buffer that somebody has taken. */
 	void replace(RpcChannel channel) {
-		if (this.posted >= this.promised) {
-			return;
+		if (this.posted < this.promised) {
+			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
+			if (buffer == null) {
+				this.creditsOwed.add(channel);
+				return;
+			}
+			post(buffer);
 		}
-		RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
-		if (buffer == null) {
-			this.creditsOwed.add(channel);
-			return;
-		}
-		post(buffer);
 		channel.receiveReturned();
 	}
 
 	/** Tries again to replace what could not be replaced before. */
 	void replenish() {
-		while (!this.creditsOwed.isEmpty() && this.posted < this.promised) {
-			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
-			if (buffer == null) {
-				return;
+		while (!this.creditsOwed.isEmpty()) {
+			if (this.posted < this.promised) {
+				RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
+				if (buffer == null) {
+					return;
+				}
+				post(buffer);
 			}
-			post(buffer);
 			this.creditsOwed.remove().receiveReturned();
 		}
 	}

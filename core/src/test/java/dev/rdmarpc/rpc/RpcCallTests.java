@@ -68,6 +68,22 @@ class RpcCallTests {
 	}
 
 	@Test
+	void callsGoOnAfterOtherConnectionsHaveGone() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			for (int i = 0; i < 3; i++) {
+				try (RpcClient other = fixture.newClient()) {
+					assertThat(other.proxy(Echo.class).add(i, 1)).isEqualTo(i + 1);
+				}
+			}
+			for (int i = 0; i < 2000; i++) {
+				assertThat(fixture.echo.add(i, 1)).isEqualTo(i + 1);
+			}
+			byte[] large = new byte[4 << 20];
+			assertThat(fixture.echo.bytes(large)).isEqualTo(large);
+		}
+	}
+
+	@Test
 	void messagesLargerThanAFrameArriveWhole() {
 		long seed = Long.getLong("test.seed", System.nanoTime());
 		Random random = new Random(seed);

@@ -73,6 +73,11 @@ final class RpcFixture implements AutoCloseable {
 		this(UnaryOperator.identity(), UnaryOperator.identity());
 	}
 
+	/** Another client of the server, over a connection of its own. */
+	RpcClient newClient() {
+		return RpcClient.builder().transport(this.clientTransport).target("127.0.0.1", this.server.port()).build();
+	}
+
 	RpcServer startServer(RpcServerOptions options) {
 		return RpcServer.builder()
 			.transport(this.serverTransport)
