@@ -126,7 +126,7 @@ public class FramingBenchmark {
 		return DdpUntaggedFlyweight.messageSequenceNumber(this.wire, ddp);
 	}
 
-	@SuppressWarnings("NullAway")
+	@SuppressWarnings("NullAway") // set up before any benchmark runs
 	private void encodeInto(GatherBatch target) {
 		int ddp = this.writer.begin(target, DdpUntaggedFlyweight.HEADER_BYTES, this.payloadBytes);
 		DdpUntaggedFlyweight.encode(target.staging(), ddp, true, DdpControl.OPCODE_SEND, 0, DdpControl.QUEUE_SEND,
