@@ -50,7 +50,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void severalThreadsPostToOneQueuePair() throws Exception {
+	void severalThreadsPostToOneQueuePair() {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(32, 128));
 		pair.left().collector().handsOff(true);
 		int posters = 3;
@@ -106,13 +106,13 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 		});
 		this.fixture.await("all deliveries", () -> next[0] + next[1] + next[2] == posters * each);
 		for (FutureTask<Void> task : tasks) {
-			task.get();
+			this.fixture.awaitEnd(task);
 		}
 		pair.left().collector().handsOff(false);
 	}
 
 	@Test
-	void severalThreadsPollOneQueue() throws Exception {
+	void severalThreadsPollOneQueue() throws InterruptedException {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(128, 128));
 		pair.left().collector().handsOff(true);
 		pair.right().collector().handsOff(true);
@@ -158,7 +158,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			}
 		}
 		for (FutureTask<Void> poller : pollers) {
-			poller.get();
+			this.fixture.awaitEnd(poller);
 		}
 		for (int i = 0; i < 2 * messages; i++) {
 			assertThat(completions.get(i)).as("completions of request %s", i).isOne();
@@ -168,7 +168,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void closingAQueuePairWhileAnotherThreadPosts() throws Exception {
+	void closingAQueuePairWhileAnotherThreadPosts() {
 		GuardedMemory local = this.fixture.left().memory(100_000);
 		for (int round = 0; round < 60; round++) {
 			ConnectedPair pair = this.fixture.connect();
@@ -181,9 +181,9 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			this.fixture.await("work under way", () -> work.completed.get() >= 5);
 			spin(between(0, 20_000));
 			pair.left().close();
-			posting.get();
+			this.fixture.awaitEnd(posting);
 			work.stopped.set(true);
-			polling.get();
+			this.fixture.awaitEnd(polling);
 			assertThat(pair.left().collector().queue().poll(batch(16))).as("completions after the close").isZero();
 			pair.right().collector().handsOff(false);
 			this.fixture.awaitSettled(pair.right());
@@ -192,7 +192,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void disconnectingWhileAnotherThreadPosts() throws Exception {
+	void disconnectingWhileAnotherThreadPosts() {
 		GuardedMemory source = this.fixture.left().memory(1 << 20);
 		for (int round = 0; round < 40; round++) {
 			ConnectedPair pair = this.fixture.connect();
@@ -215,8 +215,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			});
 			this.fixture.await("work under way", () -> pair.left().sends().completedCount() >= 3);
 			((round % 2 == 0) ? pair.left() : pair.right()).queuePair().disconnect();
-			this.fixture.await("the poster", posting::isDone);
-			posting.get();
+			this.fixture.awaitEnd(posting);
 			pair.awaitEnd();
 			pair.left().close();
 			pair.right().close();
@@ -225,7 +224,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void closingBothSidesAtOnce() throws Exception {
+	void closingBothSidesAtOnce() {
 		for (int round = 0; round < 60; round++) {
 			ConnectedPair pair = this.fixture.connect();
 			pair.left().receive();
@@ -239,14 +238,14 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 				pair.right().collector().poll();
 			}
 			pair.right().close();
-			closing.get();
+			this.fixture.awaitEnd(closing);
 			assertThat(pair.left().state()).isEqualTo(QueuePairState.CLOSED);
 			assertThat(pair.right().state()).isEqualTo(QueuePairState.CLOSED);
 		}
 	}
 
 	@Test
-	void closingADeviceUnderLoad() throws Exception {
+	void closingADeviceUnderLoad() {
 		for (int round = 0; round < 15; round++) {
 			VerbsSide side = new VerbsSide(this.fixture, "doomed", this.fixture.openDevice());
 			VerbsEndpoint endpoint = side.endpoint();
@@ -261,15 +260,14 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			spin(between(0, 20_000));
 			endpoint.leaveUnaccounted();
 			side.device().close();
-			posting.get();
-			this.fixture.await("the end of polling", polling::isDone);
-			polling.get();
+			this.fixture.awaitEnd(posting);
+			this.fixture.awaitEnd(polling);
 			this.fixture.awaitSettled(pair.right());
 		}
 	}
 
 	@Test
-	void closingACompletionQueueUnderLoad() throws Exception {
+	void closingACompletionQueueUnderLoad() {
 		GuardedMemory local = this.fixture.left().memory(100_000);
 		GuardedMemory lent = this.fixture.right().memory(100_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 		for (int round = 0; round < 30; round++) {
@@ -283,9 +281,8 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 			pair.left().collector().close();
 			this.fixture.await("the error", () -> pair.left().state() == QueuePairState.ERROR);
 			pair.left().close();
-			posting.get();
-			this.fixture.await("the end of polling", polling::isDone);
-			polling.get();
+			this.fixture.awaitEnd(posting);
+			this.fixture.awaitEnd(polling);
 			this.fixture.awaitSettled(pair.right());
 		}
 	}

@@ -112,7 +112,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		int most = Math.min(16, Math.min(limits.maxSendSegments(), limits.maxReceiveSegments()));
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withSegments(most));
 		for (int round = 0; round < 200; round++) {
-			int length = (round % 20 == 0) ? between(100_000, 1_000_000) : between(0, 3000);
+			int length = someLength(round);
 			GuardedMemory source = this.fixture.left().memory(length + between(1, 300));
 			GuardedMemory sink = this.fixture.right().memory(length + between(1, 300));
 			Segment[] from = scattered(source, length, between(1, most));

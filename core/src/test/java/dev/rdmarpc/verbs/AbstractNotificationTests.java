@@ -54,7 +54,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void anArmedQueueFiresOnAReceive() throws Exception {
+	void anArmedQueueFiresOnAReceive() {
 		ConnectedPair pair = this.fixture.connect();
 		CompletionCollector collector = pair.right().collector().handsOff(true);
 		long received = pair.right().receive();
@@ -62,8 +62,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 		assertThat(collector.poll()).isZero();
 		FutureTask<Boolean> fired = this.fixture.inBackground("awaiting", () -> collector.queue().await(NEVER));
 		pair.left().send();
-		this.fixture.await("the notification", fired::isDone);
-		assertThat(fired.get()).isTrue();
+		assertThat(this.fixture.awaitEnd(fired)).isTrue();
 		collector.handsOff(false);
 		pair.awaitSuccess(pair.right(), received);
 	}
@@ -162,7 +161,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	}
 
 	@Test
-	void awaitingServesThePassiveSideOfReadsAndWrites() throws Exception {
+	void awaitingServesThePassiveSideOfReadsAndWrites() {
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory lent = this.fixture.right().memory(3 << 20, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 		GuardedMemory local = this.fixture.left().memory(3 << 20);
@@ -174,12 +173,12 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 		pair.awaitSuccess(pair.left(), pair.left().read(lent.remote(), back.all()));
 		back.assertHolds(0, local, 0, 3 << 20);
 		collector.queue().wakeUp();
-		assertThat(fired.get()).isFalse();
+		assertThat(this.fixture.awaitEnd(fired)).isFalse();
 		collector.handsOff(false);
 	}
 
 	@Test
-	void armPollAwaitLosesNoEvent() throws Exception {
+	void armPollAwaitLosesNoEvent() {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(64, 64));
 		int messages = 6000;
 		CompletionCollector collector = pair.right().collector().handsOff(true);
@@ -223,20 +222,19 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 				spin(between(0, 200));
 			}
 		}
-		this.fixture.await("the consumer", consumer::isDone);
-		assertThat(consumer.get()).as("times the consumer went to sleep").isPositive();
+		assertThat(this.fixture.awaitEnd(consumer)).as("times the consumer went to sleep").isPositive();
 		collector.handsOff(false);
 	}
 
 	@Test
-	void wakeUpEndsTheCurrentOrTheNextAwait() throws Exception {
+	void wakeUpEndsTheCurrentOrTheNextAwait() {
 		CompletionQueue queue = this.fixture.left().collector(4).queue();
 		for (int i = 0; i < 300; i++) {
 			queue.requestNotification(i % 2 == 0);
 			FutureTask<Boolean> awaiting = this.fixture.inBackground("awaiting", () -> queue.await(NEVER));
 			spin(between(0, 20_000));
 			queue.wakeUp();
-			assertThat(awaiting.get()).isFalse();
+			assertThat(this.fixture.awaitEnd(awaiting)).isFalse();
 		}
 		queue.wakeUp();
 		queue.wakeUp();
@@ -254,8 +252,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 			});
 			spin(between(0, 20_000));
 			collector.close();
-			this.fixture.await("the end of the await", awaiting::isDone);
-			assertThat(awaiting).succeedsWithin(1, TimeUnit.SECONDS).isEqualTo(true);
+			assertThat(this.fixture.awaitEnd(awaiting)).isTrue();
 		}
 	}
 

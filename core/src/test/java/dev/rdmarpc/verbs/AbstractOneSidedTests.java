@@ -136,7 +136,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 		int most = Math.min(16, this.fixture.left().limits().maxSendSegments());
 		ConnectedPair pair = this.fixture.connect(segments(most));
 		for (int round = 0; round < 200; round++) {
-			int length = (round % 20 == 0) ? between(100_000, 1_000_000) : between(0, 3000);
+			int length = someLength(round);
 			GuardedMemory source = exposed(length + 10);
 			GuardedMemory sink = this.fixture.left().memory(length + between(1, 300));
 			Segment[] into = scattered(sink, length, between(1, most));
@@ -154,7 +154,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 		int most = Math.min(16, this.fixture.left().limits().maxSendSegments());
 		ConnectedPair pair = this.fixture.connect(segments(most));
 		for (int round = 0; round < 200; round++) {
-			int length = (round % 20 == 0) ? between(100_000, 1_000_000) : between(0, 3000);
+			int length = someLength(round);
 			GuardedMemory source = this.fixture.left().memory(length + between(1, 300));
 			GuardedMemory sink = exposed(length + 10);
 			Segment[] from = scattered(source, length, between(1, most));

@@ -50,6 +50,14 @@ abstract class AbstractVerbsTests {
 		}
 	}
 
+	/** A length for a round of gathering or scattering: mostly small, at times large. */
+	int someLength(int round) {
+		if (round % 20 == 0) {
+			return between(100_000, 1_000_000);
+		}
+		return (round % 3 == 0) ? between(3000, 100_000) : between(0, 3000);
+	}
+
 	/** Splits a range into random pieces, some of them empty, with gaps between them. */
 	Segment[] scattered(GuardedMemory memory, int totalBytes, int pieces) {
 		int[] cuts = this.fixture.random().ints(pieces - 1, 0, totalBytes + 1).sorted().toArray();

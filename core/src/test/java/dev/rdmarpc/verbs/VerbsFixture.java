@@ -18,21 +18,15 @@ package dev.rdmarpc.verbs;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
-import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -54,10 +48,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The seed of {@link #random()} is fixed; {@value #SEED_PROPERTY} overrides it. A failure
  * tells it, with the state of every queue pair.
  */
-final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
-
-	/** How long anything may take before it counts as hung. */
-	static final Duration DEADLINE = Duration.ofSeconds(30);
+final class VerbsFixture extends ProgressLoop
+		implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
 
 	static final String SEED_PROPERTY = "rdmarpc.test.seed";
 
@@ -68,10 +60,6 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
-
-	private final Queue<String> violations = new ConcurrentLinkedQueue<>();
-
-	private final List<CompletionCollector> collectors = new CopyOnWriteArrayList<>();
 
 	private final List<VerbsEndpoint> endpoints = new CopyOnWriteArrayList<>();
 
@@ -168,15 +156,11 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 			assertThat(receives.queue().posted()).as(receives.ledger().dump()).isEqualTo(receives.ledger().due());
 		}
 		this.memories.forEach(GuardedMemory::assertGuardsIntact);
-		assertThat(this.violations).isEmpty();
+		assertThat(violations()).isEmpty();
 	}
 
 	VerbsProvider provider() {
 		return nonNull(this.provider);
-	}
-
-	Queue<String> violations() {
-		return this.violations;
 	}
 
 	/** A reproducible source of randomness for the test thread. */
@@ -263,88 +247,6 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 		return new ConnectedPair(this, leftEndpoint, rightEndpoint, leftInfo, rightInfo);
 	}
 
-	/** Polls every completion queue once, except those somebody else polls. */
-	int progress() {
-		int count = 0;
-		for (CompletionCollector collector : this.collectors) {
-			if (!collector.isHandsOff()) {
-				count += collector.poll();
-			}
-		}
-		if (!this.violations.isEmpty()) {
-			throw new AssertionError("violations: " + this.violations);
-		}
-		return count;
-	}
-
-	/** Gives up the processor, of which there may be fewer than busy threads. */
-	@SuppressWarnings("ThreadPriorityCheck")
-	static void letOthersRun() {
-		Thread.yield();
-	}
-
-	/** Drives all sides until a condition holds. */
-	void await(String what, BooleanSupplier condition) {
-		long startNanos = System.nanoTime();
-		while (!condition.getAsBoolean()) {
-			if (progress() == 0) {
-				letOthersRun();
-			}
-			if (System.nanoTime() - startNanos > DEADLINE.toNanos()) {
-				throw new AssertionError("not within " + DEADLINE + ": " + what);
-			}
-		}
-	}
-
-	Completed awaitCompletion(VerbsEndpoint endpoint, long id) {
-		await("completion " + id + " of " + endpoint.name(), () -> completion(endpoint, id) != null);
-		return nonNull(completion(endpoint, id));
-	}
-
-	private @Nullable Completed completion(VerbsEndpoint endpoint, long id) {
-		Completed sent = endpoint.sends().completion(id);
-		return (sent != null) ? sent : endpoint.receives().completion(id);
-	}
-
-	Completed awaitSuccess(VerbsEndpoint endpoint, long id) {
-		return awaitStatus(endpoint, id, WorkStatus.SUCCESS);
-	}
-
-	Completed awaitStatus(VerbsEndpoint endpoint, long id, WorkStatus status) {
-		Completed completed = awaitCompletion(endpoint, id);
-		assertThat(completed.status())
-			.as("%s of %s, fault %s", completed, endpoint.name(), endpoint.queuePair().fault())
-			.isEqualTo(status);
-		return completed;
-	}
-
-	/** Waits until the connection has ended and everything posted to it is reported. */
-	void awaitSettled(VerbsEndpoint endpoint) {
-		await(endpoint.name() + " in error and flushed", endpoint::isSettled);
-		assertThat(endpoint.disconnects()).as("times the end of %s was announced", endpoint.name()).isOne();
-		assertThat(endpoint.announced()).isNotNull().isEqualTo(endpoint.fault());
-	}
-
-	<T> T awaitResult(CompletableFuture<T> future) {
-		await("a result", future::isDone);
-		return future.join();
-	}
-
-	/** Waits for a future to fail as verbs do. */
-	VerbsException awaitFailure(CompletableFuture<?> future) {
-		await("a failure", future::isDone);
-		try {
-			throw new AssertionError("not failed: " + future.get());
-		}
-		catch (ExecutionException ex) {
-			assertThat(ex.getCause()).isInstanceOf(VerbsException.class);
-			return (VerbsException) nonNull(ex.getCause());
-		}
-		catch (InterruptedException ex) {
-			throw new AssertionError("interrupted", ex);
-		}
-	}
-
 	/** Runs something beside the test thread; the test ends only when it has. */
 	<T> FutureTask<T> inBackground(String name, Callable<T> work) {
 		FutureTask<T> task = new FutureTask<>(work);
@@ -364,11 +266,6 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 		finally {
 			progress.close();
 		}
-	}
-
-	CompletionCollector track(CompletionCollector collector) {
-		this.collectors.add(collector);
-		return collector;
 	}
 
 	VerbsEndpoint track(VerbsEndpoint endpoint) {
@@ -394,13 +291,8 @@ final class VerbsFixture implements BeforeEachCallback, AfterEachCallback, TestE
 	private String dump() {
 		StringBuilder dump = new StringBuilder();
 		this.endpoints.forEach((endpoint) -> dump.append("  ").append(endpoint.dump()).append('\n'));
-		this.violations.forEach((violation) -> dump.append("  violation: ").append(violation).append('\n'));
+		violations().forEach((violation) -> dump.append("  violation: ").append(violation).append('\n'));
 		return dump.toString();
-	}
-
-	private static <T> T nonNull(@Nullable T value) {
-		assertThat(value).isNotNull();
-		return Objects.requireNonNull(value);
 	}
 
 }

@@ -21,14 +21,16 @@ import dev.rdmarpc.verbs.VerbsProvider;
 
 /**
  * The behaviour every provider must show, as between hosts on Ethernet: with a CRC and
- * segments that fit a TCP segment.
+ * segments that fit a TCP segment, no peer-to-peer set-up, and few of everything.
  */
 class IwarpProviderWithCrcTests extends AbstractVerbsProviderTests {
 
 	@Override
 	protected VerbsProvider provider() {
 		return new IwarpProvider(IwarpOptions.DEFAULTS.withCrc(CrcMode.REQUIRED)
-			.withMaxUlpduBytes(SocketTuning.maxUlpduBytes(1500, false)));
+			.withMaxUlpduBytes(SocketTuning.maxUlpduBytes(1500, false))
+			.withPeerToPeer(false)
+			.withLimits(1000, 8));
 	}
 
 }
