@@ -17,7 +17,9 @@
 package dev.rdmarpc.transport;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -82,15 +84,17 @@ final class ReceivePool {
 		if (this.promised + receives > this.capacity) {
 			return false;
 		}
-		this.promised += receives;
-		while (this.posted < this.promised) {
+		List<RegisteredBuffer> claimed = new ArrayList<>();
+		while (this.posted + claimed.size() < this.promised + receives) {
 			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
 			if (buffer == null) {
-				this.promised -= receives;
+				claimed.forEach(RegisteredBuffer::release);
 				return false;
 			}
-			post(buffer);
+			claimed.add(buffer);
 		}
+		this.promised += receives;
+		claimed.forEach(this::post);
 		return true;
 	}
 
