@@ -17,6 +17,8 @@
 package dev.rdmarpc.transport;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The caller's side of a channel: starts calls, matches replies, gives calls up.
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Confined to the loop's driver.
  */
 final class ChannelCalls {
+
+	private static final Logger logger = LoggerFactory.getLogger(ChannelCalls.class);
 
 	private final RpcChannel channel;
 
@@ -58,7 +62,7 @@ final class ChannelCalls {
 			detail = this.pending.count() + " calls are outstanding on the connection already";
 		}
 		if (why != null) {
-			call.onFailure(why, detail);
+			fail(call, why, detail);
 			return false;
 		}
 		int requestId = this.pending.add(call, message.deadlineNanos());
@@ -74,13 +78,48 @@ final class ChannelCalls {
 		return this.pending.contains(requestId);
 	}
 
-	/** Takes the call that a reply belongs to, or {@code null} if it was given up. */
-	@Nullable PendingCall finish(int requestId) {
+	/** Ends the call that a reply belongs to, unless it was given up before. */
+	void reply(IncomingMessage message) {
+		PendingCall call = finish(message.requestId());
+		if (call == null) {
+			return;
+		}
+		try {
+			call.onReply(message);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("Reply could not be delivered", ex);
+			if (!call.isDone()) {
+				fail(call, CallFailure.MALFORMED_REPLY, "reply could not be delivered: " + ex);
+			}
+		}
+		this.channel.closeIfDrained();
+	}
+
+	/** Ends the call that an unreadable reply belongs to. */
+	void unreadable(int requestId, CallFailure why, String detail) {
+		PendingCall call = finish(requestId);
+		if (call != null) {
+			fail(call, why, detail);
+			this.channel.closeIfDrained();
+		}
+	}
+
+	private @Nullable PendingCall finish(int requestId) {
 		PendingCall call = this.pending.remove(requestId);
 		if (call != null) {
 			this.loop.callFinished();
 		}
 		return call;
+	}
+
+	private static void fail(PendingCall call, CallFailure why, String detail) {
+		try {
+			call.onFailure(why, detail);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("Failure could not be delivered: {}", detail, ex);
+		}
 	}
 
 	/** Fails a call unless it is done, and tells the peer. */
@@ -100,7 +139,7 @@ final class ChannelCalls {
 	private void giveUp(PendingCall call, CallFailure why, String detail) {
 		this.loop.callFinished();
 		this.channel.withdraw(call.requestId());
-		call.onFailure(why, detail);
+		fail(call, why, detail);
 		this.channel.closeIfDrained();
 	}
 
@@ -108,7 +147,7 @@ final class ChannelCalls {
 	void failAll(CallFailure why, String detail) {
 		for (PendingCall call = this.pending.removeAny(); call != null; call = this.pending.removeAny()) {
 			this.loop.callFinished();
-			call.onFailure(why, detail);
+			fail(call, why, detail);
 		}
 	}
 

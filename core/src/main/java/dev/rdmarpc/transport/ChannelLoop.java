@@ -19,6 +19,8 @@ package dev.rdmarpc.transport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.slf4j.Logger;
@@ -85,6 +87,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private volatile boolean draining;
 
+	private final AtomicBoolean closing = new AtomicBoolean();
+
 	private volatile boolean closed;
 
 	/**
@@ -117,10 +121,25 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return worked;
 	}
 
+	/**
+	 * A step of one channel has failed: that ends the channel, but not the loop, nor the
+	 * thread of a caller who happens to drive.
+	 */
+	private static void failed(RpcChannel channel, Throwable failure) {
+		logger.error("{} failed", channel, failure);
+		channel.shut("internal error: " + failure);
+	}
+
 	@Override
 	public void flush() {
 		for (int i = 0; i < this.dirty.size(); i++) {
-			this.dirty.get(i).flush();
+			RpcChannel channel = this.dirty.get(i);
+			try {
+				channel.flush();
+			}
+			catch (RuntimeException | Error ex) {
+				failed(channel, ex);
+			}
 		}
 		this.dirty.clear();
 	}
@@ -150,10 +169,19 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				received(channel, completion);
 			}
 			else {
-				channel.onSendCompleted(completion.isSuccess());
+				sent(channel, completion.isSuccess());
 			}
 		}
 		return true;
+	}
+
+	private static void sent(RpcChannel channel, boolean success) {
+		try {
+			channel.onSendCompleted(success);
+		}
+		catch (RuntimeException | Error ex) {
+			failed(channel, ex);
+		}
 	}
 
 	private void received(RpcChannel channel, WorkCompletion completion) {
@@ -165,9 +193,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				taken = channel.onFrame(buffer, (int) completion.byteLength());
 			}
 		}
-		catch (RuntimeException ex) {
-			logger.error("Frame on {} failed", channel, ex);
-			channel.shut("internal error: " + ex);
+		catch (RuntimeException | Error ex) {
+			failed(channel, ex);
 		}
 		finally {
 			if (taken) {
@@ -179,17 +206,31 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 	}
 
+	/**
+	 * Watches the time. Callbacks may close any channel, and may turn the loop, but an
+	 * inner turn does not tick again.
+	 */
 	private void tick() {
 		boolean busy = false;
+		this.nextTickNanos = this.nowNanos + IDLE_TICK_NANOS;
 		for (int i = this.channels.size() - 1; i >= 0; i--) {
-			RpcChannel channel = this.channels.get(i);
-			channel.tick(this.nowNanos);
-			busy |= channel.hasDeadlines();
+			if (i < this.channels.size()) {
+				RpcChannel channel = this.channels.get(i);
+				try {
+					channel.tick(this.nowNanos);
+				}
+				catch (RuntimeException | Error ex) {
+					failed(channel, ex);
+				}
+				busy |= channel.hasDeadlines();
+			}
 		}
 		this.receives.replenish();
 		disposeRetired();
 		busy |= !this.retired.isEmpty();
-		this.nextTickNanos = this.nowNanos + (busy ? BUSY_TICK_NANOS : IDLE_TICK_NANOS);
+		if (busy) {
+			moveTick(this.nowNanos + BUSY_TICK_NANOS);
+		}
 	}
 
 	private void disposeRetired() {
@@ -215,12 +256,18 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/** A channel has closed: its queue pair is released when it has flushed. */
-	void retire(RpcChannel channel) {
+	void retire(RpcChannel channel, ChannelHandler handler, String reason) {
 		if (this.channels.remove(channel)) {
 			this.receives.forget(channel, channel.options().credits() + RpcChannel.HANDSHAKE_RECEIVES);
 		}
 		this.retired.add(channel);
 		moveTick(this.nowNanos);
+		try {
+			handler.onClosed(channel, reason);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("Handler of {} failed", channel, ex);
+		}
 	}
 
 	void addDirty(RpcChannel channel) {
@@ -284,6 +331,17 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 */
 	public boolean waitFor(PendingCall call, long deadlineNanos) {
 		return call.isDone() || this.driver.waitFor(call, deadlineNanos);
+	}
+
+	/**
+	 * Goes on driving the loop until something has happened that it brings about; for
+	 * callbacks, which must not block the loop. Driver.
+	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
+	 * @return whether it has happened; {@code false} when the deadline has passed, the
+	 * thread is interrupted or the loop is closing
+	 */
+	public boolean driveUntil(BooleanSupplier done, long deadlineNanos) {
+		return this.driver.waitNested(done, deadlineNanos);
 	}
 
 	/** Wakes a thread in {@link #waitFor}; driver. */
@@ -355,20 +413,31 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		channels().forEach(RpcChannel::drain);
 	}
 
-	/** Closes all channels, their queue pairs and the loop. Idempotent. */
+	/**
+	 * Closes all channels, their queue pairs and the loop. Idempotent.
+	 * @throws IllegalStateException if called by a callback or inline handler on this
+	 * loop, which would wait for itself
+	 */
 	@Override
 	public void close() {
-		if (this.closed) {
+		if (isDriver()) {
+			throw new IllegalStateException("a loop cannot be closed by what runs on it (expected: another thread)");
+		}
+		if (!this.closing.compareAndSet(false, true)) {
 			return;
 		}
-		execute(() -> List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side")));
+		execute(this::shutAll);
 		this.closed = true;
 		this.driver.close(() -> {
-			List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side"));
+			shutAll();
 			disposeRetired();
 			this.resources.close();
 		});
 		this.onClose.accept(this);
+	}
+
+	private void shutAll() {
+		List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side"));
 	}
 
 }

@@ -22,10 +22,11 @@ package dev.rdmarpc.transport;
  *
  * <p>
  * Implementation notes: data frames leave two credits alone and other control frames one,
- * so that a frame that carries nothing but credits can always be sent. Such a frame is
- * sent when half of the window is owed, so a side sends at most one of them for every
- * {@code window / 2} frames received; those frames all carry what the peer owes in turn,
- * which is why two in reserve are enough and credit frames never answer one another.
+ * so that a frame that carries nothing but credits can always be sent; it goes before
+ * whatever else waits. Such a frame is sent when half of the window is owed, so a side
+ * sends at most one of them for every {@code window / 2} frames received; those frames
+ * all carry what the peer owes in turn, which is why two in reserve are enough and credit
+ * frames never answer one another.
  *
  * <p>
  * Confined to the loop's driver.
@@ -42,9 +43,11 @@ final class CreditLedger {
 
 	private int peerWindow;
 
+	private int peerAvailable;
+
 	private int available;
 
-	private int owed;
+	private int owed = -1;
 
 	/**
 	 * Creates a ledger.
@@ -52,6 +55,7 @@ final class CreditLedger {
 	 */
 	CreditLedger(int window) {
 		this.window = window;
+		this.peerAvailable = window;
 	}
 
 	/** The peer has told its window in the handshake. */
@@ -69,6 +73,14 @@ final class CreditLedger {
 		return this.available <= this.peerWindow;
 	}
 
+	/**
+	 * The peer has sent a frame, and used a credit.
+	 * @return whether it had one
+	 */
+	boolean used() {
+		return --this.peerAvailable >= 0;
+	}
+
 	boolean maySendData() {
 		return this.available > DATA_RESERVE;
 	}
@@ -84,8 +96,9 @@ final class CreditLedger {
 	/** A frame is being sent: uses one credit and returns how many to grant with it. */
 	int spend() {
 		this.available--;
-		int granted = Math.min(this.owed, MAX_GRANT);
+		int granted = Math.max(0, Math.min(this.owed, MAX_GRANT));
 		this.owed -= granted;
+		this.peerAvailable += granted;
 		return granted;
 	}
 
@@ -93,9 +106,13 @@ final class CreditLedger {
 	void refund(int granted) {
 		this.available++;
 		this.owed += granted;
+		this.peerAvailable -= granted;
 	}
 
-	/** A receive that the peer had used is posted again. */
+	/**
+	 * A receive that the peer had used is posted again. The first is that of the
+	 * handshake, for which no credit was used.
+	 */
 	void owe() {
 		this.owed++;
 	}

@@ -18,6 +18,9 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.MessageAssembler.Assembly;
 
@@ -29,6 +32,8 @@ import dev.rdmarpc.transport.MessageAssembler.Assembly;
  * Confined to the loop's driver.
  */
 final class FrameReceiver {
+
+	private static final Logger logger = LoggerFactory.getLogger(FrameReceiver.class);
 
 	private final RpcChannel channel;
 
@@ -52,7 +57,9 @@ final class FrameReceiver {
 		this.initiator = initiator;
 		this.maxMessageBytes = options.maxMessageBytes();
 		this.calls = calls;
-		this.assembler = new MessageAssembler(this.loop.memory(), options.maxCalls());
+		// replies to calls given up go on arriving, so there can be more than calls
+		this.assembler = new MessageAssembler(this.loop.memory(),
+				initiator ? ChannelOptions.MAX_CALLS : options.maxCalls());
 	}
 
 	/**
@@ -78,7 +85,7 @@ final class FrameReceiver {
 	}
 
 	private void onCancel(int requestId) {
-		this.assembler.drop(requestId);
+		this.assembler.cancel(requestId);
 		this.handler.onCancel(this.channel, requestId);
 	}
 
@@ -118,7 +125,7 @@ final class FrameReceiver {
 		boolean drop = message.messageBytes() > this.maxMessageBytes
 				|| (!request && !this.calls.expects(message.requestId()));
 		if (!this.assembler.begin(message, frame, length, request, drop)) {
-			this.channel.violation("message " + message.requestId() + " begun twice");
+			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
 		}
 	}
 
@@ -155,22 +162,22 @@ final class FrameReceiver {
 			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
 			return;
 		}
-		PendingCall call = this.calls.finish(head.requestId());
-		if (call != null) {
-			call.onFailure(tooLarge ? CallFailure.MESSAGE_TOO_LARGE : CallFailure.RESOURCE_EXHAUSTED, detail);
-			this.channel.closeIfDrained();
-		}
+		this.calls.unreadable(head.requestId(),
+				tooLarge ? CallFailure.MESSAGE_TOO_LARGE : CallFailure.RESOURCE_EXHAUSTED, detail);
 	}
 
+	/** Does not throw, so that it stays certain whether the message was taken. */
 	private void deliver(IncomingMessage message, boolean request) {
-		if (request) {
-			this.handler.onRequest(this.channel, message);
+		if (!request) {
+			this.calls.reply(message);
 			return;
 		}
-		PendingCall call = this.calls.finish(message.requestId());
-		if (call != null) {
-			call.onReply(message);
-			this.channel.closeIfDrained();
+		try {
+			this.handler.onRequest(this.channel, message);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("Request on {} failed", this.channel, ex);
+			this.channel.shut("internal error: " + ex);
 		}
 	}
 

@@ -34,7 +34,10 @@ final class FrameType {
 	/** Further frame of a request or reply. */
 	static final int CONTINUATION = 5;
 
-	/** The caller is not interested in a reply any more. */
+	/**
+	 * The caller is not interested in a reply any more, and sends no more frames of the
+	 * request.
+	 */
 	static final int CANCEL = 6;
 
 	/** Carries nothing but credits. */

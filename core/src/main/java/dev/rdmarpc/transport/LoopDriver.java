@@ -20,6 +20,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -180,7 +181,7 @@ final class LoopDriver {
 		try {
 			task.run();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.error("Task of {} failed", this.thread.getName(), ex);
 		}
 	}
@@ -235,6 +236,9 @@ final class LoopDriver {
 	private void run() {
 		long idleSince = System.nanoTime();
 		while (!this.closing) {
+			if (Thread.interrupted()) {
+				logger.debug("{} ignores an interrupt", this.thread.getName());
+			}
 			if (this.drivingCallers.get() > 0 || standsBy()) {
 				LockSupport.parkNanos(this, STANDBY_NANOS);
 				continue;
@@ -275,11 +279,11 @@ final class LoopDriver {
 	/** See {@link ChannelLoop#waitFor}. */
 	boolean waitFor(PendingCall call, long deadlineNanos) {
 		if (isDriver()) {
-			return waitNested(call, deadlineNanos);
+			return waitNested(call::isDone, deadlineNanos);
 		}
 		boolean mayDrive = !VirtualThreads.isCurrentVirtual();
 		while (!call.isDone()) {
-			if (isOver(deadlineNanos) || Thread.currentThread().isInterrupted()) {
+			if (isGivenUp(deadlineNanos)) {
 				break;
 			}
 			if (!mayDrive || !tryEnter() || drive(call, deadlineNanos) == Await.TAKEN) {
@@ -314,16 +318,13 @@ final class LoopDriver {
 
 	private Await spin(PendingCall call, long deadlineNanos) {
 		long idleSince = System.nanoTime();
-		while (!call.isDone() && !this.closing) {
+		while (!call.isDone() && !this.closing && !isGivenUp(deadlineNanos)) {
 			long now = System.nanoTime();
 			if (this.work.turn()) {
 				idleSince = now;
 			}
 			else if (now - idleSince >= this.spinNanos) {
 				return prepareAwait();
-			}
-			else if (isOver(deadlineNanos)) {
-				break;
 			}
 			else {
 				Thread.onSpinWait();
@@ -342,14 +343,17 @@ final class LoopDriver {
 		}
 	}
 
-	/** A callback on this loop calls through the same loop: it goes on driving. */
-	private boolean waitNested(PendingCall call, long deadlineNanos) {
-		while (!call.isDone() && !this.closing && !isOver(deadlineNanos) && !Thread.currentThread().isInterrupted()) {
+	/**
+	 * A callback on this loop waits for something that the same loop brings about: it
+	 * goes on driving.
+	 */
+	boolean waitNested(BooleanSupplier done, long deadlineNanos) {
+		while (!done.getAsBoolean() && !this.closing && !isGivenUp(deadlineNanos)) {
 			if (!this.work.turn()) {
 				Thread.onSpinWait();
 			}
 		}
-		return call.isDone();
+		return done.getAsBoolean();
 	}
 
 	/** Wakes a thread whose call is done; driver. */
@@ -362,8 +366,9 @@ final class LoopDriver {
 		}
 	}
 
-	private static boolean isOver(long deadlineNanos) {
-		return deadlineNanos != Long.MAX_VALUE && System.nanoTime() - deadlineNanos >= 0;
+	private static boolean isGivenUp(long deadlineNanos) {
+		return (deadlineNanos != Long.MAX_VALUE && System.nanoTime() - deadlineNanos >= 0)
+				|| Thread.currentThread().isInterrupted();
 	}
 
 	private static long remaining(long deadlineNanos, long now) {
@@ -386,7 +391,8 @@ final class LoopDriver {
 
 	/**
 	 * Stops the loop's thread and runs a last task as driver, after which nothing turns
-	 * any more; tasks left later still run, on the thread that leaves them.
+	 * any more and nobody awaits; tasks left later still run, on the thread that leaves
+	 * them. Must not be called by the driver.
 	 */
 	void close(Runnable last) {
 		this.closing = true;
@@ -402,6 +408,10 @@ final class LoopDriver {
 			}
 		}
 		while (!tryEnter()) {
+			Thread.onSpinWait();
+		}
+		while (this.awaiter != null) {
+			this.completions.wakeUp();
 			Thread.onSpinWait();
 		}
 		drainInbox();

@@ -96,6 +96,14 @@ final class MessageAssembler {
 		return assembly;
 	}
 
+	/** Forgets a message of which no more frames will come. */
+	void cancel(int requestId) {
+		Assembly assembly = this.assemblies.remove(requestId);
+		if (assembly != null) {
+			assembly.release();
+		}
+	}
+
 	/** Stops keeping the bytes of a message in which nobody is interested any more. */
 	void drop(int requestId) {
 		Assembly assembly = this.assemblies.get(requestId);

@@ -69,8 +69,17 @@ final class OutboundQueue {
 		return !this.control.isEmpty() || !this.data.isEmpty();
 	}
 
-	boolean hasWaitingControl() {
-		return !this.control.isEmpty();
+	/**
+	 * Adds a frame that grants credits. It goes before other control frames, which may
+	 * have to wait for the very credits the peer cannot grant until it has these.
+	 */
+	void addCredits(OutgoingMessage message) {
+		this.control.addFirst(message);
+	}
+
+	boolean hasWaitingCredits() {
+		OutgoingMessage first = this.control.peek();
+		return first != null && first.controlType() == FrameType.CREDIT;
 	}
 
 	boolean isEmpty() {
@@ -157,6 +166,18 @@ final class OutboundQueue {
 			}
 		}
 		return false;
+	}
+
+	/** Removes what is left of a request posted in part. */
+	void removeRest(int requestId) {
+		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
+			OutgoingMessage message = waiting.next();
+			if (message.requestId() == requestId) {
+				waiting.remove();
+				message.truncate();
+				return;
+			}
+		}
 	}
 
 	/** Gives back what waits, also the rest of messages posted in part. */

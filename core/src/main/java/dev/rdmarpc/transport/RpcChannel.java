@@ -68,8 +68,6 @@ public final class RpcChannel implements QueuePairListener {
 
 	private @Nullable QueuePair queuePair;
 
-	private int uncountedFrames = 1;
-
 	private boolean goodbyeSent;
 
 	private boolean dirty;
@@ -201,17 +199,16 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** Sends a frame of the handshake, whose body the writer fills in. */
 	void sendHello(int type, ToIntFunction<ByteBuffer> writer) {
-		OutgoingMessage hello = this.loop.outgoingMessages().hello(this, type, writer);
-		if (hello == null) {
+		if (!send(this.loop.outgoingMessages().hello(this, type, writer))) {
 			shut("no registered memory for the handshake");
-			return;
 		}
-		this.outbound.addControl(hello);
-		markDirty();
 	}
 
 	/** The handshake is done. */
 	void opened() {
+		if (this.state != ChannelState.HANDSHAKING) {
+			return;
+		}
 		this.credits.open(this.handshake.peerCredits());
 		this.state = ChannelState.OPEN;
 		this.handler.onOpen(this);
@@ -248,13 +245,20 @@ public final class RpcChannel implements QueuePairListener {
 		};
 	}
 
-	/** Sends a frame that is only a header. */
-	void sendControl(int type, int subject) {
-		OutgoingMessage control = this.loop.outgoingMessages().control(this, type, subject);
+	/**
+	 * Sends a frame that is only a header.
+	 * @return whether there was memory for it
+	 */
+	boolean sendControl(int type, int subject) {
+		return this.state.isSending() && send(this.loop.outgoingMessages().control(this, type, subject));
+	}
+
+	private boolean send(@Nullable OutgoingMessage control) {
 		if (control != null) {
 			this.outbound.addControl(control);
 			markDirty();
 		}
+		return control != null;
 	}
 
 	private void markDirty() {
@@ -273,10 +277,12 @@ public final class RpcChannel implements QueuePairListener {
 		}
 		boolean handshaking = this.state == ChannelState.HANDSHAKING;
 		boolean posted = this.outbound.post(pair, handshaking);
-		if (this.credits.shouldSendCredits() && !this.outbound.hasWaitingControl() && isUp()) {
-			sendControl(FrameType.CREDIT, 0);
-			posted |= this.outbound.post(pair, handshaking);
-			this.dirty = false;
+		if (this.credits.shouldSendCredits() && !this.outbound.hasWaitingCredits() && isUp()) {
+			OutgoingMessage grant = this.loop.outgoingMessages().control(this, FrameType.CREDIT, 0);
+			if (grant != null) {
+				this.outbound.addCredits(grant);
+				posted |= this.outbound.post(pair, handshaking);
+			}
 		}
 		if (posted) {
 			pair.ringDoorbell();
@@ -300,10 +306,6 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A receive the peer had used is posted again. */
 	void receiveReturned() {
-		if (this.uncountedFrames > 0) {
-			this.uncountedFrames--;
-			return;
-		}
 		this.credits.owe();
 		if (this.credits.shouldSendCredits()) {
 			markDirty();
@@ -330,6 +332,9 @@ public final class RpcChannel implements QueuePairListener {
 			this.handshake.onFrame(frame, length, type);
 			return false;
 		}
+		if (!this.credits.used()) {
+			return violation("a frame without a credit for it");
+		}
 		int granted = FrameFlyweight.credits(frame);
 		if (granted > 0) {
 			if (!this.credits.receive(granted)) {
@@ -350,8 +355,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A request's caller is not interested any more. */
 	void withdraw(int requestId) {
-		if (!this.outbound.removeUnposted(requestId)) {
-			sendControl(FrameType.CANCEL, requestId);
+		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
+			this.outbound.removeRest(requestId);
 		}
 		this.receiver.drop(requestId);
 	}
@@ -409,8 +414,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.outbound.dropUnposted();
 		this.receiver.close();
 		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);
-		this.loop.retire(this);
-		this.handler.onClosed(this, reason);
+		this.loop.retire(this, this.handler, reason);
 	}
 
 	long closedNanos() {
