@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,7 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	private final MethodDescriptor method;
 
-	private final @Nullable CallObservation observation;
+	private final AtomicReference<@Nullable CallObservation> observation;
 
 	private volatile @Nullable RpcChannel channel;
 
@@ -41,7 +42,7 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	CallFuture(MethodDescriptor method, @Nullable CallObservation observation) {
 		this.method = method;
-		this.observation = observation;
+		this.observation = new AtomicReference<>(observation);
 	}
 
 	/** The call is about to be submitted on a channel. */
@@ -69,9 +70,7 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 			fail(ex);
 			return;
 		}
-		if (this.observation != null) {
-			this.observation.callEnded(RpcStatus.OK, null);
-		}
+		ended(RpcStatus.OK, null);
 		complete(value);
 	}
 
@@ -82,16 +81,24 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	/** Fails the call, also before it was submitted. */
 	void fail(RpcException failure) {
-		if (this.observation != null) {
-			this.observation.callEnded(failure.status(), failure);
-		}
+		ended(failure.status(), failure);
 		completeExceptionally(failure);
+	}
+
+	private void ended(RpcStatus status, @Nullable Throwable failure) {
+		CallObservation watched = this.observation.getAndSet(null);
+		if (watched != null) {
+			watched.callEnded(status, failure);
+		}
 	}
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean cancelled = super.cancel(mayInterruptIfRunning);
 		RpcChannel running = this.channel;
+		if (cancelled) {
+			ended(RpcStatus.CANCELLED, null);
+		}
 		if (cancelled && running != null) {
 			running.abandon(this, CallFailure.CANCELLED, "cancelled by the caller");
 		}

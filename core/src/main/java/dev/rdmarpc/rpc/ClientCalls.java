@@ -30,6 +30,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RequestHead;
@@ -158,6 +159,11 @@ final class ClientCalls {
 		if (call.waitForReady() || (deadline != NO_DEADLINE && deadline - System.nanoTime() < nanos)) {
 			nanos = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
 		}
+		ChannelLoop loop = this.connection.loop();
+		if (loop.isDriver()) {
+			long until = (nanos == Long.MAX_VALUE) ? nanos : System.nanoTime() + nanos;
+			nanos = loop.driveUntil(channel::isDone, until) ? nanos : 0;
+		}
 		try {
 			return channel.get(nanos, TimeUnit.NANOSECONDS);
 		}
@@ -218,6 +224,10 @@ final class ClientCalls {
 		}
 		catch (RpcException ex) {
 			future.fail(ex);
+		}
+		catch (RuntimeException ex) {
+			future.fail(new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + ex, method.service(),
+					method.name(), ex));
 		}
 	}
 

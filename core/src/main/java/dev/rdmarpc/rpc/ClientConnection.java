@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -40,8 +41,10 @@ import dev.rdmarpc.transport.RpcChannel;
  * <p>
  * Implementation notes. State is guarded by {@code this}; the open channel is also
  * published in a volatile field, which is all that a call normally reads. Callbacks of
- * the channel come from the loop's driver and take the lock too; nobody who holds it ever
- * waits for the driver.
+ * the channel come from the loop's driver and take the lock too. Whoever holds it neither
+ * waits for the driver nor becomes it, nor completes a future, since both run code of
+ * others: connecting and completing happen after it is released. A channel that is
+ * neither {@code open} nor {@code connecting} has been replaced and is not listened to.
  */
 final class ClientConnection implements ChannelHandler {
 
@@ -89,6 +92,11 @@ final class ClientConnection implements ChannelHandler {
 		return (channel != null && channel.isOpen()) ? channel : null;
 	}
 
+	/** The loop of its channels. */
+	ChannelLoop loop() {
+		return this.loop;
+	}
+
 	ConnectionState state() {
 		return this.state;
 	}
@@ -107,109 +115,138 @@ final class ClientConnection implements ChannelHandler {
 	 * @return completed on any thread, exceptionally with an {@link RpcException} that
 	 * names no method yet
 	 */
-	synchronized CompletableFuture<RpcChannel> channel(boolean waitForReady) {
-		RpcChannel channel = openChannel();
-		if (channel != null) {
-			return CompletableFuture.completedFuture(channel);
+	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
+		RpcChannel next;
+		CompletableFuture<RpcChannel> soon;
+		synchronized (this) {
+			RpcChannel channel = openChannel();
+			if (channel != null) {
+				return CompletableFuture.completedFuture(channel);
+			}
+			if (this.state == ConnectionState.CLOSED) {
+				return CompletableFuture.failedFuture(closed());
+			}
+			if (this.state == ConnectionState.BACKOFF && !waitForReady) {
+				return CompletableFuture.failedFuture(unavailable());
+			}
+			boolean first = this.state == ConnectionState.IDLE || this.state == ConnectionState.READY;
+			next = first ? beginAttempt() : null;
+			soon = waitForReady ? this.ready : this.attempt;
 		}
-		switch (this.state) {
-			case CLOSED -> {
-				return CompletableFuture.failedFuture(new RpcException(RpcStatus.UNAVAILABLE, "the client is closed"));
-			}
-			case BACKOFF -> {
-				if (!waitForReady) {
-					return CompletableFuture.failedFuture(unavailable());
-				}
-			}
-			case IDLE, READY -> connect();
-			case CONNECTING -> {
-				// under way
-			}
+		if (next != null) {
+			connect(next);
 		}
-		return waitForReady ? this.ready : this.attempt;
+		return soon;
+	}
+
+	private static RpcException closed() {
+		return new RpcException(RpcStatus.UNAVAILABLE, "the client is closed");
 	}
 
 	private RpcException unavailable() {
 		return new RpcException(RpcStatus.UNAVAILABLE, "no connection to " + target() + ": " + this.lastFailure);
 	}
 
-	private synchronized void connect() {
-		if (this.state == ConnectionState.CLOSED || this.state == ConnectionState.CONNECTING) {
-			return;
-		}
+	/** Makes the channel of a new attempt, to be connected once the lock is released. */
+	private RpcChannel beginAttempt() {
+		RpcChannel channel = this.transport.newChannel(this.loop, this.options.channel(), this);
 		this.state = ConnectionState.CONNECTING;
 		this.attempt = new CompletableFuture<>();
+		this.open = null;
+		this.connecting = channel;
+		return channel;
+	}
+
+	private void connect(RpcChannel channel) {
 		InetSocketAddress address;
 		try {
 			address = this.addresses.get();
 		}
 		catch (RuntimeException ex) {
-			failed("its address is not known: " + ex.getMessage());
+			channel.close("its address is not known: " + ex.getMessage());
 			return;
 		}
 		if (address.isUnresolved()) {
-			failed("unknown host " + address.getHostString());
-			return;
+			channel.close("unknown host " + address.getHostString());
 		}
-		this.connecting = this.transport.connect(this.loop, address, this.options.channel(), this);
+		else {
+			this.transport.connect(channel, address);
+		}
+	}
+
+	/** The pause is over. */
+	private void reconnect() {
+		RpcChannel next;
+		synchronized (this) {
+			if (this.state != ConnectionState.BACKOFF) {
+				return;
+			}
+			next = beginAttempt();
+		}
+		connect(next);
 	}
 
 	@Override
-	public synchronized void onOpen(RpcChannel channel) {
-		if (this.state == ConnectionState.CLOSED) {
-			channel.close("the client is closed");
-			return;
+	public void onOpen(RpcChannel channel) {
+		CompletableFuture<RpcChannel> attempted;
+		CompletableFuture<RpcChannel> awaited;
+		synchronized (this) {
+			if (channel != this.connecting || this.state != ConnectionState.CONNECTING) {
+				channel.close("not needed any more");
+				return;
+			}
+			if (this.failures > 0) {
+				logger.info("Connected to {} after {} failures", target(), this.failures);
+			}
+			this.failures = 0;
+			this.lastFailure = "";
+			this.connecting = null;
+			this.open = channel;
+			this.state = ConnectionState.READY;
+			attempted = this.attempt;
+			awaited = this.ready;
+			this.ready = new CompletableFuture<>();
 		}
-		if (this.failures > 0) {
-			logger.info("Connected to {} after {} failures", target(), this.failures);
-		}
-		this.failures = 0;
-		this.lastFailure = "";
-		this.connecting = null;
-		this.open = channel;
-		this.state = ConnectionState.READY;
-		this.attempt.complete(channel);
-		this.ready.complete(channel);
-		this.ready = new CompletableFuture<>();
+		attempted.complete(channel);
+		awaited.complete(channel);
 	}
 
 	@Override
-	public synchronized void onGoodbye(RpcChannel channel) {
-		lost(channel, "the peer is shutting down");
+	public void onGoodbye(RpcChannel channel) {
+		ended(channel, "the peer is shutting down");
 	}
 
 	@Override
-	public synchronized void onClosed(RpcChannel channel, String reason) {
-		if (channel == this.open) {
-			lost(channel, reason);
-		}
-		else if (this.state == ConnectionState.CONNECTING && this.open == null
-				&& (this.connecting == null || channel == this.connecting)) {
-			failed(reason);
-		}
+	public void onClosed(RpcChannel channel, String reason) {
+		ended(channel, reason);
 	}
 
-	private void lost(RpcChannel channel, String reason) {
-		if (channel != this.open) {
-			return;
-		}
-		this.open = null;
-		if (this.state != ConnectionState.CLOSED) {
-			logger.info("Connection to {} lost: {}", target(), reason);
+	private void ended(RpcChannel channel, String reason) {
+		CompletableFuture<RpcChannel> failed = null;
+		synchronized (this) {
+			if (this.state == ConnectionState.CLOSED) {
+				return;
+			}
+			if (channel == this.open) {
+				logger.info("Connection to {} lost: {}", target(), reason);
+				this.open = null;
+			}
+			else if (channel == this.connecting) {
+				if (this.failures == 0) {
+					logger.warn("No connection to {}: {}", target(), reason);
+				}
+				this.connecting = null;
+				failed = this.attempt;
+			}
+			else {
+				return;
+			}
 			this.lastFailure = reason;
 			pause();
 		}
-	}
-
-	private void failed(String reason) {
-		if (this.failures == 0) {
-			logger.warn("No connection to {}: {}", target(), reason);
+		if (failed != null) {
+			failed.completeExceptionally(unavailable());
 		}
-		this.lastFailure = reason;
-		this.connecting = null;
-		CompletableFuture<RpcChannel> failedAttempt = this.attempt;
-		pause();
-		failedAttempt.completeExceptionally(unavailable());
 	}
 
 	private void pause() {
@@ -219,7 +256,12 @@ final class ClientConnection implements ChannelHandler {
 		long nanos = Math.min(max, initial << Math.min(this.failures, 20));
 		this.failures++;
 		long jittered = nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1);
-		this.timer.schedule(this::connect, jittered, TimeUnit.NANOSECONDS);
+		try {
+			this.timer.schedule(this::reconnect, jittered, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("{} is not connected to again: the transport is closed", target());
+		}
 	}
 
 	@Override
@@ -241,15 +283,19 @@ final class ClientConnection implements ChannelHandler {
 	void close() {
 		RpcChannel current;
 		RpcChannel pending;
+		CompletableFuture<RpcChannel> attempted;
+		CompletableFuture<RpcChannel> awaited;
 		synchronized (this) {
 			current = this.open;
 			pending = this.connecting;
+			attempted = this.attempt;
+			awaited = this.ready;
 			this.open = null;
+			this.connecting = null;
 			this.state = ConnectionState.CLOSED;
-			RpcException closed = new RpcException(RpcStatus.UNAVAILABLE, "the client is closed");
-			this.attempt.completeExceptionally(closed);
-			this.ready.completeExceptionally(closed);
 		}
+		attempted.completeExceptionally(closed());
+		awaited.completeExceptionally(closed());
 		if (current != null) {
 			current.drain();
 		}

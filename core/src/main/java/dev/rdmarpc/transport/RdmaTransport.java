@@ -162,18 +162,24 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.timer;
 	}
 
+	/** Makes a channel that is yet to be {@linkplain #connect connected}. */
+	public RpcChannel newChannel(ChannelLoop loop, ChannelOptions channelOptions, ChannelHandler handler) {
+		return new RpcChannel(loop, channelOptions, handler, true);
+	}
+
 	/**
-	 * Connects a channel in the background; the handler hears of the outcome.
+	 * Connects a new channel; its handler hears of the outcome, perhaps before this
+	 * returns.
 	 * @param remote the resolved address
 	 */
-	public RpcChannel connect(ChannelLoop loop, InetSocketAddress remote, ChannelOptions channelOptions,
-			ChannelHandler handler) {
-		RpcChannel channel = new RpcChannel(loop, channelOptions, handler, true);
-		loop.execute(() -> startConnecting(loop, channel, remote));
-		return channel;
+	public void connect(RpcChannel channel, InetSocketAddress remote) {
+		channel.execute(() -> startConnecting(channel.loop(), channel, remote));
 	}
 
 	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote) {
+		if (channel.state() != ChannelState.CONNECTING) {
+			return;
+		}
 		if (!loop.add(channel)) {
 			channel.shut("no receive buffers for another connection");
 			return;
@@ -228,9 +234,15 @@ public final class RdmaTransport implements AutoCloseable {
 		return new ConnectOptions(new byte[0], depth, depth, channelOptions.handshakeTimeoutNanos());
 	}
 
-	/** Closes loops and device. Idempotent. */
+	/**
+	 * Closes loops and device. Idempotent.
+	 * @throws IllegalStateException if called by what runs on one of the loops
+	 */
 	@Override
 	public void close() {
+		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
+			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
+		}
 		this.timer.shutdownNow();
 		this.loops.forEach(ChannelLoop::close);
 		this.attachment.close();
