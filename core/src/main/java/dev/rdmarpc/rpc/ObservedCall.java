@@ -20,9 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Fans one call out to several observers. */
+/** Fans one call out to its observers, and keeps their failures from harming the call. */
 final class ObservedCall implements CallObservation {
+
+	private static final Logger logger = LoggerFactory.getLogger(ObservedCall.class);
 
 	private final List<CallObservation> observations;
 
@@ -33,26 +37,39 @@ final class ObservedCall implements CallObservation {
 	/** Starts an observation, or returns {@code null} when nobody watches. */
 	static @Nullable CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
 			CallMetadata metadata) {
-		if (observers.size() == 1) {
-			return observers.get(0).callStarted(method, peer, metadata);
-		}
 		List<CallObservation> started = new ArrayList<>(observers.size());
 		for (CallObserver observer : observers) {
-			started.add(observer.callStarted(method, peer, metadata));
+			try {
+				started.add(observer.callStarted(method, peer, metadata));
+			}
+			catch (RuntimeException ex) {
+				logger.warn("Observer {} failed", observer, ex);
+			}
 		}
-		return started.isEmpty() ? null : new ObservedCall(started);
+		return observers.isEmpty() ? null : new ObservedCall(started);
 	}
 
 	@Override
 	public Scope openScope() {
 		List<Scope> scopes = new ArrayList<>(this.observations.size());
-		this.observations.forEach((observation) -> scopes.add(0, observation.openScope()));
-		return () -> scopes.forEach(Scope::close);
+		for (CallObservation observation : this.observations) {
+			guarded(() -> scopes.add(0, observation.openScope()));
+		}
+		return () -> scopes.forEach((scope) -> guarded(scope::close));
 	}
 
 	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
-		this.observations.forEach((observation) -> observation.callEnded(status, error));
+		this.observations.forEach((observation) -> guarded(() -> observation.callEnded(status, error)));
+	}
+
+	private static void guarded(Runnable step) {
+		try {
+			step.run();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("An observer failed", ex);
+		}
 	}
 
 }

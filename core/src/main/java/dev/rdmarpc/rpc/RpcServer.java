@@ -29,6 +29,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,6 +66,8 @@ public final class RpcServer implements AutoCloseable {
 	private static final int QUEUED_CALLS = 4096;
 
 	private static final long DRAIN_POLL_NANOS = 1_000_000;
+
+	private static final long CANCEL_NANOS = 1_000_000_000;
 
 	private final RdmaTransport transport;
 
@@ -129,10 +132,10 @@ public final class RpcServer implements AutoCloseable {
 			throw new IllegalStateException("a server starts once");
 		}
 		int frameBytes = this.options.channel().frameBytes();
-		for (int i = 0; i < this.options.loops(); i++) {
-			this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
-		}
 		try {
+			for (int i = 0; i < this.options.loops(); i++) {
+				this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
+			}
 			this.listener = this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
 					this.options.channel(), () -> new ServerSession(this.calls, this.options.channel().maxCalls()));
 		}
@@ -195,9 +198,14 @@ public final class RpcServer implements AutoCloseable {
 
 	/**
 	 * Stops: no new connections and calls, then waits for outstanding calls up to
-	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left. Idempotent.
+	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left, cancels calls
+	 * still running and gives them a moment to notice. Idempotent.
+	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public synchronized void stop() {
+		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
+			throw new IllegalStateException("a server cannot be stopped by its inline handler");
+		}
 		if (this.stopped) {
 			return;
 		}
@@ -206,18 +214,24 @@ public final class RpcServer implements AutoCloseable {
 			this.listener.close();
 		}
 		this.loops.forEach(ChannelLoop::drain);
-		long deadline = System.nanoTime() + this.options.drainTimeout().toNanos();
-		while ((!channels().isEmpty() || this.calls.active() > 0) && System.nanoTime() - deadline < 0
-				&& !Thread.currentThread().isInterrupted()) {
-			LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
-		}
+		await(() -> channels().isEmpty() && this.calls.active() == 0, this.options.drainTimeout().toNanos());
 		int left = this.calls.active();
 		if (left > 0) {
 			logger.warn("{} calls were still running after {}", left, this.options.drainTimeout());
 		}
 		this.loops.forEach(ChannelLoop::close);
 		if (this.ownExecutor != null) {
-			this.ownExecutor.shutdownNow();
+			// they are cancelled: they only give back what they hold
+			this.ownExecutor.shutdownNow().forEach(Runnable::run);
+		}
+		await(() -> this.calls.active() == 0, CANCEL_NANOS);
+	}
+
+	private void await(BooleanSupplier condition, long timeoutNanos) {
+		long deadline = System.nanoTime() + timeoutNanos;
+		while (!condition.getAsBoolean() && System.nanoTime() - deadline < 0
+				&& !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
 		}
 	}
 

@@ -38,12 +38,12 @@ import dev.rdmarpc.transport.RpcChannel;
  * <p>
  * Implementation notes. The loop's driver fills the object and hands it to the thread
  * that runs the handler (by executor, or itself). That thread, or whoever completes the
- * handler's future, sends the reply; {@link #finish} is reached exactly once. Only
- * cancellation comes from elsewhere: it sets a volatile flag and interrupts the runner or
- * cancels the handler's future under the object's lock, which {@link #run} takes when it
- * begins and ends, so that no later user of the thread is interrupted. The session drops
- * a call from its table, as driver, before the call is pooled, so a cancellation never
- * meets the next use.
+ * handler's future, sends the reply; {@link #finish} is reached exactly once, and whoever
+ * reaches it does not touch the object again. Only cancellation comes from elsewhere: it
+ * sets a volatile flag and interrupts the runner or cancels the handler's future under
+ * the object's lock, which {@link #run} takes when it begins and ends, so that no later
+ * user of the thread is interrupted. The session drops a call from its table, as driver,
+ * before the call is pooled, so a cancellation never meets the next use.
  */
 final class ServerCall implements Runnable, RpcContext {
 
@@ -113,42 +113,44 @@ final class ServerCall implements Runnable, RpcContext {
 		}
 		ServerCall outer = CURRENT.get();
 		CURRENT.set(this);
-		CompletionStage<?> promised = null;
 		CallObservation watched = this.observation;
 		CallObservation.Scope scope = (watched != null) ? watched.openScope() : null;
+		Object result = null;
+		Throwable failure = null;
 		try {
-			Object result = invoke(exported);
-			if (exported.descriptor().asynchronous() && result != null) {
-				promised = (CompletionStage<?>) result;
-			}
-			else {
-				endRun(outer);
-				reply(result);
-			}
+			result = invoke(exported);
 		}
 		catch (Throwable ex) {
-			endRun(outer);
-			fail(ex);
-			rethrowIfFatal(ex);
+			failure = ex;
 		}
 		finally {
 			if (scope != null) {
 				scope.close();
 			}
-		}
-		if (promised != null) {
 			endRun(outer);
-			cancelWith(promised);
-			promised.whenComplete((result, failure) -> {
-				if (failure != null) {
-					fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-							: failure);
-				}
-				else {
-					reply(result);
-				}
-			});
 		}
+		if (failure != null) {
+			fail(failure);
+		}
+		else if (exported.descriptor().asynchronous() && result != null) {
+			replyWith((CompletionStage<?>) result);
+		}
+		else {
+			reply(result);
+		}
+	}
+
+	private void replyWith(CompletionStage<?> promised) {
+		cancelWith(promised);
+		promised.whenComplete((result, failure) -> {
+			if (failure != null) {
+				fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+						: failure);
+			}
+			else {
+				reply(result);
+			}
+		});
 	}
 
 	private @Nullable Object invoke(ExportedMethod exported) throws Throwable {
@@ -192,12 +194,6 @@ final class ServerCall implements Runnable, RpcContext {
 		}
 	}
 
-	private static void rethrowIfFatal(Throwable ex) {
-		if (ex instanceof VirtualMachineError fatal) {
-			throw fatal;
-		}
-	}
-
 	@SuppressWarnings("NullAway") // the format is one of nullable values
 	private void reply(@Nullable Object result) {
 		RpcChannel target = required(this.channel);
@@ -212,8 +208,9 @@ final class ServerCall implements Runnable, RpcContext {
 			fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + ex.getMessage()));
 			return;
 		}
-		catch (CodecException ex) {
-			fail(new RpcException(RpcStatus.INTERNAL, "result cannot be encoded: " + ex.getMessage()));
+		catch (RuntimeException | Error ex) {
+			fail(new RpcException(RpcStatus.INTERNAL,
+					"result cannot be encoded: " + ((ex instanceof CodecException) ? ex.getMessage() : ex.toString())));
 			return;
 		}
 		finish(reply, RpcStatus.OK, null);
@@ -265,6 +262,11 @@ final class ServerCall implements Runnable, RpcContext {
 		if (stage != null) {
 			stage.toCompletableFuture().cancel(true);
 		}
+	}
+
+	/** The channel it came from. */
+	RpcChannel channel() {
+		return required(this.channel);
 	}
 
 	/** Forgets everything before it is pooled. */

@@ -97,13 +97,19 @@ final class ServerCalls {
 
 	/** What a caller is told of an exception that is no {@link RpcException}. */
 	String describe(Throwable failure) {
-		logger.debug("Handler failed", failure);
+		if (failure instanceof Error) {
+			logger.error("Handler failed", failure);
+		}
+		else {
+			logger.debug("Handler failed", failure);
+		}
 		String message = failure.getMessage();
 		return failure.getClass().getName() + ((message != null) ? ": " + message : "");
 	}
 
 	/**
-	 * Prepares a reply that says why a call failed; {@code null} if there is no memory.
+	 * Prepares a reply that says why a call failed; {@code null} if there is no memory,
+	 * in which case the caller can only be told by closing the channel.
 	 */
 	@Nullable OutgoingMessage prepareFailure(RpcChannel channel, int requestId, RpcStatus status, String detail,
 			MessageSegments segments) {

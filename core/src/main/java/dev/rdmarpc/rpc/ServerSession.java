@@ -42,6 +42,8 @@ final class ServerSession implements ChannelHandler {
 
 	private static final int INITIAL_SLOTS = 64;
 
+	private static final String NO_MEMORY = "no registered memory for a reply";
+
 	private final ServerCalls calls;
 
 	private final int maxSlots;
@@ -66,9 +68,13 @@ final class ServerSession implements ChannelHandler {
 	public void onRequest(RpcChannel channel, IncomingMessage request) {
 		int requestId = request.requestId();
 		int slot = requestId & 0xFFFF;
-		if (slot >= this.maxSlots || (slot < this.active.length && this.active[slot] != null)) {
+		if (slot >= this.maxSlots || isActive(slot, requestId)) {
 			channel.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
 			return;
+		}
+		// the next use of a slot says that its caller has given the last one up
+		if (slot < this.active.length && this.active[slot] != null) {
+			onCancel(channel, this.requestIds[slot]);
 		}
 		ExportedMethod method = this.calls.find(request.methodId());
 		if (method == null) {
@@ -100,6 +106,10 @@ final class ServerSession implements ChannelHandler {
 		}
 	}
 
+	private boolean isActive(int slot, int requestId) {
+		return slot < this.active.length && this.active[slot] != null && this.requestIds[slot] == requestId;
+	}
+
 	private void enter(int slot, int requestId, ServerCall call) {
 		if (slot >= this.active.length) {
 			int capacity = Math.min(this.maxSlots, Integer.highestOneBit(slot) << 1);
@@ -114,6 +124,9 @@ final class ServerSession implements ChannelHandler {
 		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail, this.segments);
 		if (reply != null) {
 			reply.submit();
+		}
+		else {
+			channel.close(NO_MEMORY);
 		}
 	}
 
@@ -132,15 +145,19 @@ final class ServerSession implements ChannelHandler {
 		if (wanted) {
 			this.active[slot] = null;
 		}
-		if (reply != null) {
+		RpcChannel channel = call.channel();
+		this.calls.giveBack(call);
+		if (reply == null) {
 			if (wanted) {
-				reply.submit();
-			}
-			else {
-				reply.abort();
+				channel.close(NO_MEMORY);
 			}
 		}
-		this.calls.giveBack(call);
+		else if (wanted) {
+			reply.submit();
+		}
+		else {
+			reply.abort();
+		}
 	}
 
 	@Override
