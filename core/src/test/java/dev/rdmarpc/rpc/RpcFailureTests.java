@@ -27,8 +27,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 import org.junit.jupiter.api.Test;
@@ -38,7 +36,6 @@ import dev.rdmarpc.transport.ChannelOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** Calls that do not succeed: each has its own status and gives everything back. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -47,10 +44,10 @@ class RpcFailureTests {
 	@Test
 	void deadlineEndsABlockingCallAndInterruptsItsHandler() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
-			RpcException failure = failureOf(() -> fixture.echo.slow(30_000));
+			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.slow(30_000));
 			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			assertThat(fixture.service.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
-			awaitTrue(() -> fixture.server.activeCalls() == 0);
+			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0);
 		}
 	}
 
@@ -69,7 +66,7 @@ class RpcFailureTests {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> never.get(20, TimeUnit.SECONDS))
 				.satisfies((ex) -> assertThat(((RpcException) ex.getCause()).status())
 					.isEqualTo(RpcStatus.DEADLINE_EXCEEDED));
-			awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
+			RpcFixture.awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
 		}
 	}
 
@@ -80,7 +77,7 @@ class RpcFailureTests {
 			CompletableFuture<Void> never = fixture.echo.never();
 			assertThat(fixture.echo.echo("after it")).isEqualTo("after it");
 			assertThat(never.cancel(true)).isTrue();
-			awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
+			RpcFixture.awaitTrue(() -> fixture.clientTransport.loops().get(0).outstandingCalls() == 0);
 			assertThat(slow.echo("still there")).isEqualTo("still there");
 		}
 	}
@@ -91,12 +88,12 @@ class RpcFailureTests {
 			CompletableFuture<RpcStatus> status = new CompletableFuture<>();
 			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
 			Thread caller = new Thread(() -> {
-				RpcException failure = failureOf(() -> slow.slow(30_000));
+				RpcException failure = RpcFixture.failureOf(() -> slow.slow(30_000));
 				assertThat(Thread.currentThread().isInterrupted()).isTrue();
 				status.complete(failure.status());
 			});
 			caller.start();
-			awaitTrue(() -> fixture.service.running.get() == 1);
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
 			caller.interrupt();
 			assertThat(status.get(10, TimeUnit.SECONDS)).isEqualTo(RpcStatus.CANCELLED);
 			assertThat(fixture.service.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
@@ -108,11 +105,11 @@ class RpcFailureTests {
 	void unknownServiceAndMethodAreUnimplemented() {
 		try (RpcFixture fixture = new RpcFixture()) {
 			Echo elsewhere = fixture.client.proxy("elsewhere", Echo.class);
-			RpcException failure = failureOf(() -> elsewhere.add(1, 2));
+			RpcException failure = RpcFixture.failureOf(() -> elsewhere.add(1, 2));
 			assertThat(failure.status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
 			assertThat(failure).hasMessageStartingWith("elsewhere/add UNIMPLEMENTED");
 			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
-			assertThat(failureOf(newer::unheardOf).status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
+			assertThat(RpcFixture.failureOf(newer::unheardOf).status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
 		}
 	}
 
@@ -120,7 +117,7 @@ class RpcFailureTests {
 	void wrongNumberOfArgumentsIsRefused() {
 		try (RpcFixture fixture = new RpcFixture()) {
 			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
-			RpcException failure = failureOf(() -> newer.add(1, 2, 3));
+			RpcException failure = RpcFixture.failureOf(() -> newer.add(1, 2, 3));
 			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
 			assertThat(failure).hasMessageContaining("3 arguments (expected: 2)");
 		}
@@ -130,7 +127,7 @@ class RpcFailureTests {
 	void undecodableArgumentsAreRefused() {
 		try (RpcFixture fixture = new RpcFixture()) {
 			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
-			RpcException failure = failureOf(() -> newer.echo(0x7FFF_FFFF));
+			RpcException failure = RpcFixture.failureOf(() -> newer.echo(0x7FFF_FFFF));
 			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
 			assertThat(failure).hasMessageContaining("arguments cannot be decoded");
 		}
@@ -141,7 +138,7 @@ class RpcFailureTests {
 		UnaryOperator<RpcServerOptions> small = (options) -> options
 			.withChannel(ChannelOptions.DEFAULTS.withLimits(100_000, 64));
 		try (RpcFixture fixture = new RpcFixture(small, UnaryOperator.identity())) {
-			RpcException failure = failureOf(() -> fixture.echo.bytes(new byte[200_000]));
+			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.bytes(new byte[200_000]));
 			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 			assertThat(failure).hasMessageContaining("100000");
 			assertThat(fixture.echo.bytes(new byte[50_000])).hasSize(50_000);
@@ -149,7 +146,7 @@ class RpcFailureTests {
 		UnaryOperator<RpcClientOptions> smallClient = (options) -> options
 			.withChannel(ChannelOptions.DEFAULTS.withLimits(100_000, 64));
 		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), smallClient)) {
-			assertThat(failureOf(() -> fixture.echo.bytes(new byte[200_000])).status())
+			assertThat(RpcFixture.failureOf(() -> fixture.echo.bytes(new byte[200_000])).status())
 				.isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 		}
 	}
@@ -160,7 +157,7 @@ class RpcFailureTests {
 		try (RpcFixture fixture = new RpcFixture(two, UnaryOperator.identity())) {
 			CompletableFuture<Void> first = fixture.echo.never();
 			CompletableFuture<Void> second = fixture.echo.never();
-			RpcException failure = failureOf(() -> fixture.echo.echo("one too many"));
+			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.echo("one too many"));
 			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 			assertThat(failure).hasMessageContaining("executing 2 calls");
 			first.cancel(true);
@@ -177,7 +174,7 @@ class RpcFailureTests {
 				.target("127.0.0.1", port)
 				.build()) {
 				Echo echo = lonely.proxy(Echo.class);
-				RpcException failure = failureOf(() -> echo.echo("anybody?"));
+				RpcException failure = RpcFixture.failureOf(() -> echo.echo("anybody?"));
 				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
 				assertThat(failure).hasMessageContaining("127.0.0.1:" + port);
 				CompletableFuture<String> future = echo.echoAsync("anybody?");
@@ -206,7 +203,7 @@ class RpcFailureTests {
 				.transport(fixture.clientTransport)
 				.target("127.0.0.1", stranger.getLocalPort())
 				.build()) {
-				RpcException failure = failureOf(() -> client.proxy(Echo.class).echo("hello?"));
+				RpcException failure = RpcFixture.failureOf(() -> client.proxy(Echo.class).echo("hello?"));
 				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
 			}
 			greeter.join();
@@ -222,9 +219,9 @@ class RpcFailureTests {
 			for (int i = 0; i < 4; i++) {
 				CompletableFuture<RpcStatus> outcome = new CompletableFuture<>();
 				outcomes.add(outcome);
-				new Thread(() -> outcome.complete(failureOf(() -> slow.slow(30_000)).status())).start();
+				new Thread(() -> outcome.complete(RpcFixture.failureOf(() -> slow.slow(30_000)).status())).start();
 			}
-			awaitTrue(() -> fixture.service.running.get() == 4);
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 4);
 			fixture.server.close();
 			for (CompletableFuture<RpcStatus> outcome : outcomes) {
 				assertThat(outcome.get(5, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
@@ -238,13 +235,13 @@ class RpcFailureTests {
 			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
 			CompletableFuture<String> outcome = new CompletableFuture<>();
 			new Thread(() -> outcome.complete(slow.slow(30_000))).start();
-			awaitTrue(() -> fixture.service.running.get() == 1);
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
 			CountDownLatch stopped = new CountDownLatch(1);
 			new Thread(() -> {
 				fixture.server.stop();
 				stopped.countDown();
 			}).start();
-			awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
+			RpcFixture.awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
 			fixture.service.release.countDown();
 			assertThat(outcome.get(10, TimeUnit.SECONDS)).isEqualTo("released");
 			assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
@@ -257,8 +254,9 @@ class RpcFailureTests {
 			assertThat(fixture.echo.echo("before")).isEqualTo("before");
 			int port = fixture.server.port();
 			fixture.server.close();
-			awaitTrue(() -> fixture.client.state() == ConnectionState.BACKOFF);
-			assertThat(failureOf(() -> fixture.echo.echo("meanwhile")).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			RpcFixture.awaitTrue(() -> fixture.client.state() == ConnectionState.BACKOFF);
+			assertThat(RpcFixture.failureOf(() -> fixture.echo.echo("meanwhile")).status())
+				.isEqualTo(RpcStatus.UNAVAILABLE);
 			fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
 			assertThat(patient.echo("after")).isEqualTo("after");
@@ -268,7 +266,7 @@ class RpcFailureTests {
 	@Test
 	void exhaustedServerMemoryFailsTheCallAndNotTheServer() {
 		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), UnaryOperator.identity(), 8L << 20)) {
-			RpcException failure = failureOf(() -> fixture.echo.bytes(new byte[12 << 20]));
+			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.bytes(new byte[12 << 20]));
 			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 			assertThat(fixture.echo.echo("alive")).isEqualTo("alive");
 		}
@@ -277,18 +275,6 @@ class RpcFailureTests {
 	private static int freePort() throws IOException {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return socket.getLocalPort();
-		}
-	}
-
-	private static RpcException failureOf(Runnable call) {
-		return catchThrowableOfType(RpcException.class, call::run);
-	}
-
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(1_000_000);
 		}
 	}
 

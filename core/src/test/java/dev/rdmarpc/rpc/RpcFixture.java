@@ -17,6 +17,9 @@
 package dev.rdmarpc.rpc;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.memory.LeakDetection;
@@ -26,6 +29,7 @@ import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * A server and a client in one process, each with its own transport and memory, over
@@ -55,10 +59,20 @@ final class RpcFixture implements AutoCloseable {
 
 	RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
 			long serverBytes) {
+		this(serverOptions, clientOptions, TransportOptions.DEFAULTS, TransportOptions.DEFAULTS, serverBytes);
+	}
+
+	RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
+			TransportOptions serverSide, TransportOptions clientSide) {
+		this(serverOptions, clientOptions, serverSide, clientSide, 64L << 20);
+	}
+
+	private RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
+			TransportOptions serverSide, TransportOptions clientSide, long serverBytes) {
 		this.serverMemory = memory(serverBytes);
 		this.clientMemory = memory(64L << 20);
-		this.serverTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.serverMemory);
-		this.clientTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.clientMemory);
+		this.serverTransport = RdmaTransport.open(serverSide, this.serverMemory);
+		this.clientTransport = RdmaTransport.open(clientSide, this.clientMemory);
 		this.server = startServer(serverOptions.apply(RpcServerOptions.DEFAULTS.withLoopback(0)));
 		this.client = RpcClient.builder()
 			.transport(this.clientTransport)
@@ -85,6 +99,18 @@ final class RpcFixture implements AutoCloseable {
 			.service(Echo.class, this.service)
 			.build()
 			.start();
+	}
+
+	static RpcException failureOf(Runnable call) {
+		return catchThrowableOfType(RpcException.class, call::run);
+	}
+
+	static void awaitTrue(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
+			LockSupport.parkNanos(1_000_000);
+		}
 	}
 
 	private static RegisteredMemory memory(long maxBytes) {
