@@ -1,0 +1,39 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot;
+
+import java.net.InetSocketAddress;
+
+import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
+
+/**
+ * Knows where targets are. By default host and port come from
+ * {@code rdma.rpc.client.<target>.*}; a bean of this type takes their place, for service
+ * discovery or for tests.
+ */
+@FunctionalInterface
+public interface RdmaConnectionDetails extends ConnectionDetails {
+
+	/**
+	 * The address of a target. Asked at each attempt to connect, so it may change; must
+	 * not block for long.
+	 * @param target the name of the target
+	 * @throws RuntimeException if it is not known now; the attempt fails with the message
+	 */
+	InetSocketAddress address(String target);
+
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.time.Duration;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.unit.DataSize;
+
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
+import dev.rdmarpc.rpc.RpcClientOptions;
+import dev.rdmarpc.transport.ChannelOptions;
+
+/**
+ * What holds for one target, its own entry, the default entry and the built-in defaults
+ * taken together.
+ *
+ * @param host where it is
+ * @param port where it is; 0 is the port of the application's own server
+ * @param required whether health depends on it
+ * @param options of the client
+ */
+record ClientSettings(String host, int port, boolean required, RpcClientOptions options) {
+
+	static ClientSettings of(String target, RdmaRpcProperties properties) {
+		Source source = new Source(target, properties);
+		RpcClientOptions defaults = RpcClientOptions.DEFAULTS;
+		ChannelOptions channelDefaults = defaults.channel();
+		Setting<String> host = source.get("host", Client::host, "localhost");
+		PropertyCheck.that(!host.value().isBlank(), host.name(), host.value(), "a name or address");
+		Setting<Integer> port = source.get("port", Client::port, RdmaRpcProperties.DEFAULT_PORT);
+		PropertyCheck.range(port.name(), port.value(), 0, 65535);
+		Setting<Duration> deadline = source.get("deadline", Client::deadline, defaults.defaultDeadline());
+		PropertyCheck.notNegative(deadline.name(), deadline.value());
+		Duration connectTimeout = positive(
+				source.get("connect-timeout", Client::connectTimeout, defaults.connectTimeout()));
+		Duration initialBackoff = positive(
+				source.get("initial-backoff", Client::initialBackoff, defaults.initialBackoff()));
+		Setting<Duration> maxBackoff = source.get("max-backoff", Client::maxBackoff, defaults.maxBackoff());
+		positive(maxBackoff);
+		PropertyCheck.that(maxBackoff.value().compareTo(initialBackoff) >= 0, maxBackoff.name(), maxBackoff.value(),
+				"not less than initial-backoff, which is " + initialBackoff);
+		Setting<DataSize> messageSize = source.get("max-message-size", Client::maxMessageSize,
+				DataSize.ofBytes(channelDefaults.maxMessageBytes()));
+		Setting<Integer> maxCalls = source.get("max-calls", Client::maxCalls, channelDefaults.maxCalls());
+		Duration handshake = positive(source.get("handshake-timeout", Client::handshakeTimeout,
+				Duration.ofNanos(channelDefaults.handshakeTimeoutNanos())));
+		Duration keepAlive = positive(
+				source.get("keep-alive", Client::keepAlive, Duration.ofNanos(channelDefaults.keepAliveNanos())));
+		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
+				Duration.ofNanos(channelDefaults.deadPeerNanos()));
+		ChannelOptions channel = CoreOptions.channel(properties.queuePairs(),
+				CoreOptions.messageBytes(messageSize.name(), messageSize.value()),
+				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
+				keepAlive, CoreOptions.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
+		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
+				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value()));
+	}
+
+	private static Duration positive(Setting<Duration> setting) {
+		return PropertyCheck.positive(setting.name(), setting.value());
+	}
+
+	private record Setting<T>(String name, T value) {
+
+	}
+
+	/** Looks a setting up and remembers where it was found. */
+	private record Source(String target, RdmaRpcProperties properties) {
+
+		<T> Setting<T> get(String setting, Function<Client, @Nullable T> getter, T fallback) {
+			for (String entry : new String[] { this.target, RdmaRpcProperties.DEFAULT_CLIENT }) {
+				Client client = this.properties.client().get(entry);
+				T value = (client != null) ? getter.apply(client) : null;
+				if (value != null) {
+					return new Setting<>(nameOf(entry, setting), value);
+				}
+			}
+			return new Setting<>(nameOf(RdmaRpcProperties.DEFAULT_CLIENT, setting), fallback);
+		}
+
+		private static String nameOf(String entry, String setting) {
+			return "rdma.rpc.client." + entry + "." + setting;
+		}
+
+	}
+
+}

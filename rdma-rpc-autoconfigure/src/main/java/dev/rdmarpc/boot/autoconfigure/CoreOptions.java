@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.unit.DataSize;
+
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Codec;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Iwarp;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Memory;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Polling;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.QueuePairs;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Server;
+import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PollingOptions;
+import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpOptions;
+
+/**
+ * Makes the options of the core from properties. What the core would refuse is refused
+ * here, with the name of the property at fault.
+ */
+final class CoreOptions {
+
+	private static final int MAX_MESSAGE_BYTES = Integer.MAX_VALUE / 2;
+
+	private CoreOptions() {
+	}
+
+	static MemoryOptions memory(Memory memory) {
+		String prefix = "rdma.rpc.memory.";
+		int page = MemoryOptions.PAGE_BYTES;
+		long max = memory.max().toBytes();
+		PropertyCheck.that(max >= page && max % page == 0, prefix + "max", memory.max(),
+				"a positive multiple of " + page + "B");
+		long initial = memory.initial().toBytes();
+		PropertyCheck.that(initial >= 0 && initial <= max && initial % page == 0, prefix + "initial", memory.initial(),
+				"a multiple of " + page + "B from 0B to " + prefix + "max, which is " + memory.max());
+		return new MemoryOptions(initial, max,
+				PropertyCheck.bytes(prefix + "extent", memory.extent(), page, MemoryOptions.MAX_EXTENT_BYTES, page),
+				PropertyCheck.bytes(prefix + "thread-cache", memory.threadCache(), 0, Integer.MAX_VALUE, 1),
+				PropertyCheck.notNegative(prefix + "allocation-timeout", memory.allocationTimeout()),
+				memory.leakDetection());
+	}
+
+	static TransportOptions transport(RdmaRpcProperties properties) {
+		PropertyCheck.that(!properties.provider().isBlank(), "rdma.rpc.provider", properties.provider(),
+				"the name of a provider, or " + TransportOptions.AUTO);
+		QueuePairs queuePairs = properties.queuePairs();
+		String prefix = "rdma.rpc.queue-pairs.";
+		int least = ChannelOptions.MIN_CREDITS;
+		return new TransportOptions(properties.provider(), properties.device(), polling(properties.polling()),
+				PropertyCheck.range(prefix + "max-receives", queuePairs.maxReceives(), least, Integer.MAX_VALUE),
+				PropertyCheck.range(prefix + "send-depth", queuePairs.sendDepth(), least, Integer.MAX_VALUE),
+				PropertyCheck.range(prefix + "read-depth", queuePairs.readDepth(), 1, Integer.MAX_VALUE));
+	}
+
+	private static PollingOptions polling(Polling polling) {
+		Duration budget = polling.spinBudget();
+		PropertyCheck.that(!budget.isNegative() && budget.compareTo(Duration.ofSeconds(1)) <= 0,
+				"rdma.rpc.polling.spin-budget", budget, "from 0s to 1s");
+		return new PollingOptions((polling.mode() != null) ? polling.mode() : PollingOptions.DEFAULTS.mode(),
+				budget.toNanos());
+	}
+
+	static FlatBuffersOptions codec(Codec codec) {
+		String prefix = "rdma.rpc.codec.";
+		return new FlatBuffersOptions(
+				PropertyCheck.bytes(prefix + "gather-threshold", codec.gatherThreshold(), 0, Integer.MAX_VALUE, 1),
+				PropertyCheck.range(prefix + "max-depth", codec.maxDepth(), 1, 1000),
+				PropertyCheck.range(prefix + "max-amplification", codec.maxAmplification(), 1, Integer.MAX_VALUE));
+	}
+
+	static IwarpOptions iwarp(Iwarp iwarp) {
+		String prefix = "rdma.rpc.iwarp.";
+		DataSize segment = iwarp.maxSegmentSize();
+		int segmentBytes = (segment != null) ? PropertyCheck.bytes(prefix + "max-segment-size", segment,
+				IwarpOptions.MIN_ULPDU_BYTES, IwarpOptions.MAX_ULPDU_BYTES, 1) : 0;
+		return new IwarpOptions(iwarp.crc(), segmentBytes,
+				PropertyCheck.bytes(prefix + "copy-threshold", iwarp.copyThreshold(), 0, IwarpOptions.MAX_ULPDU_BYTES,
+						1),
+				PropertyCheck.bytes(prefix + "direct-receive-threshold", iwarp.directReceiveThreshold(), 1,
+						Integer.MAX_VALUE, 1),
+				socketBuffer(prefix + "send-buffer", iwarp.sendBuffer()),
+				socketBuffer(prefix + "receive-buffer", iwarp.receiveBuffer()), iwarp.peerToPeer(),
+				PropertyCheck.range(prefix + "max-queue-pairs", iwarp.maxQueuePairs(), 1, 1 << 24),
+				PropertyCheck.range(prefix + "max-read-depth", iwarp.maxReadDepth(), 1, IwarpOptions.MAX_READ_DEPTH),
+				PropertyCheck.notNegative(prefix + "drain-timeout", iwarp.drainTimeout()),
+				PropertyCheck.notNegative(prefix + "linger-timeout", iwarp.lingerTimeout()));
+	}
+
+	private static int socketBuffer(String name, @Nullable DataSize size) {
+		return (size != null) ? PropertyCheck.bytes(name, size, 1, Integer.MAX_VALUE, 1) : 0;
+	}
+
+	static RpcServerOptions server(RdmaRpcProperties properties) {
+		Server server = properties.server();
+		String prefix = "rdma.rpc.server.";
+		int port = PropertyCheck.range(prefix + "port", server.port(), 0, 65535);
+		InetSocketAddress address = (server.address() != null) ? new InetSocketAddress(server.address(), port)
+				: new InetSocketAddress(port);
+		ChannelOptions channel = channel(properties.queuePairs(),
+				messageBytes(prefix + "max-message-size", server.maxMessageSize()),
+				PropertyCheck.range(prefix + "max-calls-per-connection", server.maxCallsPerConnection(), 1,
+						ChannelOptions.MAX_CALLS),
+				PropertyCheck.positive(prefix + "handshake-timeout", server.handshakeTimeout()),
+				PropertyCheck.positive(prefix + "keep-alive", server.keepAlive()),
+				deadPeer(prefix + "dead-peer-timeout", server.deadPeerTimeout(), server.keepAlive()));
+		return new RpcServerOptions(address, channel, PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024),
+				PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE),
+				PropertyCheck.range(prefix + "max-concurrent-calls", server.maxConcurrentCalls(), 1, Integer.MAX_VALUE),
+				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()));
+	}
+
+	static ChannelOptions channel(QueuePairs queuePairs, int maxMessageBytes, int maxCalls, Duration handshakeTimeout,
+			Duration keepAlive, Duration deadPeerTimeout) {
+		String prefix = "rdma.rpc.queue-pairs.";
+		return new ChannelOptions(
+				PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(), ChannelOptions.MIN_FRAME_BYTES,
+						ChannelOptions.MAX_FRAME_BYTES, 8),
+				PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
+						ChannelOptions.MAX_CREDITS),
+				maxMessageBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(), deadPeerTimeout.toNanos());
+	}
+
+	static int messageBytes(String name, DataSize value) {
+		return PropertyCheck.bytes(name, value, 1, MAX_MESSAGE_BYTES, 1);
+	}
+
+	static Duration deadPeer(String name, Duration value, Duration keepAlive) {
+		PropertyCheck.positive(name, value);
+		PropertyCheck.that(value.compareTo(keepAlive) > 0, name, value, "more than keep-alive, which is " + keepAlive);
+		return value;
+	}
+
+}

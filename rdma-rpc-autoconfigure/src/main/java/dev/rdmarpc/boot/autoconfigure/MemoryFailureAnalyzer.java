@@ -1,0 +1,36 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+import dev.rdmarpc.memory.MemoryExhaustedException;
+
+/** Explains why there is not even the memory to start with. */
+class MemoryFailureAnalyzer extends AbstractFailureAnalyzer<MemoryExhaustedException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, MemoryExhaustedException cause) {
+		return new FailureAnalysis("Registered memory cannot be had: " + cause.getMessage() + ".",
+				"Give the process more direct memory with -XX:MaxDirectMemorySize, at least "
+						+ "'rdma.rpc.memory.max' and what the rest of the application needs, or lower "
+						+ "'rdma.rpc.memory.initial' and 'rdma.rpc.memory.max'.",
+				cause);
+	}
+
+}

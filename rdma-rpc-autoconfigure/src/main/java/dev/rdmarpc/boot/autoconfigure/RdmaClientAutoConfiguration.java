@@ -1,0 +1,64 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.List;
+import java.util.function.BiConsumer;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+import dev.rdmarpc.boot.RdmaClientCustomizer;
+import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.RdmaConnectionDetails;
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.transport.RdmaTransport;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} of the clients.
+ */
+@AutoConfiguration(after = RdmaTransportAutoConfiguration.class)
+public final class RdmaClientAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	RdmaConnectionDetails rdmaConnectionDetails(RdmaRpcProperties properties, Environment environment) {
+		return new PropertiesRdmaConnectionDetails(properties, environment);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(RdmaClients.class)
+	DefaultRdmaClients rdmaClients(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
+			RdmaConnectionDetails connectionDetails, ObjectProvider<RdmaClientCustomizer> customizers) {
+		properties.client().keySet().forEach((target) -> ClientSettings.of(target, properties));
+		List<BiConsumer<String, RpcClient.Builder>> applied = customizers
+			.orderedStream().<BiConsumer<String, RpcClient.Builder>>map((customizer) -> customizer::customize).toList();
+		return new DefaultRdmaClients(transport, codec, properties, connectionDetails, applied);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequiredClientsConnector rdmaRequiredClientsConnector(RdmaClients clients, RdmaRpcProperties properties) {
+		return new RequiredClientsConnector(clients, properties);
+	}
+
+}

@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+
+import dev.rdmarpc.boot.RdmaClientCustomizer;
+import dev.rdmarpc.boot.RdmaServerCustomizer;
+import dev.rdmarpc.boot.observation.RdmaClientObservationConvention;
+import dev.rdmarpc.boot.observation.RdmaClientObserver;
+import dev.rdmarpc.boot.observation.RdmaServerObservationConvention;
+import dev.rdmarpc.boot.observation.RdmaServerObserver;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} of observations of calls.
+ */
+@AutoConfiguration(before = { RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class },
+		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+@ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean(ObservationRegistry.class)
+public final class RdmaObservationAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "rdma.rpc.observation.client", matchIfMissing = true)
+	static class ClientConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		RdmaClientObserver rdmaClientObserver(ObservationRegistry registry,
+				ObjectProvider<RdmaClientObservationConvention> convention) {
+			return new RdmaClientObserver(registry, convention.getIfAvailable());
+		}
+
+		@Bean
+		@Order(0)
+		RdmaClientCustomizer rdmaClientObservationCustomizer(RdmaClientObserver observer) {
+			return (target, client) -> client.observer(observer);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "rdma.rpc.observation.server", matchIfMissing = true)
+	static class ServerConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		RdmaServerObserver rdmaServerObserver(ObservationRegistry registry,
+				ObjectProvider<RdmaServerObservationConvention> convention) {
+			return new RdmaServerObserver(registry, convention.getIfAvailable());
+		}
+
+		@Bean
+		@Order(0)
+		RdmaServerCustomizer rdmaServerObservationCustomizer(RdmaServerObserver observer) {
+			return (server) -> server.observer(observer);
+		}
+
+	}
+
+}

@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.concurrent.Executor;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+import dev.rdmarpc.boot.RdmaServerCustomizer;
+import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RdmaTransport;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} of a server for the beans annotated
+ * with {@link RdmaService}.
+ */
+@AutoConfiguration(after = { RdmaTransportAutoConfiguration.class, TaskExecutionAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "rdma.rpc.server.enabled", matchIfMissing = true)
+public final class RdmaServerAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(annotation = RdmaService.class)
+	RpcServer rdmaServer(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
+			ConfigurableApplicationContext context,
+			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> executor,
+			ObjectProvider<RdmaServerCustomizer> customizers) {
+		RpcServer.Builder builder = RpcServer.builder()
+			.transport(transport)
+			.codec(codec)
+			.options(CoreOptions.server(properties));
+		executor.ifAvailable((available) -> builder.executor(new DrainingExecutor(available, context)));
+		new ServiceExporter(context.getBeanFactory()).exportTo(builder);
+		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
+		return builder.build();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(RpcServer.class)
+	RdmaServerLifecycle rdmaServerLifecycle(RpcServer server, ConfigurableApplicationContext context) {
+		return new RdmaServerLifecycle(server, context);
+	}
+
+}

@@ -1,0 +1,84 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.VerbsProvider;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} of what servers and clients share:
+ * the verbs provider, its device, registered memory and the codec.
+ */
+@AutoConfiguration
+@EnableConfigurationProperties(RdmaRpcProperties.class)
+public final class RdmaTransportAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	IwarpProvider rdmaIwarpProvider(RdmaRpcProperties properties) {
+		return new IwarpProvider(CoreOptions.iwarp(properties.iwarp()));
+	}
+
+	/** Beans come before providers of the same name that the service loader finds. */
+	@Bean
+	@ConditionalOnMissingBean
+	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
+		List<VerbsProvider> providers = new ArrayList<>(beans.orderedStream().toList());
+		for (VerbsProvider discovered : ProviderSelection.discover()) {
+			if (providers.stream().noneMatch((provider) -> provider.name().equals(discovered.name()))) {
+				providers.add(discovered);
+			}
+		}
+		return ProviderSelection.select(CoreOptions.transport(properties).provider(), providers);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties) {
+		return RegisteredMemory.create(CoreOptions.memory(properties.memory()));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RdmaTransport rdmaTransport(RdmaRpcProperties properties, ProviderSelection selection, RegisteredMemory memory) {
+		TransportOptions options = CoreOptions.transport(properties);
+		return RdmaTransport.open(options, selection, memory);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	MessageCodec rdmaMessageCodec(RdmaRpcProperties properties) {
+		return new FlatBuffersCodec(CoreOptions.codec(properties.codec()));
+	}
+
+}

@@ -1,0 +1,191 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.convert.ApplicationConversionService;
+
+import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.rpc.RpcClientOptions;
+import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.CrcMode;
+import dev.rdmarpc.verbs.iwarp.IwarpOptions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class RdmaRpcPropertiesTests {
+
+	@Test
+	void defaultsAreThoseOfTheCore() {
+		RdmaRpcProperties properties = bind(Map.of());
+		assertThat(CoreOptions.memory(properties.memory())).isEqualTo(MemoryOptions.DEFAULTS);
+		assertThat(CoreOptions.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
+		assertThat(CoreOptions.codec(properties.codec())).isEqualTo(FlatBuffersOptions.defaults());
+		assertThat(CoreOptions.iwarp(properties.iwarp())).isEqualTo(IwarpOptions.DEFAULTS);
+		assertThat(CoreOptions.server(properties))
+			.isEqualTo(RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(RdmaRpcProperties.DEFAULT_PORT)));
+		ClientSettings client = ClientSettings.of("any", properties);
+		assertThat(client).isEqualTo(
+				new ClientSettings("localhost", RdmaRpcProperties.DEFAULT_PORT, false, RpcClientOptions.DEFAULTS));
+	}
+
+	@Test
+	void serverOptions() {
+		RdmaRpcProperties properties = bind(Map.ofEntries(Map.entry("rdma.rpc.server.address", "127.0.0.1"),
+				Map.entry("rdma.rpc.server.port", "99"), Map.entry("rdma.rpc.server.loops", "2"),
+				Map.entry("rdma.rpc.server.max-connections", "3"),
+				Map.entry("rdma.rpc.server.max-concurrent-calls", "4"),
+				Map.entry("rdma.rpc.server.max-calls-per-connection", "5"),
+				Map.entry("rdma.rpc.server.max-message-size", "1MB"),
+				Map.entry("rdma.rpc.server.handshake-timeout", "6s"), Map.entry("rdma.rpc.server.keep-alive", "7s"),
+				Map.entry("rdma.rpc.server.dead-peer-timeout", "8s"), Map.entry("rdma.rpc.server.drain-timeout", "9s"),
+				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
+		ChannelOptions channel = new ChannelOptions(4096, 10, 1 << 20, 5, Duration.ofSeconds(6).toNanos(),
+				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos());
+		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
+				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
+	}
+
+	@Test
+	void targetThenDefaultThenBuiltIn() {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.client.default.host", "general",
+				"rdma.rpc.client.default.deadline", "2s", "rdma.rpc.client.orders.host", "special",
+				"rdma.rpc.client.orders.required", "true", "rdma.rpc.client.orders.max-calls", "17",
+				"rdma.rpc.client.orders.initial-backoff", "1ms", "rdma.rpc.client.default.max-backoff", "3ms",
+				"rdma.rpc.client.orders.max-message-size", "1KB"));
+		ClientSettings orders = ClientSettings.of("orders", properties);
+		assertThat(orders.host()).isEqualTo("special");
+		assertThat(orders.port()).isEqualTo(RdmaRpcProperties.DEFAULT_PORT);
+		assertThat(orders.required()).isTrue();
+		assertThat(orders.options().defaultDeadline()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(orders.options().initialBackoff()).isEqualTo(Duration.ofMillis(1));
+		assertThat(orders.options().maxBackoff()).isEqualTo(Duration.ofMillis(3));
+		assertThat(orders.options().channel().maxCalls()).isEqualTo(17);
+		assertThat(orders.options().channel().maxMessageBytes()).isEqualTo(1024);
+	}
+
+	@Test
+	void unknownTargetHasTheDefaults() {
+		RdmaRpcProperties properties = bind(
+				Map.of("rdma.rpc.client.default.host", "general", "rdma.rpc.client.orders.host", "special"));
+		assertThat(ClientSettings.of("others", properties).host()).isEqualTo("general");
+	}
+
+	@Test
+	void iwarpOptions() {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.iwarp.crc", "required", "rdma.rpc.iwarp.max-segment-size",
+				"1400B", "rdma.rpc.iwarp.copy-threshold", "1KB", "rdma.rpc.iwarp.direct-receive-threshold", "4KB",
+				"rdma.rpc.iwarp.send-buffer", "1MB", "rdma.rpc.iwarp.receive-buffer", "2MB",
+				"rdma.rpc.iwarp.peer-to-peer", "false", "rdma.rpc.iwarp.max-queue-pairs", "7",
+				"rdma.rpc.iwarp.max-read-depth", "8", "rdma.rpc.iwarp.drain-timeout", "9s"));
+		assertThat(CoreOptions.iwarp(properties.iwarp())).isEqualTo(new IwarpOptions(CrcMode.REQUIRED, 1400, 1024, 4096,
+				1 << 20, 2 << 20, false, 7, 8, Duration.ofSeconds(9), Duration.ofSeconds(2)));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			rdma.rpc.memory.max                      | 5000B   | a positive multiple of 4096B
+			rdma.rpc.memory.max                      | 0B      | a positive multiple of 4096B
+			rdma.rpc.memory.initial                  | 512MB   | from 0B to rdma.rpc.memory.max, which is 268435456B
+			rdma.rpc.memory.initial                  | 1B      | a multiple of 4096B
+			rdma.rpc.memory.extent                   | 0B      | a multiple of 4096B from 4096B to 1073741824B
+			rdma.rpc.memory.extent                   | 2GB     | from 4096B to 1073741824B
+			rdma.rpc.memory.thread-cache             | -1B     | from 0B to 2147483647B
+			rdma.rpc.memory.allocation-timeout       | -1s     | not negative
+			rdma.rpc.queue-pairs.frame-size          | 1KB     | a multiple of 8B from 2048B to 1048576B
+			rdma.rpc.queue-pairs.frame-size          | 8193B   | a multiple of 8B
+			rdma.rpc.queue-pairs.credits             | 1       | from 8 to 16384
+			rdma.rpc.queue-pairs.max-receives        | 0       | at least 8
+			rdma.rpc.queue-pairs.send-depth          | 0       | at least 8
+			rdma.rpc.queue-pairs.read-depth          | 0       | at least 1
+			rdma.rpc.polling.spin-budget             | 2s      | from 0s to 1s
+			rdma.rpc.polling.spin-budget             | -1ns    | from 0s to 1s
+			rdma.rpc.codec.gather-threshold          | -1B     | from 0B to 2147483647B
+			rdma.rpc.codec.max-depth                 | 0       | from 1 to 1000
+			rdma.rpc.codec.max-amplification         | 0       | at least 1
+			rdma.rpc.iwarp.max-segment-size          | 64KB    | from 128B to 65535B
+			rdma.rpc.iwarp.copy-threshold            | 64KB    | from 0B to 65535B
+			rdma.rpc.iwarp.direct-receive-threshold  | 0B      | from 1B to 2147483647B
+			rdma.rpc.iwarp.send-buffer               | 0B      | from 1B to 2147483647B
+			rdma.rpc.iwarp.receive-buffer            | 4GB     | from 1B to 2147483647B
+			rdma.rpc.iwarp.max-queue-pairs           | 0       | from 1 to 16777216
+			rdma.rpc.iwarp.max-read-depth            | 20000   | from 1 to 16382
+			rdma.rpc.iwarp.drain-timeout             | -1s     | not negative
+			rdma.rpc.iwarp.linger-timeout            | -1s     | not negative
+			rdma.rpc.server.port                     | 65536   | from 0 to 65535
+			rdma.rpc.server.loops                    | 0       | from 1 to 1024
+			rdma.rpc.server.max-connections          | 0       | at least 1
+			rdma.rpc.server.max-concurrent-calls     | 0       | at least 1
+			rdma.rpc.server.max-calls-per-connection | 65537   | from 1 to 65536
+			rdma.rpc.server.max-message-size         | 1GB     | from 1B to 1073741823B
+			rdma.rpc.server.handshake-timeout        | 0s      | positive
+			rdma.rpc.server.keep-alive               | 0s      | positive
+			rdma.rpc.server.dead-peer-timeout        | 10s     | more than keep-alive, which is PT10S
+			rdma.rpc.server.drain-timeout            | -1s     | not negative
+			rdma.rpc.client.a.port                   | 70000   | from 0 to 65535
+			rdma.rpc.client.a.host                   | ' '     | a name or address
+			rdma.rpc.client.a.deadline               | -1s     | not negative
+			rdma.rpc.client.default.deadline         | -1s     | not negative
+			rdma.rpc.client.a.connect-timeout        | 0s      | positive
+			rdma.rpc.client.a.initial-backoff        | 0s      | positive
+			rdma.rpc.client.a.max-backoff            | 1ms     | not less than initial-backoff, which is PT0.05S
+			rdma.rpc.client.a.handshake-timeout      | 0s      | positive
+			rdma.rpc.client.a.keep-alive             | 400d    | positive, at most 365 days
+			rdma.rpc.client.a.dead-peer-timeout      | 1s      | more than keep-alive
+			rdma.rpc.client.a.max-message-size       | 0B      | from 1B
+			rdma.rpc.client.a.max-calls              | 0       | from 1 to 65536
+			rdma.rpc.provider                        | ' '     | the name of a provider, or auto
+			""")
+	void valueOutOfBoundsIsRefusedByName(String name, String value, String expected) {
+		RdmaRpcProperties properties = bind(Map.of(name, value));
+		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class).isThrownBy(() -> {
+			CoreOptions.memory(properties.memory());
+			CoreOptions.transport(properties);
+			CoreOptions.codec(properties.codec());
+			CoreOptions.iwarp(properties.iwarp());
+			CoreOptions.server(properties);
+			ClientSettings.of("a", properties);
+		}).satisfies((ex) -> {
+			assertThat(ex.getName()).isEqualTo(name);
+			assertThat(ex.getValue()).isNotNull();
+			assertThat(ex.getReason()).startsWith("Expected: ").contains(expected).endsWith(".");
+		});
+	}
+
+	private static RdmaRpcProperties bind(Map<String, String> values) {
+		return new Binder(List.of(new MapConfigurationPropertySource(values)), null,
+				ApplicationConversionService.getSharedInstance())
+			.bindOrCreate("rdma.rpc", Bindable.of(RdmaRpcProperties.class));
+	}
+
+}

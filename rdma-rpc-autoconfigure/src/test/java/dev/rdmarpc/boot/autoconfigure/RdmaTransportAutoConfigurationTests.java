@@ -1,0 +1,188 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.PollingMode;
+import dev.rdmarpc.transport.PollingOptions;
+import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.ProviderAvailability;
+import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.VerbsProvider;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RdmaTransportAutoConfigurationTests {
+
+	private final ApplicationContextRunner runner = RdmaContextRunner.create();
+
+	@Test
+	void bestProviderIsOpenedByDefault() {
+		this.runner.run((context) -> {
+			assertThat(context).hasSingleBean(RdmaTransport.class).doesNotHaveBean(RpcServer.class);
+			ProviderSelection selection = context.getBean(RdmaTransport.class).selection();
+			assertThat(selection.provider()).isSameAs(context.getBean(IwarpProvider.class));
+			assertThat(selection.reason()).startsWith("best available");
+			assertThat(context.getBean(MessageCodec.class)).isInstanceOf(FlatBuffersCodec.class);
+		});
+	}
+
+	@Test
+	void propertiesBecomeOptions() {
+		this.runner.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
+				"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
+				"rdma.rpc.queue-pairs.max-receives=1000", "rdma.rpc.queue-pairs.send-depth=100",
+				"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-budget=9us")
+			.run((context) -> {
+				RdmaTransport transport = context.getBean(RdmaTransport.class);
+				assertThat(transport.options()).isEqualTo(new TransportOptions("iwarp", "iwarp0",
+						new PollingOptions(PollingMode.EVENT, 9_000), 1000, 100, 3));
+				assertThat(transport.memory().options()).isEqualTo(new MemoryOptions(1 << 20, 32 << 20, 1 << 20,
+						64 << 10, Duration.ofMillis(7), LeakDetection.PARANOID));
+				assertThat(transport.selection().reason()).startsWith("asked for by name");
+			});
+	}
+
+	@Test
+	void closingTheContextClosesTheMemory() {
+		RegisteredMemory[] memory = new RegisteredMemory[1];
+		this.runner.run((context) -> memory[0] = context.getBean(RegisteredMemory.class));
+		assertThat(memory[0].metrics().registeredBytes()).isZero();
+		assertThat(memory[0].metrics().outstanding()).isZero();
+	}
+
+	@Test
+	void ownBeansTakeTheirPlace() {
+		this.runner.withUserConfiguration(OwnBeans.class).run((context) -> {
+			assertThat(context).hasSingleBean(RegisteredMemory.class)
+				.hasSingleBean(MessageCodec.class)
+				.hasSingleBean(IwarpProvider.class);
+			assertThat(context).hasBean("ownMemory").hasBean("ownCodec").hasBean("ownProvider");
+			assertThat(context.getBean(RdmaTransport.class).memory()).isSameAs(context.getBean("ownMemory"));
+			assertThat(context.getBean(ProviderSelection.class).provider()).isSameAs(context.getBean("ownProvider"));
+		});
+	}
+
+	@Test
+	void providerBeanIsRankedWithOthers() {
+		this.runner.withUserConfiguration(MissingAdapter.class).run((context) -> {
+			ProviderSelection selection = context.getBean(ProviderSelection.class);
+			assertThat(selection.provider().name()).isEqualTo("iwarp");
+			assertThat(selection.candidates()).extracting(ProviderSelection.Candidate::name)
+				.startsWith("adapter")
+				.contains("iwarp");
+			assertThat(selection.reason()).contains("not adapter: no adapter in this test");
+		});
+	}
+
+	@Test
+	void providerThatIsNotAvailableFailsWithItsReason() {
+		this.runner.withUserConfiguration(MissingAdapter.class)
+			.withPropertyValues("rdma.rpc.provider=adapter")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(VerbsException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(VerbsError.UNAVAILABLE))
+				.hasMessageContaining("no adapter in this test"));
+	}
+
+	@Test
+	void deviceThatIsNotThereFails() {
+		this.runner.withPropertyValues("rdma.rpc.device=mlx5_0")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(VerbsException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(VerbsError.NO_SUCH_DEVICE)));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnBeans {
+
+		@Bean
+		RegisteredMemory ownMemory() {
+			return RegisteredMemory.create(MemoryOptions.builder().initialBytes(1 << 20).build());
+		}
+
+		@Bean
+		MessageCodec ownCodec() {
+			return new FlatBuffersCodec();
+		}
+
+		@Bean
+		IwarpProvider ownProvider() {
+			return new IwarpProvider();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class MissingAdapter {
+
+		@Bean
+		VerbsProvider adapterProvider() {
+			return new VerbsProvider() {
+
+				@Override
+				public String name() {
+					return "adapter";
+				}
+
+				@Override
+				public int preference() {
+					return 300;
+				}
+
+				@Override
+				public ProviderAvailability availability() {
+					return ProviderAvailability.unavailable("no adapter in this test");
+				}
+
+				@Override
+				public List<String> deviceNames() {
+					return List.of();
+				}
+
+				@Override
+				public VerbsDevice openDevice(@Nullable String name) {
+					throw new VerbsException(VerbsError.UNAVAILABLE, "no adapter in this test");
+				}
+
+			};
+		}
+
+	}
+
+}
