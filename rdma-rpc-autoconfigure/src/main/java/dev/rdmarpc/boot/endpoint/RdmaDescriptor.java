@@ -1,0 +1,90 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.endpoint;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+import dev.rdmarpc.verbs.DeviceLimits;
+
+/**
+ * What the endpoint {@code rdma} answers.
+ *
+ * @param provider the verbs provider and why it was chosen
+ * @param device name of the device
+ * @param limits what the device can do
+ * @param memory registered memory
+ * @param loops the loops that are running
+ * @param server the server, if there is one
+ * @param clients the clients
+ */
+public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceLimits limits, MemoryDescriptor memory,
+		List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
+		List<ClientDescriptor> clients) implements OperationResponseBody {
+
+	/** The provider that is used, why, and all that were asked. */
+	public record ProviderDescriptor(String name, String reason, List<CandidateDescriptor> candidates) {
+
+	}
+
+	/** A provider and its answer to whether it can work here. */
+	public record CandidateDescriptor(String name, boolean available, String reason) {
+
+	}
+
+	/** Registered memory; sizes in bytes. */
+	public record MemoryDescriptor(long max, long registered, long allocated, long cached, long user, int extents,
+			long buffers, long allocations, long waits, long failures, long leaks) {
+
+	}
+
+	/** A loop, its counters since its start, and its channels. */
+	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long waits,
+			long waitMillis, long sentBytes, long receivedBytes, List<ChannelDescriptor> channels) {
+
+	}
+
+	/** A channel: one queue pair and its peer. */
+	public record ChannelDescriptor(String peer, String state) {
+
+	}
+
+	/** The server and what it offers. */
+	public record ServerDescriptor(boolean running, @Nullable String address, int activeCalls,
+			List<ServiceDescriptor> services) {
+
+	}
+
+	/** A service by its name on the wire. */
+	public record ServiceDescriptor(String name, String type, List<MethodDescriptor> methods) {
+
+	}
+
+	/** A method by its name on the wire. */
+	public record MethodDescriptor(String name, String signature, boolean asynchronous, boolean inline,
+			boolean idempotent) {
+
+	}
+
+	/** A client, and why it has no connection. */
+	public record ClientDescriptor(String target, String state, String lastFailure) {
+
+	}
+
+}

@@ -1,0 +1,54 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.endpoint;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.info.Info;
+import org.springframework.boot.actuate.info.InfoContributor;
+
+import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RdmaTransport;
+
+/** Adds provider, device and the server's port to {@code info}. */
+public class RdmaInfoContributor implements InfoContributor {
+
+	private final RdmaTransport transport;
+
+	private final @Nullable RpcServer server;
+
+	/** Creates the contributor. */
+	public RdmaInfoContributor(RdmaTransport transport, @Nullable RpcServer server) {
+		this.transport = transport;
+		this.server = server;
+	}
+
+	@Override
+	public void contribute(Info.Builder builder) {
+		Map<String, Object> details = new LinkedHashMap<>();
+		details.put("provider", this.transport.selection().provider().name());
+		details.put("reason", this.transport.selection().reason());
+		details.put("device", this.transport.device().name());
+		if (this.server != null && this.server.isRunning()) {
+			details.put("port", this.server.port());
+		}
+		builder.withDetail("rdma", details);
+	}
+
+}

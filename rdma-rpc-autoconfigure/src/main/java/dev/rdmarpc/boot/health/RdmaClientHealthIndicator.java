@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.health;
+
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+import dev.rdmarpc.rpc.ConnectionState;
+import dev.rdmarpc.rpc.RpcClient;
+
+/**
+ * Whether a target can be called. While its connection cannot be established, a target
+ * that the application requires is DOWN, and any other UNKNOWN: an application that does
+ * without should not be taken out of service because of it.
+ */
+public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
+
+	private final RpcClient client;
+
+	private final boolean required;
+
+	/** Creates the indicator of a client. */
+	public RdmaClientHealthIndicator(RpcClient client, boolean required) {
+		super("RDMA client health check failed");
+		this.client = client;
+		this.required = required;
+	}
+
+	@Override
+	protected void doHealthCheck(Health.Builder builder) {
+		ConnectionState state = this.client.state();
+		String failure = this.client.lastFailure();
+		switch (state) {
+			case READY, IDLE -> builder.up();
+			case CONNECTING -> {
+				if (failure.isEmpty()) {
+					builder.up();
+				}
+				else {
+					missing(builder);
+				}
+			}
+			case BACKOFF -> missing(builder);
+			case CLOSED -> builder.outOfService();
+		}
+		builder.withDetail("state", state);
+		if (state != ConnectionState.READY && !failure.isEmpty()) {
+			builder.withDetail("lastFailure", failure);
+		}
+		builder.withDetail("required", this.required);
+	}
+
+	private void missing(Health.Builder builder) {
+		if (this.required) {
+			builder.down();
+		}
+		else {
+			builder.unknown();
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.metrics;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
+
+/** The meters of the transport. Those of calls come from observations. */
+public enum RdmaMeters implements MeterDocumentation {
+
+	/** Bytes of the pool's extents. */
+	MEMORY_REGISTERED("rdma.memory.registered", Meter.Type.GAUGE, "bytes"),
+
+	/** Bytes the pool may register at most. */
+	MEMORY_MAX("rdma.memory.max", Meter.Type.GAUGE, "bytes"),
+
+	/** Bytes of buffers in use, posted receives included. */
+	MEMORY_ALLOCATED("rdma.memory.allocated", Meter.Type.GAUGE, "bytes"),
+
+	/** Bytes of free buffers that threads keep for themselves. */
+	MEMORY_CACHED("rdma.memory.cached", Meter.Type.GAUGE, "bytes"),
+
+	/** Bytes of the application's own memory that is registered. */
+	MEMORY_USER("rdma.memory.user", Meter.Type.GAUGE, "bytes"),
+
+	/** Extents of the pool. */
+	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents"),
+
+	/** Buffers in use, posted receives included. */
+	MEMORY_BUFFERS("rdma.memory.buffers", Meter.Type.GAUGE, "buffers"),
+
+	/** Buffers allocated. */
+	MEMORY_ALLOCATIONS("rdma.memory.allocations", Meter.Type.COUNTER, "allocations"),
+
+	/** Allocations that had to wait for others to release. */
+	MEMORY_WAITS("rdma.memory.waits", Meter.Type.COUNTER, "allocations"),
+
+	/** Allocations for which there was no memory. */
+	MEMORY_FAILURES("rdma.memory.failures", Meter.Type.COUNTER, "allocations"),
+
+	/** Buffers lost without having been released. */
+	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers"),
+
+	/** Open queue pairs. */
+	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs"),
+
+	/** Queue pairs the device can have at most. */
+	QUEUE_PAIRS_MAX("rdma.queue.pairs.max", Meter.Type.GAUGE, "queue pairs"),
+
+	/** Calls waiting for their reply on all queue pairs. */
+	QUEUE_PAIRS_CALLS("rdma.queue.pairs.calls", Meter.Type.GAUGE, "calls"),
+
+	/** Work completions taken. */
+	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions"),
+
+	/** Polls that found completions; entries per poll say how well batching works. */
+	COMPLETION_POLLS("rdma.completion.polls", Meter.Type.COUNTER, "polls"),
+
+	/** Waits for an event, after polling in vain, and the time spent in them. */
+	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds"),
+
+	/** Bytes of frames. */
+	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return BytesKeyNames.values();
+		}
+
+	};
+
+	private final String name;
+
+	private final Meter.Type type;
+
+	private final String unit;
+
+	RdmaMeters(String name, Meter.Type type, String unit) {
+		this.name = name;
+		this.type = type;
+		this.unit = unit;
+	}
+
+	@Override
+	public String getName() {
+		return this.name;
+	}
+
+	@Override
+	public Meter.Type getType() {
+		return this.type;
+	}
+
+	@Override
+	public String getBaseUnit() {
+		return this.unit;
+	}
+
+	/** Keys of {@link #BYTES}. */
+	public enum BytesKeyNames implements KeyName {
+
+		/** Either {@code sent} or {@code received}. */
+		DIRECTION;
+
+		@Override
+		public String asString() {
+			return "direction";
+		}
+
+	}
+
+}

@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.observation;
+
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.HighCardinalityKeyNames;
+import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.LowCardinalityKeyNames;
+import dev.rdmarpc.rpc.MethodDescriptor;
+import dev.rdmarpc.rpc.RpcStatus;
+
+/** The key values that both sides have in common. */
+final class CallKeyValues {
+
+	private CallKeyValues() {
+	}
+
+	static KeyValues lowCardinality(MethodDescriptor method, @Nullable RpcStatus status) {
+		return KeyValues.of(LowCardinalityKeyNames.SERVICE.withValue(method.service()),
+				LowCardinalityKeyNames.METHOD.withValue(method.name()),
+				LowCardinalityKeyNames.STATUS.withValue((status != null) ? status.name() : KeyValue.NONE_VALUE));
+	}
+
+	static KeyValues highCardinality(String peer) {
+		return KeyValues.of(HighCardinalityKeyNames.PEER.withValue(peer));
+	}
+
+}

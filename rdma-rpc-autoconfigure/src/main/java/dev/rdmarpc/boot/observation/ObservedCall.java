@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.observation;
+
+import java.util.function.Consumer;
+
+import io.micrometer.observation.Observation;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.rpc.CallObservation;
+import dev.rdmarpc.rpc.RpcStatus;
+
+/** A call as an observation. */
+final class ObservedCall implements CallObservation {
+
+	private final Observation observation;
+
+	private final Consumer<RpcStatus> statusSetter;
+
+	ObservedCall(Observation observation, Consumer<RpcStatus> statusSetter) {
+		this.observation = observation;
+		this.statusSetter = statusSetter;
+	}
+
+	@Override
+	public Scope openScope() {
+		return this.observation.openScope()::close;
+	}
+
+	@Override
+	public void callEnded(RpcStatus status, @Nullable Throwable error) {
+		this.statusSetter.accept(status);
+		if (error != null) {
+			this.observation.error(error);
+		}
+		this.observation.stop();
+	}
+
+}

@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.observation;
+
+import io.micrometer.observation.transport.Kind;
+import io.micrometer.observation.transport.SenderContext;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.rpc.CallMetadata;
+import dev.rdmarpc.rpc.MethodDescriptor;
+import dev.rdmarpc.rpc.RpcStatus;
+
+/** An observed call on the side that makes it. Its carrier travels with the request. */
+public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
+
+	private final MethodDescriptor method;
+
+	private final String target;
+
+	private volatile @Nullable RpcStatus status;
+
+	/** Creates the context of a call that begins. */
+	public RdmaClientObservationContext(MethodDescriptor method, String target, CallMetadata metadata) {
+		super((carrier, key, value) -> {
+			if (carrier != null) {
+				carrier.put(key, value);
+			}
+		}, Kind.CLIENT);
+		this.method = method;
+		this.target = target;
+		setCarrier(metadata);
+		setRemoteServiceName(method.service());
+		setRemoteServiceAddress(target);
+	}
+
+	/** The method called. */
+	public MethodDescriptor getMethod() {
+		return this.method;
+	}
+
+	/** Who is called: the name of the target, or host and port. */
+	public String getTarget() {
+		return this.target;
+	}
+
+	/** How the call ended, or {@code null} as long as it goes on. */
+	public @Nullable RpcStatus getStatus() {
+		return this.status;
+	}
+
+	void setStatus(RpcStatus status) {
+		this.status = status;
+	}
+
+}

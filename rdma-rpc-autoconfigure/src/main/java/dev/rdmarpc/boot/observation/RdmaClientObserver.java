@@ -1,0 +1,55 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.observation;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.rpc.CallMetadata;
+import dev.rdmarpc.rpc.CallObservation;
+import dev.rdmarpc.rpc.CallObserver;
+import dev.rdmarpc.rpc.MethodDescriptor;
+
+/** Makes an observation of each call of a client. */
+public class RdmaClientObserver implements CallObserver {
+
+	private static final RdmaClientObservationConvention DEFAULT_CONVENTION = new DefaultRdmaClientObservationConvention();
+
+	private final ObservationRegistry registry;
+
+	private final @Nullable RdmaClientObservationConvention convention;
+
+	/**
+	 * Creates an observer.
+	 * @param convention in place of the default one, or {@code null}
+	 */
+	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention) {
+		this.registry = registry;
+		this.convention = convention;
+	}
+
+	@Override
+	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
+		RdmaClientObservationContext context = new RdmaClientObservationContext(method, peer, metadata);
+		Observation observation = RdmaObservationDocumentation.CLIENT_CALL
+			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
+			.start();
+		return new ObservedCall(observation, context::setStatus);
+	}
+
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.observation;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/** The observations of calls. Every timer has the tag {@code error} of Micrometer too. */
+public enum RdmaObservationDocumentation implements ObservationDocumentation {
+
+	/** A call on the side that makes it, from encoding to decoding. */
+	CLIENT_CALL {
+
+		@Override
+		public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+			return DefaultRdmaClientObservationConvention.class;
+		}
+
+		@Override
+		public String getPrefix() {
+			return "";
+		}
+
+		@Override
+		public KeyName[] getLowCardinalityKeyNames() {
+			return LowCardinalityKeyNames.values();
+		}
+
+		@Override
+		public KeyName[] getHighCardinalityKeyNames() {
+			return HighCardinalityKeyNames.values();
+		}
+
+	},
+
+	/** A call on the side that serves it, as long as its handler runs. */
+	SERVER_CALL {
+
+		@Override
+		public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+			return DefaultRdmaServerObservationConvention.class;
+		}
+
+		@Override
+		public String getPrefix() {
+			return "";
+		}
+
+		@Override
+		public KeyName[] getLowCardinalityKeyNames() {
+			return LowCardinalityKeyNames.values();
+		}
+
+		@Override
+		public KeyName[] getHighCardinalityKeyNames() {
+			return HighCardinalityKeyNames.values();
+		}
+
+	};
+
+	/** Keys of timers and spans. */
+	public enum LowCardinalityKeyNames implements KeyName {
+
+		/** The service's name on the wire. */
+		SERVICE {
+
+			@Override
+			public String asString() {
+				return "service";
+			}
+
+		},
+
+		/** The method's name on the wire. */
+		METHOD {
+
+			@Override
+			public String asString() {
+				return "method";
+			}
+
+		},
+
+		/** How the call ended: OK, DEADLINE_EXCEEDED, …; none as long as it goes on. */
+		STATUS {
+
+			@Override
+			public String asString() {
+				return "status";
+			}
+
+		}
+
+	}
+
+	/** Keys of spans only. */
+	public enum HighCardinalityKeyNames implements KeyName {
+
+		/** The other side: the target called, or the caller's address. */
+		PEER {
+
+			@Override
+			public String asString() {
+				return "peer";
+			}
+
+		}
+
+	}
+
+}
