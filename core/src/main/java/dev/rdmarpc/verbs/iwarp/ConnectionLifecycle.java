@@ -230,15 +230,20 @@ final class ConnectionLifecycle {
 			if (this.state != QueuePairState.CONNECTING) {
 				return false;
 			}
-			this.connection = this.reactor.register(this.queuePair, channel, parameters);
-			this.connectionEnded = ended;
-			this.state = QueuePairState.READY_TO_SEND;
-			serve();
+			attach(this.reactor.register(this.queuePair, channel, parameters), ended);
 			return true;
 		}
 		finally {
 			this.reactor.unlock();
 		}
+	}
+
+	/** Makes a connection this queue pair's; the caller holds the lock. */
+	void attach(Connection established, @Nullable Runnable ended) {
+		this.connection = established;
+		this.connectionEnded = ended;
+		this.state = QueuePairState.READY_TO_SEND;
+		serve();
 	}
 
 	/** Begins the orderly end of the connection. */
