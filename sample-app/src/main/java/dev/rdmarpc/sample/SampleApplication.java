@@ -18,11 +18,14 @@ package dev.rdmarpc.sample;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
 /**
- * The feature store, its REST façade and its Actuator in one process.
+ * A feature store, served and called over RDMA verbs. One process does both by default;
+ * the profiles {@code server} and {@code client} split it in two.
  */
 @SpringBootApplication
+@ConfigurationPropertiesScan
 public class SampleApplication {
 
 	public static void main(String[] args) {

@@ -16,23 +16,106 @@
 
 package dev.rdmarpc.sample;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpoint;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+/** The whole application in one process: HTTP in, RDMA verbs between façade and store. */
+@SpringBootTest(properties = { "rdma.rpc.server.port=0", "rdma.rpc.memory.leak-detection=paranoid" })
+@AutoConfigureMockMvc
 class SampleApplicationTests {
 
 	@Autowired
-	private HealthEndpoint health;
+	private MockMvcTester mvc;
 
 	@Test
-	void startsHealthy() {
-		assertThat(this.health.health().getStatus()).isEqualTo(Status.UP);
+	void putsAndGetsFeatures() {
+		assertThat(this.mvc.put().uri("/features/alice").contentType(MediaType.APPLICATION_JSON).content("[1.5,2.5]"))
+			.hasStatusOk()
+			.bodyJson()
+			.extractingPath("version")
+			.isEqualTo(1);
+		assertThat(this.mvc.get().uri("/features/alice")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("values[1]")
+			.isEqualTo(2.5);
+		assertThat(this.mvc.get().uri("/features/nobody")).hasStatus(HttpStatus.NOT_FOUND);
+		assertThat(this.mvc.get().uri("/features/alice/async").exchange()).hasStatusOk()
+			.bodyJson()
+			.extractingPath("key")
+			.isEqualTo("alice");
+	}
+
+	@Test
+	void getsSeveralAndScans() {
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.mvc.put().uri("/features/page-" + i).contentType(MediaType.APPLICATION_JSON).content("[1]"))
+				.hasStatusOk();
+		}
+		assertThat(this.mvc.post()
+			.uri("/features/multi-get")
+			.contentType(MediaType.APPLICATION_JSON)
+			.content("[\"page-1\",\"page-9\",\"page-3\"]")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("[*].key")
+			.asArray()
+			.containsExactly("page-1", "page-3");
+		assertThat(this.mvc.get().uri("/features?prefix=page-&limit=2")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("next")
+			.isEqualTo("page-1");
+		assertThat(this.mvc.get().uri("/features?prefix=page-&after=page-1&limit=10")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("vectors[*].key")
+			.asArray()
+			.containsExactly("page-2", "page-3", "page-4");
+	}
+
+	@Test
+	void carriesLargeValues() {
+		byte[] blob = new byte[3 << 20];
+		ThreadLocalRandom.current().nextBytes(blob);
+		assertThat(this.mvc.put()
+			.uri("/features/model/blob")
+			.contentType(MediaType.APPLICATION_OCTET_STREAM)
+			.content(blob)).hasStatus(HttpStatus.NO_CONTENT);
+		assertThat(this.mvc.get().uri("/features/model/blob").exchange().getResponse().getContentAsByteArray())
+			.isEqualTo(blob);
+	}
+
+	@Test
+	void tellsWhatWasWrong() {
+		assertThat(this.mvc.get().uri("/features?limit=0")).hasStatus(HttpStatus.BAD_REQUEST)
+			.bodyJson()
+			.extractingPath("detail")
+			.isEqualTo("limit 0 (expected: 1 to 1000)");
+	}
+
+	@Test
+	void showsItselfInActuator() {
+		assertThat(this.mvc.get().uri("/features/anybody")).hasStatus(HttpStatus.NOT_FOUND);
+		assertThat(this.mvc.get().uri("/actuator/rdma")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("provider.name")
+			.isEqualTo("iwarp");
+		assertThat(this.mvc.get().uri("/actuator/metrics/rdma.rpc.client.calls?tag=method:get")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("measurements[0].value")
+			.asNumber()
+			.satisfies((count) -> assertThat(count.doubleValue()).isPositive());
+		assertThat(this.mvc.get().uri("/actuator/health")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("components.rdma.status")
+			.isEqualTo("UP");
+		assertThat(this.mvc.get().uri("/index.html")).hasStatusOk();
 	}
 
 }
