@@ -136,9 +136,13 @@ final class ForkedProcess implements AutoCloseable {
 		return answer.substring(2).trim();
 	}
 
+	/** Reads the next answer; what the virtual machine itself may print is skipped. */
 	private String readAnswer() {
 		try {
 			String line = this.answers.readLine();
+			while (line != null && !line.startsWith("ok") && !line.startsWith("error")) {
+				line = this.answers.readLine();
+			}
 			return (line != null) ? line : "has ended";
 		}
 		catch (IOException ex) {
