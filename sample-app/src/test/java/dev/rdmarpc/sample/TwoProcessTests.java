@@ -1,0 +1,178 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.sample;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import dev.rdmarpc.memory.MemoryMetrics;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.RpcException;
+import dev.rdmarpc.rpc.RpcStatus;
+import dev.rdmarpc.sample.store.FeatureStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The client of the sample lives through the sudden death of the process that serves it.
+ */
+class TwoProcessTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final int THREADS = 4;
+
+	@TempDir
+	private Path directory;
+
+	private final Queue<Failure> failures = new ConcurrentLinkedQueue<>();
+
+	private final AtomicLong successes = new AtomicLong();
+
+	private final List<Thread> threads = new ArrayList<>();
+
+	private volatile boolean stopped;
+
+	@Test
+	void callsFailAtOnceWhenTheServerIsKilledAndSucceedWhenItIsBack() throws Exception {
+		int port;
+		try (ServerProcess server = ServerProcess.start(this.directory.resolve("first.log"), 0)) {
+			port = server.port();
+			try (ConfigurableApplicationContext context = startClient(port)) {
+				MemoryMetrics memory = context.getBean(RegisteredMemory.class).metrics();
+				FeatureStore store = context.getBean(FeatureStore.class);
+				store.put("first", new float[] { 1 });
+				await("nothing under way but posted receives", () -> isIdle(memory));
+				long idle = memory.outstanding();
+				startLoad(store);
+				await("load", () -> this.successes.get() > 500);
+				assertThat(this.failures).isEmpty();
+
+				long killed = System.nanoTime();
+				server.kill();
+				await("every caller has noticed", () -> firstFailures().size() == THREADS);
+				assertThat(firstFailures()).allSatisfy((failure) -> {
+					assertThat(failure.status()).as(failure.message()).isEqualTo(RpcStatus.UNAVAILABLE);
+					assertThat(Duration.ofNanos(failure.nanos() - killed)).isLessThan(Duration.ofSeconds(1));
+				});
+
+				try (ServerProcess restarted = ServerProcess.start(this.directory.resolve("second.log"), port)) {
+					assertThat(restarted.port()).isEqualTo(port);
+					long before = this.successes.get();
+					await("recovery", () -> this.successes.get() > before + 500);
+					stopLoad();
+					assertThat(this.failures).allSatisfy((failure) -> assertThat(failure.status()).as(failure.message())
+						.isEqualTo(RpcStatus.UNAVAILABLE));
+					await("everything has come back", () -> memory.outstanding() == idle);
+				}
+			}
+			finally {
+				stopLoad();
+			}
+		}
+	}
+
+	private static boolean isIdle(MemoryMetrics memory) {
+		long before = memory.allocations();
+		long until = System.nanoTime() + 5_000_000;
+		while (System.nanoTime() < until) {
+			Thread.onSpinWait();
+		}
+		return memory.allocations() == before;
+	}
+
+	private ConfigurableApplicationContext startClient(int port) {
+		return new SpringApplicationBuilder(SampleApplication.class).profiles("client")
+			.run("--server.port=0", "--rdma.rpc.client.features.port=" + port,
+					"--rdma.rpc.client.features.deadline=30s", "--rdma.rpc.memory.leak-detection=paranoid");
+	}
+
+	/** Small and large calls, so that the server dies amid messages of many frames. */
+	private void startLoad(FeatureStore store) {
+		byte[] blob = new byte[1 << 20];
+		for (int i = 0; i < THREADS; i++) {
+			int number = i;
+			Thread thread = new Thread(() -> {
+				for (int call = 0; !this.stopped; call++) {
+					call(store, number, call, blob);
+				}
+			}, "load-" + i);
+			this.threads.add(thread);
+			thread.start();
+		}
+	}
+
+	private void call(FeatureStore store, int number, int call, byte[] blob) {
+		String key = "key-" + number;
+		try {
+			switch (call % 10) {
+				case 0 -> store.putBlob(key, blob);
+				case 1 -> store.getBlob(key);
+				case 2 -> store.put(key, new float[] { call });
+				default -> store.get(key);
+			}
+			this.successes.incrementAndGet();
+		}
+		catch (RpcException ex) {
+			this.failures.add(new Failure(number, System.nanoTime(), ex.status(), ex.getMessage()));
+			// no use in failing a million times a second
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+		}
+	}
+
+	private List<Failure> firstFailures() {
+		List<Failure> first = new ArrayList<>();
+		for (int i = 0; i < THREADS; i++) {
+			int number = i;
+			this.failures.stream().filter((failure) -> failure.thread() == number).findFirst().ifPresent(first::add);
+		}
+		return first;
+	}
+
+	private void stopLoad() throws InterruptedException {
+		this.stopped = true;
+		for (Thread thread : this.threads) {
+			thread.join(PATIENCE.toMillis());
+			assertThat(thread.isAlive()).as(thread.getName() + " still runs").isFalse();
+		}
+	}
+
+	private static void await(String what, BooleanSupplier condition) {
+		long deadline = System.nanoTime() + PATIENCE.toNanos();
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime()).as("waiting for: " + what).isLessThan(deadline);
+			Thread.onSpinWait();
+		}
+	}
+
+	private record Failure(int thread, long nanos, RpcStatus status, String message) {
+	}
+
+}
