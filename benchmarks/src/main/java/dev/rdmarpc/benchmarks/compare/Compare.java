@@ -100,7 +100,8 @@ public final class Compare implements Callable<Integer> {
 		new ResultTable(rows).print(out);
 		ResultFile.write(this.output, rows);
 		Set<String> failures = comparison.failures();
-		failures.forEach((failure) -> out.println("\nWARNING " + failure));
+		comparison.disturbances().forEach((disturbance) -> out.println("\nWARNING " + disturbance));
+		failures.forEach((failure) -> out.println("\nERROR " + failure));
 		out.printf(Locale.ROOT, "%nwritten: %s%n", this.output);
 		return failures.isEmpty() ? 0 : 1;
 	}

@@ -52,6 +52,8 @@ final class Comparison {
 
 	private final Set<String> failures = new LinkedHashSet<>();
 
+	private final Set<String> disturbances = new LinkedHashSet<>();
+
 	/**
 	 * Creates a comparison.
 	 * @param plan what to do
@@ -65,9 +67,14 @@ final class Comparison {
 		this.pairs = plan.peers().stream().map((peer) -> new PeerPair(peer, virtualMachineArguments, logs)).toList();
 	}
 
-	/** What went wrong, one entry per peer and workload. */
+	/** What could not be measured, one entry per peer and workload. */
 	Set<String> failures() {
 		return this.failures;
+	}
+
+	/** What casts doubt on the figures of others: peers that did not sleep. */
+	Set<String> disturbances() {
+		return this.disturbances;
 	}
 
 	/**
@@ -150,8 +157,9 @@ final class Comparison {
 
 	private void noteIdle(PeerPair pair) {
 		if (pair.busiestIdle() > 0.05) {
-			this.failures.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured",
-					pair.peer(), 100 * pair.busiestIdle()));
+			this.disturbances
+				.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured",
+						pair.peer(), 100 * pair.busiestIdle()));
 		}
 	}
 

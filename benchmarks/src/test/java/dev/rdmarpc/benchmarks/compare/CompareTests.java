@@ -1,0 +1,86 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+/** Runs the whole command, forks and all, for as short as it goes. */
+class CompareTests {
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void writesOneConsistentLinePerPeerAndWorkload() throws IOException {
+		Path output = this.directory.resolve("comparison.csv");
+		int exit = Compare.commandLine()
+			.execute("--output", output.toString(), "--payloads", "64,65536", "--modes", "sync,multi", "--forks", "1",
+					"--rounds", "1", "--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
+		List<String> lines = Files.readAllLines(output);
+		assertThat(exit).as("no peer failed").isZero();
+		assertThat(lines.get(0)).isEqualTo("peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
+				+ "calls_per_s,mb_per_s,alloc_bytes_per_call,cpu_us_per_call");
+		assertThat(lines).hasSize(1 + 4 * Peers.compared().size());
+		Set<String> keys = new HashSet<>();
+		for (String line : lines.subList(1, lines.size())) {
+			String[] fields = line.split(",", -1);
+			assertThat(keys.add(String.join(",", List.of(fields).subList(0, 5)))).as(line).isTrue();
+			assertIsConsistent(line, fields);
+		}
+		assertThat(keys).contains("floor,sync,64,1,1", "grpc-direct,multi,65536,16,16", "grpc-default,multi,64,16,16");
+	}
+
+	private static void assertIsConsistent(String line, String[] fields) {
+		assertThat(fields).as(line).hasSize(12);
+		double p50 = Double.parseDouble(fields[5]);
+		double p99 = Double.parseDouble(fields[6]);
+		double p999 = Double.parseDouble(fields[7]);
+		double calls = Double.parseDouble(fields[8]);
+		double megabytes = Double.parseDouble(fields[9]);
+		assertThat(p50).as(line).isPositive().isLessThanOrEqualTo(p99);
+		assertThat(p99).as(line).isLessThanOrEqualTo(p999);
+		assertThat(calls).as(line).isPositive();
+		double expected = calls * Integer.parseInt(fields[2]) / 1e6;
+		assertThat(megabytes).as(line).isCloseTo(expected, within(0.001 + expected / 100));
+		assertThat(Double.parseDouble(fields[10])).as(line).isNotNegative();
+		assertThat(Double.parseDouble(fields[11])).as(line).isNotNegative();
+	}
+
+	@Test
+	void saysWhichPeersThereAreWhenAskedForAnUnknownOne() {
+		StringWriter errors = new StringWriter();
+		CommandLine command = Compare.commandLine().setErr(new PrintWriter(errors));
+		int exit = command.execute("--output", this.directory.resolve("x.csv").toString(), "--peers", "carrier-pigeon");
+		assertThat(exit).isNotZero();
+		assertThat(errors.toString()).contains("carrier-pigeon").contains("floor").contains("grpc-direct");
+	}
+
+}
