@@ -18,7 +18,9 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -32,9 +34,10 @@ import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Starts the server last and drains it together with the web server. A server starts
- * once, so that it stays up when the context pauses.
+ * once, so that it stays up when the context pauses. As all threads of the transport are
+ * daemons, a thread of its own keeps the application alive until the server stops.
  */
-class RdmaServerLifecycle implements SmartLifecycle {
+class RdmaServerLifecycle implements SmartLifecycle, DisposableBean {
 
 	/** The phase in which Boot's web servers are shut down gracefully. */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
@@ -47,6 +50,8 @@ class RdmaServerLifecycle implements SmartLifecycle {
 	private final RpcServer server;
 
 	private final ConfigurableApplicationContext context;
+
+	private final CountDownLatch stopped = new CountDownLatch(1);
 
 	RdmaServerLifecycle(RpcServer server, ConfigurableApplicationContext context) {
 		this.server = server;
@@ -61,8 +66,22 @@ class RdmaServerLifecycle implements SmartLifecycle {
 		catch (VerbsException ex) {
 			throw new RdmaServerStartException(this.server.options().address(), ex);
 		}
+		keepAlive();
 		publishPort(this.context.getEnvironment(), this.server.port());
 		this.context.publishEvent(new RdmaServerStartedEvent(this.server));
+	}
+
+	private void keepAlive() {
+		Thread thread = new Thread(() -> {
+			try {
+				this.stopped.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}, "rdma-rpc-keep-alive");
+		thread.setDaemon(false);
+		thread.start();
 	}
 
 	@SuppressWarnings("unchecked")
@@ -78,7 +97,12 @@ class RdmaServerLifecycle implements SmartLifecycle {
 
 	@Override
 	public void stop() {
-		this.server.stop();
+		try {
+			this.server.stop();
+		}
+		finally {
+			this.stopped.countDown();
+		}
 	}
 
 	/** Drains in the background, while others of the same phase do so too. */
@@ -86,12 +110,17 @@ class RdmaServerLifecycle implements SmartLifecycle {
 	public void stop(Runnable callback) {
 		new Thread(() -> {
 			try {
-				this.server.stop();
+				stop();
 			}
 			finally {
 				callback.run();
 			}
 		}, "rdma-rpc-shutdown").start();
+	}
+
+	@Override
+	public void destroy() {
+		this.stopped.countDown();
 	}
 
 	@Override
