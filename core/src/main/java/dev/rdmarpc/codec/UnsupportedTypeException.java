@@ -30,6 +30,8 @@ public final class UnsupportedTypeException extends CodecException {
 
 	private final String type;
 
+	private final String reason;
+
 	/**
 	 * Creates an exception.
 	 * @param service name of the service
@@ -44,6 +46,7 @@ public final class UnsupportedTypeException extends CodecException {
 		this.method = method;
 		this.path = path;
 		this.type = type;
+		this.reason = reason;
 	}
 
 	/** Name of the service. */
@@ -64,6 +67,11 @@ public final class UnsupportedTypeException extends CodecException {
 	/** The type as it would be written in Java. */
 	public String type() {
 		return this.type;
+	}
+
+	/** Why it is not supported and what to use instead. */
+	public String reason() {
+		return this.reason;
 	}
 
 }

@@ -61,9 +61,10 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 				return new ProviderSelection(ranked.get(i), why(automatic, candidates, i), candidates);
 			}
 		}
-		throw new VerbsException(VerbsError.UNAVAILABLE,
-				(automatic ? "No verbs provider is available" : "Verbs provider '" + name + "' is not available")
-						+ describe(candidates));
+		boolean known = candidates.stream().anyMatch((candidate) -> candidate.name().equals(name));
+		String what = automatic ? "No verbs provider is available" : known
+				? "Verbs provider '" + name + "' is not available" : "There is no verbs provider '" + name + "'";
+		throw new VerbsException(VerbsError.UNAVAILABLE, what + describe(candidates));
 	}
 
 	private static String why(boolean automatic, List<Candidate> candidates, int chosen) {

@@ -18,13 +18,16 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 import dev.rdmarpc.boot.RdmaService;
@@ -43,24 +46,39 @@ final class ServiceExporter {
 	}
 
 	void exportTo(RpcServer.Builder server) {
+		Map<String, String> exported = new HashMap<>();
 		for (String beanName : this.beanFactory.getBeanNamesForAnnotation(RdmaService.class)) {
 			if (!ScopedProxyUtils.isScopedTarget(beanName)) {
-				export(beanName, server);
+				export(beanName, server, exported);
 			}
 		}
 	}
 
-	private void export(String beanName, RpcServer.Builder server) {
+	/**
+	 * Exports a bean.
+	 * @param exported beans by the names of their services
+	 */
+	private void export(String beanName, RpcServer.Builder server, Map<String, String> exported) {
 		RdmaService annotation = Objects
 			.requireNonNull(this.beanFactory.findAnnotationOnBean(beanName, RdmaService.class));
 		List<Class<?>> types = interfaces(beanName, annotation);
-		Assert.state(annotation.name().isEmpty() || types.size() == 1, () -> "@RdmaService of bean '" + beanName
-				+ "' has the name '" + annotation.name() + "' and exports " + types + " (expected: one interface)");
+		check(annotation.name().isEmpty() || types.size() == 1,
+				() -> "@RdmaService of bean '" + beanName + "' has the name '" + annotation.name()
+						+ "', but the bean has " + types.size() + " services: " + names(types)
+						+ " (expected: one interface)",
+				"Name one interface in @RdmaService(interfaces = …), or leave the name out");
 		Object bean = this.beanFactory.getBean(beanName);
 		for (Class<?> type : types) {
-			Assert.state(type.isInstance(bean), () -> "@RdmaService of bean '" + beanName + "' names " + type.getName()
-					+ ", which " + bean.getClass().getName() + " does not implement");
-			offer(server, annotation.name().isEmpty() ? type.getName() : annotation.name(), type, bean);
+			check(type.isInstance(bean),
+					() -> "@RdmaService of bean '" + beanName + "' names " + type.getName() + ", which "
+							+ bean.getClass().getName() + " does not implement",
+					"Let the class implement the interface, or correct @RdmaService(interfaces = …)");
+			String name = annotation.name().isEmpty() ? type.getName() : annotation.name();
+			String other = exported.put(name, beanName);
+			check(other == null,
+					() -> "The beans '" + other + "' and '" + beanName + "' are both served as '" + name + "'",
+					"Give one of them a name of its own with @RdmaService(name = …), or remove the annotation from it");
+			offer(server, name, type, bean);
 		}
 	}
 
@@ -73,17 +91,31 @@ final class ServiceExporter {
 			return Arrays.asList(annotation.interfaces());
 		}
 		Class<?> type = AutoProxyUtils.determineTargetClass(this.beanFactory, beanName);
-		Assert.state(type != null, () -> "the type of bean '" + beanName + "' is not known: "
-				+ "name its service in @RdmaService(interfaces = …)");
+		if (type == null) {
+			throw new InvalidServiceException("The type of bean '" + beanName + "' is not known",
+					"Name its service in @RdmaService(interfaces = …)");
+		}
 		List<Class<?>> found = new ArrayList<>();
 		for (Class<?> candidate : ClassUtils.getAllInterfacesForClass(type)) {
 			if (NO_SERVICES.stream().noneMatch(candidate.getName()::startsWith)) {
 				found.add(candidate);
 			}
 		}
-		Assert.state(!found.isEmpty(), () -> "@RdmaService of bean '" + beanName + "': " + type.getName()
-				+ " implements no interface to serve");
+		check(!found.isEmpty(),
+				() -> "@RdmaService of bean '" + beanName + "': " + type.getName()
+						+ " implements no interface to serve",
+				"Let the class implement the interface that its callers know");
 		return found;
+	}
+
+	private static String names(List<Class<?>> types) {
+		return types.stream().map(Class::getName).collect(Collectors.joining(", "));
+	}
+
+	private static void check(boolean valid, Supplier<String> message, String action) {
+		if (!valid) {
+			throw new InvalidServiceException(message.get(), action);
+		}
 	}
 
 }

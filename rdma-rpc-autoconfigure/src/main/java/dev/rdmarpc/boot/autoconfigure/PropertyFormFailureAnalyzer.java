@@ -1,0 +1,63 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Says which form the value of a property has to have that cannot be read at all. Comes
+ * before the analyzer of Spring Boot, which names the failed conversion only, and leaves
+ * enums to it, whose values it lists.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class PropertyFormFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rdma.rpc");
+
+	private static final Map<Class<?>, String> FORMS = Map.of(Integer.class, "a whole number", Boolean.class,
+			"true or false", Duration.class, "a duration such as 50us, 100ms, 2s or 1m", DataSize.class,
+			"a size such as 512B, 8KB, 16MB or 1GB", InetAddress.class, "an address or the name of a host");
+
+	@Override
+	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+		ConfigurationProperty property = cause.getProperty();
+		Class<?> type = cause.getTarget().getType().resolve(Object.class);
+		String form = FORMS.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+		if (property == null || form == null || !PREFIX.isAncestorOf(property.getName())) {
+			return null;
+		}
+		String origin = (property.getOrigin() != null) ? " (from " + property.getOrigin() + ")" : "";
+		return new FailureAnalysis(
+				"The property '" + property.getName() + "' has the value '" + property.getValue() + "'" + origin
+						+ ", which cannot be read. Expected: " + form + ".",
+				"Correct the value of '" + property.getName() + "'.", cause);
+	}
+
+}

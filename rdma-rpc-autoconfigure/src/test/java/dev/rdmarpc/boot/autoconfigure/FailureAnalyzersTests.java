@@ -1,0 +1,239 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
+import org.springframework.core.type.filter.AssignableTypeFilter;
+
+import dev.rdmarpc.boot.GreeterService;
+import dev.rdmarpc.boot.ImportRdmaClients;
+import dev.rdmarpc.boot.RdmaService;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/** What somebody reads whose application does not start. */
+@ExtendWith(OutputCaptureExtension.class)
+class FailureAnalyzersTests {
+
+	@Test
+	void everyAnalyzerIsRegistered() {
+		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
+		scanner.addIncludeFilter(new AssignableTypeFilter(FailureAnalyzer.class));
+		Set<String> analyzers = new HashSet<>();
+		scanner.findCandidateComponents("dev.rdmarpc").forEach((found) -> analyzers.add(found.getBeanClassName()));
+		assertThat(analyzers).hasSizeGreaterThan(5);
+		assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
+			.load(FailureAnalyzer.class, FailureHandler.handleMessage((message, failure) -> {
+				// those of Spring Boot that want a bean factory
+			}))).extracting((analyzer) -> analyzer.getClass().getName()).containsAll(analyzers);
+	}
+
+	@Test
+	void portInUse(CapturedOutput output) throws Exception {
+		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			int port = taken.getLocalPort();
+			run(Map.of("rdma.rpc.server.port", port));
+			assertThat(failure(output)).isEqualTo("""
+					Description:
+
+					The RDMA server cannot listen on port %d of 127.0.0.1: the port is already in use.
+
+					Action:
+
+					Identify and stop the process that is listening on port %d, or give this application another port \
+					with 'rdma.rpc.server.port'. Use 0 for a port of the system's choice.
+					""".replace("%d", String.valueOf(port)));
+		}
+	}
+
+	@Test
+	void addressOfAnotherHost(CapturedOutput output) {
+		run(Map.of("rdma.rpc.server.address", "192.0.2.1"));
+		assertThat(failure(output)).contains("cannot listen on 192.0.2.1: it is not an address of this host")
+			.contains("Check 'rdma.rpc.server.address'");
+	}
+
+	@Test
+	void providerThatIsNotAvailable(CapturedOutput output) {
+		run(Map.of("rdma.rpc.provider", "adapter"), RdmaTransportAutoConfigurationTests.MissingAdapter.class);
+		assertThat(failure(output)).isEqualTo(
+				"""
+						Description:
+
+						Verbs provider 'adapter' is not available: adapter is not (no adapter in this test); iwarp is available \
+						(iWARP in user space over TCP needs no adapter).
+
+						Action:
+
+						Provide what is missing, ask for another provider with 'rdma.rpc.provider', or leave the choice to 'auto'.
+						""");
+	}
+
+	@Test
+	void providerThatNobodyKnows(CapturedOutput output) {
+		run(Map.of("rdma.rpc.provider", "iwrap"));
+		assertThat(failure(output)).contains("There is no verbs provider 'iwrap': iwarp is available (")
+			.contains("ask for another provider with 'rdma.rpc.provider'");
+	}
+
+	@Test
+	void deviceThatIsNotThere(CapturedOutput output) {
+		run(Map.of("rdma.rpc.device", "mlx5_0"));
+		assertThat(failure(output)).contains("no device mlx5_0 (expected: iwarp0)").contains("'rdma.rpc.device'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { UnsupportedService.class, UnsupportedClient.class })
+	void typeThatNoMessageCanCarry(Class<?> source, CapturedOutput output) {
+		run(Map.of(), source);
+		assertThat(failure(output))
+			.contains("Method 'count' of service '" + Unsupported.class.getName() + "' cannot be called remotely: "
+					+ "threads[].value has the type java.lang.Thread, which no message can carry: use a record")
+			.contains("Change the type in the interface of the service");
+	}
+
+	@Test
+	void serviceWithoutInterface(CapturedOutput output) {
+		run(Map.of(), NoInterface.class);
+		assertThat(failure(output)).contains(NoInterface.class.getName() + " implements no interface to serve.")
+			.contains("Let the class implement the interface that its callers know.");
+	}
+
+	@Test
+	void twoBeansServedAsOne(CapturedOutput output) {
+		run(Map.of(), SecondGreeter.class);
+		assertThat(failure(output))
+			.contains("The beans 'failureAnalyzersTests.SecondGreeter' and 'dev.rdmarpc.boot.GreeterService' are both "
+					+ "served as 'dev.rdmarpc.boot.Greeter'.")
+			.contains("@RdmaService(name = …)");
+	}
+
+	@Test
+	void memoryThatTheProcessDoesNotHave(CapturedOutput output) {
+		run(Map.of("rdma.rpc.memory.max", "2GB", "rdma.rpc.memory.initial", "2GB", "rdma.rpc.memory.extent", "1GB"));
+		assertThat(failure(output)).contains("Registered memory cannot be had: no direct memory")
+			.contains("-XX:MaxDirectMemorySize")
+			.contains("lower 'rdma.rpc.memory.initial' and 'rdma.rpc.memory.max'");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			rdma.rpc.server.port            | 70000        | Expected: from 0 to 65535.
+			rdma.rpc.client.orders.deadline | -1s          | Expected: not negative, at most 365 days.
+			rdma.rpc.memory.max             | 5000B        | Expected: a positive multiple of 4096B.
+			rdma.rpc.server.port            | http         | Expected: a whole number.
+			rdma.rpc.client.orders.port     | http         | Expected: a whole number.
+			rdma.rpc.server.enabled         | perhaps      | Expected: true or false.
+			rdma.rpc.server.drain-timeout   | soon         | Expected: a duration such as 50us, 100ms, 2s or 1m.
+			rdma.rpc.memory.max             | lots         | Expected: a size such as 512B, 8KB, 16MB or 1GB.
+			rdma.rpc.server.address         | no such host | Expected: an address or the name of a host.
+			rdma.rpc.polling.mode           | sometimes    | ADAPTIVE
+			rdma.rpc.iwarp.crc              | perhaps      | REQUIRED
+			rdma.rpc.memory.leak-detection  | perhaps      | PARANOID
+			""")
+	void valueThatMakesNoSense(String name, String value, String expected, CapturedOutput output) {
+		run(Map.of(name, value));
+		assertThat(failure(output)).contains(name).contains(value).contains("commandLineArgs").contains(expected);
+	}
+
+	/** The analysis, which must be there, and without a stack trace. */
+	private static String failure(CapturedOutput output) {
+		String begin = "APPLICATION FAILED TO START\n***************************\n\n";
+		assertThat(output.getOut()).containsOnlyOnce(begin).doesNotContain("\tat dev.rdmarpc");
+		return output.getOut().substring(output.getOut().indexOf(begin) + begin.length()).stripTrailing() + "\n";
+	}
+
+	private static void run(Map<String, Object> properties, Class<?>... sources) {
+		Map<String, Object> all = new LinkedHashMap<>(Map.of("rdma.rpc.server.address", "127.0.0.1",
+				"rdma.rpc.server.port", 0, "rdma.rpc.memory.initial", "1MB", "spring.jmx.enabled", false));
+		all.putAll(properties);
+		String[] arguments = all.entrySet()
+			.stream()
+			.map((entry) -> "--" + entry.getKey() + "=" + entry.getValue())
+			.toArray(String[]::new);
+		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class).sources(sources)
+			.web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.registerShutdownHook(false);
+		assertThatException().isThrownBy(() -> application.run(arguments).close());
+	}
+
+	/** Cannot be called. */
+	public interface Unsupported {
+
+		int count(Map<String, Thread> threads);
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(GreeterService.class)
+	static class Application {
+
+	}
+
+	@RdmaService
+	static class UnsupportedService implements Unsupported {
+
+		@Override
+		public int count(Map<String, Thread> threads) {
+			return threads.size();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportRdmaClients(target = "greetings", types = Unsupported.class)
+	static class UnsupportedClient {
+
+	}
+
+	@RdmaService
+	static class NoInterface {
+
+	}
+
+	@RdmaService
+	static class SecondGreeter extends GreeterService {
+
+	}
+
+}
