@@ -105,6 +105,7 @@ class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 		definition.getConstructorArgumentValues().addIndexedArgumentValue(1, type);
 		definition.getConstructorArgumentValues().addIndexedArgumentValue(2, serviceName);
 		definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, type);
+		definition.setAttribute(RdmaClients.class.getName(), target);
 		definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, target));
 		definition.setDescription("RDMA client of " + serviceName + " at '" + target + "'");
 		if (registry.containsBeanDefinition(name)) {

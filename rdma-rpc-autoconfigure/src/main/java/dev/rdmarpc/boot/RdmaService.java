@@ -26,8 +26,10 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
 
 /**
- * Marks a bean whose service interfaces are served over RDMA. Calls go through the bean
- * as the container has made it, proxies of aspects included.
+ * Marks a bean whose service interfaces are served over RDMA: on its class, on a class or
+ * interface above, or on the method that makes it. Calls go through the bean as the
+ * container has made it, proxies of aspects included. It need not be a candidate for
+ * injection.
  *
  * <p>
  * Without further ado all interfaces that the class or a class above it names are

@@ -48,14 +48,14 @@ public final class RdmaEndpointAutoConfiguration {
 	@ConditionalOnAvailableEndpoint
 	RdmaEndpoint rdmaEndpoint(RdmaTransport transport, ObjectProvider<RpcServer> server,
 			ObjectProvider<RdmaClients> clients) {
-		return new RdmaEndpoint(transport, server.getIfAvailable(), clients.getIfAvailable());
+		return new RdmaEndpoint(transport, server::getIfAvailable, clients.getIfAvailable());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnEnabledInfoContributor(value = "rdma", fallback = InfoContributorFallback.DISABLE)
 	RdmaInfoContributor rdmaInfoContributor(RdmaTransport transport, ObjectProvider<RpcServer> server) {
-		return new RdmaInfoContributor(transport, server.getIfAvailable());
+		return new RdmaInfoContributor(transport, server::getIfAvailable);
 	}
 
 }

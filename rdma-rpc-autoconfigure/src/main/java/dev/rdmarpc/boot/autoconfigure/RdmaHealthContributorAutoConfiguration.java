@@ -42,7 +42,7 @@ public final class RdmaHealthContributorAutoConfiguration {
 	@ConditionalOnMissingBean(name = { "rdmaHealthIndicator", "rdmaHealthContributor" })
 	RdmaHealthContributor rdmaHealthContributor(ObjectProvider<RpcServer> server, ObjectProvider<RdmaClients> clients,
 			RdmaRpcProperties properties) {
-		return new RdmaHealthContributor(server.getIfAvailable(), clients.getIfAvailable(),
+		return new RdmaHealthContributor(server::getIfAvailable, clients.getIfAvailable(),
 				(target) -> ClientSettings.of(target, properties).required());
 	}
 

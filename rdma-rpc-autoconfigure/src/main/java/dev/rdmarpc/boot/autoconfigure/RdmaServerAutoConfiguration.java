@@ -25,9 +25,12 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Lazy;
 
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.RdmaService;
@@ -43,28 +46,29 @@ import dev.rdmarpc.transport.RdmaTransport;
 @ConditionalOnBooleanProperty(name = "rdma.rpc.server.enabled", matchIfMissing = true)
 public final class RdmaServerAutoConfiguration {
 
-	@Bean
-	@ConditionalOnMissingBean
-	@ConditionalOnBean(annotation = RdmaService.class)
-	RpcServer rdmaServer(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
+	@Bean(RdmaServerFactory.BEAN_NAME)
+	@ConditionalOnMissingBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
+	RdmaServerFactory rdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
 			ConfigurableApplicationContext context,
 			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> executor,
 			ObjectProvider<RdmaServerCustomizer> customizers) {
-		RpcServer.Builder builder = RpcServer.builder()
-			.transport(transport)
-			.codec(codec)
-			.options(CoreOptions.server(properties));
-		executor.ifAvailable((available) -> builder.executor(new DrainingExecutor(available, context)));
-		new ServiceExporter(context.getBeanFactory()).exportTo(builder);
-		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
-		return builder.build();
+		return new RdmaServerFactory(transport, codec, properties, context, executor, customizers);
+	}
+
+	/** Made by its life cycle, when all beans to serve are there. */
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@Conditional(OnRdmaServiceCondition.class)
+	RpcServer rdmaServer(RdmaServerFactory factory) {
+		return factory.create();
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	@ConditionalOnBean(RpcServer.class)
-	RdmaServerLifecycle rdmaServerLifecycle(RpcServer server, ConfigurableApplicationContext context) {
-		return new RdmaServerLifecycle(server, context);
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@ConditionalOnBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
+	RdmaServerLifecycle rdmaServerLifecycle(ConfigurableApplicationContext context) {
+		return new RdmaServerLifecycle(context);
 	}
 
 }

@@ -20,7 +20,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -37,7 +39,7 @@ import dev.rdmarpc.verbs.VerbsException;
  * once, so that it stays up when the context pauses. As all threads of the transport are
  * daemons, a thread of its own keeps the application alive until the server stops.
  */
-class RdmaServerLifecycle implements SmartLifecycle, DisposableBean {
+class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton, DisposableBean {
 
 	/** The phase in which Boot's web servers are shut down gracefully. */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
@@ -47,28 +49,42 @@ class RdmaServerLifecycle implements SmartLifecycle, DisposableBean {
 
 	private static final String PROPERTY_SOURCE = "server.ports";
 
-	private final RpcServer server;
-
 	private final ConfigurableApplicationContext context;
 
 	private final CountDownLatch stopped = new CountDownLatch(1);
 
-	RdmaServerLifecycle(RpcServer server, ConfigurableApplicationContext context) {
-		this.server = server;
+	private volatile @Nullable RpcServer server;
+
+	RdmaServerLifecycle(ConfigurableApplicationContext context) {
 		this.context = context;
 	}
 
 	@Override
+	public void afterSingletonsInstantiated() {
+		server();
+	}
+
+	private RpcServer server() {
+		RpcServer current = this.server;
+		if (current == null) {
+			current = this.context.getBean(RpcServer.class);
+			this.server = current;
+		}
+		return current;
+	}
+
+	@Override
 	public void start() {
+		RpcServer starting = server();
 		try {
-			this.server.start();
+			starting.start();
 		}
 		catch (VerbsException ex) {
-			throw new RdmaServerStartException(this.server.options().address(), ex);
+			throw new RdmaServerStartException(starting.options().address(), ex);
 		}
 		keepAlive();
-		publishPort(this.context.getEnvironment(), this.server.port());
-		this.context.publishEvent(new RdmaServerStartedEvent(this.server));
+		publishPort(this.context.getEnvironment(), starting.port());
+		this.context.publishEvent(new RdmaServerStartedEvent(starting));
 	}
 
 	private void keepAlive() {
@@ -97,8 +113,11 @@ class RdmaServerLifecycle implements SmartLifecycle, DisposableBean {
 
 	@Override
 	public void stop() {
+		RpcServer current = this.server;
 		try {
-			this.server.stop();
+			if (current != null) {
+				current.stop();
+			}
 		}
 		finally {
 			this.stopped.countDown();
@@ -125,7 +144,8 @@ class RdmaServerLifecycle implements SmartLifecycle, DisposableBean {
 
 	@Override
 	public boolean isRunning() {
-		return this.server.isRunning();
+		RpcServer current = this.server;
+		return current != null && current.isRunning();
 	}
 
 	@Override

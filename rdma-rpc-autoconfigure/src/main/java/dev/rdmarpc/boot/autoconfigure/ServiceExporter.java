@@ -21,13 +21,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
-import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 import dev.rdmarpc.boot.RdmaService;
@@ -39,58 +36,52 @@ final class ServiceExporter {
 	private static final List<String> NO_SERVICES = List.of("java.", "javax.", "jakarta.", "org.springframework.",
 			"org.aopalliance.", "kotlin.", "groovy.");
 
-	private final ConfigurableListableBeanFactory beanFactory;
+	private final RpcServer.Builder server;
 
-	ServiceExporter(ConfigurableListableBeanFactory beanFactory) {
-		this.beanFactory = beanFactory;
+	private final Map<String, String> beansByService = new HashMap<>();
+
+	ServiceExporter(RpcServer.Builder server) {
+		this.server = server;
 	}
 
-	void exportTo(RpcServer.Builder server) {
-		Map<String, String> exported = new HashMap<>();
-		for (String beanName : this.beanFactory.getBeanNamesForAnnotation(RdmaService.class)) {
-			if (!ScopedProxyUtils.isScopedTarget(beanName)) {
-				export(beanName, server, exported);
-			}
-		}
+	void export(List<ServiceBean> services) {
+		services.forEach(this::export);
 	}
 
-	/**
-	 * Exports a bean.
-	 * @param exported beans by the names of their services
-	 */
-	private void export(String beanName, RpcServer.Builder server, Map<String, String> exported) {
-		RdmaService annotation = Objects
-			.requireNonNull(this.beanFactory.findAnnotationOnBean(beanName, RdmaService.class));
-		List<Class<?>> types = interfaces(beanName, annotation);
+	private void export(ServiceBean service) {
+		String beanName = service.name();
+		RdmaService annotation = service.annotation();
+		Object bean = service.instance();
+		List<Class<?>> types = interfaces(service);
 		check(annotation.name().isEmpty() || types.size() == 1,
 				() -> "@RdmaService of bean '" + beanName + "' has the name '" + annotation.name()
 						+ "', but the bean has " + types.size() + " services: " + names(types)
 						+ " (expected: one interface)",
 				"Name one interface in @RdmaService(interfaces = …), or leave the name out");
-		Object bean = this.beanFactory.getBean(beanName);
 		for (Class<?> type : types) {
 			check(type.isInstance(bean),
 					() -> "@RdmaService of bean '" + beanName + "' names " + type.getName() + ", which "
 							+ bean.getClass().getName() + " does not implement",
 					"Let the class implement the interface, or correct @RdmaService(interfaces = …)");
 			String name = annotation.name().isEmpty() ? type.getName() : annotation.name();
-			String other = exported.put(name, beanName);
+			String other = this.beansByService.put(name, beanName);
 			check(other == null,
 					() -> "The beans '" + other + "' and '" + beanName + "' are both served as '" + name + "'",
 					"Give one of them a name of its own with @RdmaService(name = …), or remove the annotation from it");
-			offer(server, name, type, bean);
+			offer(name, type, bean);
 		}
 	}
 
-	private static <T> void offer(RpcServer.Builder server, String name, Class<T> type, Object bean) {
-		server.service(name, type, type.cast(bean));
+	private <T> void offer(String name, Class<T> type, Object bean) {
+		this.server.service(name, type, type.cast(bean));
 	}
 
-	private List<Class<?>> interfaces(String beanName, RdmaService annotation) {
-		if (annotation.interfaces().length > 0) {
-			return Arrays.asList(annotation.interfaces());
+	private static List<Class<?>> interfaces(ServiceBean service) {
+		if (service.annotation().interfaces().length > 0) {
+			return Arrays.asList(service.annotation().interfaces());
 		}
-		Class<?> type = AutoProxyUtils.determineTargetClass(this.beanFactory, beanName);
+		String beanName = service.name();
+		Class<?> type = AutoProxyUtils.determineTargetClass(service.beanFactory(), beanName);
 		if (type == null) {
 			throw new InvalidServiceException("The type of bean '" + beanName + "' is not known",
 					"Name its service in @RdmaService(interfaces = …)");

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.endpoint;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -47,12 +48,15 @@ public class RdmaEndpoint {
 
 	private final RdmaTransport transport;
 
-	private final @Nullable RpcServer server;
+	private final Supplier<@Nullable RpcServer> server;
 
 	private final @Nullable RdmaClients clients;
 
-	/** Creates the endpoint. */
-	public RdmaEndpoint(RdmaTransport transport, @Nullable RpcServer server, @Nullable RdmaClients clients) {
+	/**
+	 * Creates the endpoint.
+	 * @param server asked at each request, as there may be none yet
+	 */
+	public RdmaEndpoint(RdmaTransport transport, Supplier<@Nullable RpcServer> server, @Nullable RdmaClients clients) {
 		this.transport = transport;
 		this.server = server;
 		this.clients = clients;
@@ -95,7 +99,7 @@ public class RdmaEndpoint {
 	}
 
 	private @Nullable ServerDescriptor server() {
-		RpcServer current = this.server;
+		RpcServer current = this.server.get();
 		if (current == null) {
 			return null;
 		}

@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.endpoint;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.info.Info;
@@ -31,10 +32,13 @@ public class RdmaInfoContributor implements InfoContributor {
 
 	private final RdmaTransport transport;
 
-	private final @Nullable RpcServer server;
+	private final Supplier<@Nullable RpcServer> server;
 
-	/** Creates the contributor. */
-	public RdmaInfoContributor(RdmaTransport transport, @Nullable RpcServer server) {
+	/**
+	 * Creates the contributor.
+	 * @param server asked at each request, as there may be none yet
+	 */
+	public RdmaInfoContributor(RdmaTransport transport, Supplier<@Nullable RpcServer> server) {
 		this.transport = transport;
 		this.server = server;
 	}
@@ -45,8 +49,9 @@ public class RdmaInfoContributor implements InfoContributor {
 		details.put("provider", this.transport.selection().provider().name());
 		details.put("reason", this.transport.selection().reason());
 		details.put("device", this.transport.device().name());
-		if (this.server != null && this.server.isRunning()) {
-			details.put("port", this.server.port());
+		RpcServer current = this.server.get();
+		if (current != null && current.isRunning()) {
+			details.put("port", current.port());
 		}
 		builder.withDetail("rdma", details);
 	}

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.health;
 
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 
 	private static final String CLIENT = "client.";
 
-	private final @Nullable RpcServer server;
+	private final Supplier<@Nullable RpcServer> server;
 
 	private final @Nullable RdmaClients clients;
 
@@ -43,9 +44,10 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 
 	/**
 	 * Creates the contributor.
+	 * @param server asked at each request, as there may be none yet
 	 * @param required whether the application cannot do without a target
 	 */
-	public RdmaHealthContributor(@Nullable RpcServer server, @Nullable RdmaClients clients,
+	public RdmaHealthContributor(Supplier<@Nullable RpcServer> server, @Nullable RdmaClients clients,
 			Predicate<String> required) {
 		this.server = server;
 		this.clients = clients;
@@ -63,8 +65,9 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 	@Override
 	public Stream<Entry> stream() {
 		Stream.Builder<Entry> entries = Stream.builder();
-		if (this.server != null) {
-			entries.add(new Entry(SERVER, new RdmaServerHealthIndicator(this.server)));
+		RpcServer current = this.server.get();
+		if (current != null) {
+			entries.add(new Entry(SERVER, new RdmaServerHealthIndicator(current)));
 		}
 		if (this.clients != null) {
 			this.clients.clients().forEach((target, client) -> entries.add(entry(target, client)));

@@ -1,0 +1,113 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import dev.rdmarpc.boot.RdmaServerCustomizer;
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RdmaTransport;
+
+/**
+ * Makes the server of the beans to serve. Some of these can be told only when they have
+ * been instantiated: made by a method that declares an interface, while the annotation is
+ * on the class. Where all are of that kind, the server is registered after them.
+ */
+class RdmaServerFactory implements SmartInitializingSingleton {
+
+	static final String BEAN_NAME = "rdmaServerFactory";
+
+	private final RdmaTransport transport;
+
+	private final MessageCodec codec;
+
+	private final RdmaRpcProperties properties;
+
+	private final ConfigurableApplicationContext context;
+
+	private final ObjectProvider<Executor> executor;
+
+	private final ObjectProvider<RdmaServerCustomizer> customizers;
+
+	private final List<ServiceBean> served = new ArrayList<>();
+
+	private boolean created;
+
+	RdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
+			ConfigurableApplicationContext context, ObjectProvider<Executor> executor,
+			ObjectProvider<RdmaServerCustomizer> customizers) {
+		this.transport = transport;
+		this.codec = codec;
+		this.properties = properties;
+		this.context = context;
+		this.executor = executor;
+		this.customizers = customizers;
+	}
+
+	RpcServer create() {
+		RpcServer.Builder builder = RpcServer.builder()
+			.transport(this.transport)
+			.codec(this.codec)
+			.options(CoreOptions.server(this.properties));
+		this.executor.ifAvailable((available) -> builder.executor(new DrainingExecutor(available, this.context)));
+		this.created = true;
+		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));
+		new ServiceExporter(builder).export(this.served);
+		this.customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
+		return builder.build();
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		ConfigurableListableBeanFactory beanFactory = this.context.getBeanFactory();
+		List<ServiceBean> services = ServiceBean.find(beanFactory);
+		if (this.created) {
+			services.stream().filter((service) -> !this.served.contains(service)).findFirst().ifPresent((late) -> {
+				throw new InvalidServiceException(
+						"@RdmaService of bean '" + late.name() + "' was found after the server had been made",
+						"Put the annotation on the method that makes the bean, or have the server injected lazily "
+								+ "where it is injected");
+			});
+		}
+		else if (!services.isEmpty() && !ServiceBean.hasServer(beanFactory)
+				&& beanFactory instanceof BeanDefinitionRegistry registry) {
+			register(registry, "rdmaServer", RpcServer.class, this::create);
+			register(registry, "rdmaServerLifecycle", RdmaServerLifecycle.class,
+					() -> new RdmaServerLifecycle(this.context));
+			beanFactory.getBean(RdmaServerLifecycle.class).afterSingletonsInstantiated();
+		}
+	}
+
+	private static <T> void register(BeanDefinitionRegistry registry, String name, Class<T> type,
+			Supplier<T> supplier) {
+		RootBeanDefinition definition = new RootBeanDefinition(type, supplier);
+		definition.setDependsOn(BEAN_NAME);
+		registry.registerBeanDefinition(name, definition);
+	}
+
+}
