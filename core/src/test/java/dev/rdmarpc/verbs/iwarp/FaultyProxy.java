@@ -19,13 +19,8 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -34,113 +29,53 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class FaultyProxy implements AutoCloseable {
 
-	private final ServerSocket server;
-
-	private final InetSocketAddress target;
-
 	private final Faults faults;
 
-	private final List<Socket> sockets = new CopyOnWriteArrayList<>();
-
-	private final List<Thread> threads = new CopyOnWriteArrayList<>();
+	private final TcpProxy proxy;
 
 	FaultyProxy(InetSocketAddress target, Faults faults) throws IOException {
-		this.server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
-		this.target = target;
 		this.faults = faults;
-		start("proxy-accept", this::acceptAll);
+		this.proxy = new TcpProxy(target, this::pass);
 	}
 
 	InetSocketAddress address() {
-		return (InetSocketAddress) this.server.getLocalSocketAddress();
+		return this.proxy.address();
 	}
 
-	private void start(String name, Runnable body) {
-		Thread thread = new Thread(body, name);
-		thread.setDaemon(true);
-		this.threads.add(thread);
-		thread.start();
-	}
-
-	private void acceptAll() {
-		try {
-			for (int i = 0; true; i++) {
-				Socket near = this.server.accept();
-				Socket far = new Socket(this.target.getAddress(), this.target.getPort());
-				near.setTcpNoDelay(true);
-				far.setTcpNoDelay(true);
-				this.sockets.add(near);
-				this.sockets.add(far);
-				Random there = new Random(this.faults.seed() * 31 + 2L * i);
-				Random back = new Random(this.faults.seed() * 31 + 2L * i + 1);
-				start("proxy-there", () -> pass(near, far, there));
-				start("proxy-back", () -> pass(far, near, back));
-			}
-		}
-		catch (IOException ex) {
-			// Closed.
-		}
-	}
-
-	private void pass(Socket from, Socket to, Random random) {
+	private void pass(TcpProxy.Link link) throws IOException {
+		Random random = new Random(this.faults.seed() * 31 + 2L * link.connection() + (link.fromClient() ? 0 : 1));
 		byte[] buffer = new byte[64 * 1024];
 		long flipAt = this.faults.flips() ? random.nextInt(this.faults.withinBytes()) : Long.MAX_VALUE;
 		long cutAt = this.faults.cuts() ? random.nextInt(this.faults.withinBytes()) : Long.MAX_VALUE;
 		long passed = 0;
-		try {
-			InputStream in = from.getInputStream();
-			OutputStream out = to.getOutputStream();
-			while (true) {
-				int most = random.nextBoolean() ? buffer.length : 1 + random.nextInt(200);
-				int read = in.read(buffer, 0, most);
-				if (read < 0) {
-					to.shutdownOutput();
-					return;
-				}
-				if (random.nextInt(16) == 0) {
-					LockSupport.parkNanos(random.nextInt(2_000_000));
-				}
-				if (flipAt >= passed && flipAt < passed + read) {
-					buffer[(int) (flipAt - passed)] ^= (byte) (1 << random.nextInt(8));
-				}
-				if (cutAt < passed + read) {
-					out.write(buffer, 0, (int) Math.max(0, cutAt - passed));
-					cut(random.nextBoolean());
-					return;
-				}
-				out.write(buffer, 0, read);
-				passed += read;
+		InputStream in = link.from().getInputStream();
+		OutputStream out = link.to().getOutputStream();
+		while (true) {
+			int most = random.nextBoolean() ? buffer.length : 1 + random.nextInt(200);
+			int read = in.read(buffer, 0, most);
+			if (read < 0) {
+				link.to().shutdownOutput();
+				return;
 			}
-		}
-		catch (IOException ex) {
-			cut(false);
-		}
-	}
-
-	private void cut(boolean reset) {
-		for (Socket socket : this.sockets) {
-			try {
-				socket.setSoLinger(reset, 0);
-				socket.close();
+			if (random.nextInt(16) == 0) {
+				LockSupport.parkNanos(random.nextInt(2_000_000));
 			}
-			catch (IOException ex) {
-				// Closed already.
+			if (flipAt >= passed && flipAt < passed + read) {
+				buffer[(int) (flipAt - passed)] ^= (byte) (1 << random.nextInt(8));
 			}
+			if (cutAt < passed + read) {
+				out.write(buffer, 0, (int) Math.max(0, cutAt - passed));
+				this.proxy.cut(random.nextBoolean());
+				return;
+			}
+			out.write(buffer, 0, read);
+			passed += read;
 		}
 	}
 
 	@Override
 	public void close() throws IOException {
-		this.server.close();
-		cut(false);
-		try {
-			for (Thread thread : this.threads) {
-				thread.join(Endpoint.DEADLINE.toMillis());
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.proxy.close();
 	}
 
 	/**
