@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
@@ -49,6 +50,12 @@ final class ConnectedPair implements AutoCloseable {
 	}
 
 	ConnectedPair(IwarpOptions clientOptions, IwarpOptions serverOptions, int sendDepth, int receiveDepth) {
+		this(clientOptions, serverOptions, sendDepth, receiveDepth, UnaryOperator.identity());
+	}
+
+	/** Connects by way of another address, which leads to that of the listener. */
+	ConnectedPair(IwarpOptions clientOptions, IwarpOptions serverOptions, int sendDepth, int receiveDepth,
+			UnaryOperator<InetSocketAddress> route) {
 		this.clientDevice = new IwarpProvider(clientOptions).openDevice(null);
 		this.serverDevice = new IwarpProvider(serverOptions).openDevice(null);
 		this.client = new Endpoint(this.clientDevice, sendDepth, receiveDepth);
@@ -57,8 +64,8 @@ final class ConnectedPair implements AutoCloseable {
 		try (ConnectionListener listener = this.serverDevice.listen(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), ListenOptions.DEFAULTS,
 				(request) -> accepted.complete(request.accept(this.server.queuePair, ConnectOptions.DEFAULTS)))) {
-			this.clientInfo = get(
-					this.clientDevice.connect(this.client.queuePair, listener.localAddress(), ConnectOptions.DEFAULTS));
+			this.clientInfo = get(this.clientDevice.connect(this.client.queuePair, route.apply(listener.localAddress()),
+					ConnectOptions.DEFAULTS));
 			this.serverInfo = get(get(accepted));
 		}
 	}
