@@ -1,0 +1,138 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairListener;
+import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/** A queue pair that keeps the frames posted to it until a test completes them. */
+final class FakeQueuePair implements QueuePair {
+
+	final List<ByteBuffer> sent = new ArrayList<>();
+
+	int depth = Integer.MAX_VALUE;
+
+	int doorbells;
+
+	boolean disconnected;
+
+	boolean closed;
+
+	private final QueuePairListener listener;
+
+	private final FakeCompletionQueue completions;
+
+	private int incomplete;
+
+	FakeQueuePair(QueuePairListener listener, FakeCompletionQueue completions) {
+		this.listener = listener;
+		this.completions = completions;
+	}
+
+	/** Lets all posted Sends complete. */
+	void completeAll() {
+		for (; this.incomplete > 0; this.incomplete--) {
+			complete(WorkStatus.SUCCESS);
+		}
+	}
+
+	/** Lets one posted Send complete. */
+	void completeOne() {
+		this.incomplete--;
+		complete(WorkStatus.SUCCESS);
+	}
+
+	private void complete(WorkStatus status) {
+		this.completions.add((completion) -> completion.set(0, status, WorkOpcode.SEND, 0, 0, this));
+	}
+
+	/** The types of the frames posted so far. */
+	List<String> sentTypes() {
+		return this.sent.stream().map((frame) -> FrameType.name(FrameFlyweight.type(frame))).toList();
+	}
+
+	@Override
+	public PostResult postSend(WorkRequest request) {
+		if (this.incomplete >= this.depth) {
+			return PostResult.QUEUE_FULL;
+		}
+		ByteBuffer frame = ByteBuffer.allocate(request.segmentLength(0)).order(ByteOrder.LITTLE_ENDIAN);
+		frame.put(0, request.segmentRegion(0).memory(), request.segmentOffset(0), request.segmentLength(0));
+		this.sent.add(frame);
+		this.incomplete++;
+		return PostResult.POSTED;
+	}
+
+	@Override
+	public PostResult postReceive(WorkRequest request) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public void ringDoorbell() {
+		this.doorbells++;
+	}
+
+	@Override
+	public void disconnect() {
+		if (!this.disconnected) {
+			this.disconnected = true;
+			for (; this.incomplete > 0; this.incomplete--) {
+				complete(WorkStatus.FLUSHED);
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+	@Override
+	public int number() {
+		return 1;
+	}
+
+	@Override
+	public QueuePairListener listener() {
+		return this.listener;
+	}
+
+	@Override
+	public QueuePairState state() {
+		return this.disconnected ? QueuePairState.ERROR : QueuePairState.READY_TO_SEND;
+	}
+
+	@Override
+	public @Nullable QueuePairFault fault() {
+		return null;
+	}
+
+}

@@ -1,0 +1,101 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Frames as a peer would write them, byte by byte from docs/wire-protocol.md, so that
+ * tests do not depend on the code they test, and may lie.
+ */
+public final class Frames {
+
+	private Frames() {
+	}
+
+	/** A frame that is only a header. */
+	public static byte[] control(int type, int credits, int requestId) {
+		byte[] frame = new byte[16];
+		header(frame, type, credits, requestId, 0, 0);
+		return frame;
+	}
+
+	/** A handshake with the values of {@link ChannelOptions#DEFAULTS} but for credits. */
+	public static byte[] hello(int type, int credits) {
+		return hello(type, 8192, 16 << 20, 4096, credits, 0);
+	}
+
+	/** A handshake. */
+	public static byte[] hello(int type, int frameBytes, int messageBytes, int calls, int credits, int refusal) {
+		byte[] frame = new byte[46];
+		header(frame, type, 0, 0, 0, 0).putInt(16, 0x43505252)
+			.putShort(20, (short) 1)
+			.putShort(22, (short) 1)
+			.putInt(24, frameBytes)
+			.putInt(28, messageBytes)
+			.putInt(32, calls)
+			.putShort(36, (short) credits)
+			.putShort(38, (short) refusal);
+		return frame;
+	}
+
+	/** The first frame of a request without metadata or deadline. */
+	public static byte[] request(int credits, int requestId, long methodId, int arguments, int messageBytes,
+			byte[] part) {
+		byte[] frame = new byte[32 + part.length];
+		header(frame, 3, credits, requestId, messageBytes, 0).putLong(16, methodId)
+			.put(28, (byte) 1)
+			.put(29, (byte) arguments)
+			.put(32, part);
+		return frame;
+	}
+
+	/** The first frame of a reply. */
+	public static byte[] reply(int credits, int requestId, int status, int messageBytes, byte[] part) {
+		byte[] frame = new byte[24 + part.length];
+		header(frame, 4, credits, requestId, messageBytes, 0).put(16, (byte) status).put(24, part);
+		return frame;
+	}
+
+	/** A further frame. */
+	public static byte[] continuation(int credits, int requestId, int messageBytes, int offset, byte[] part) {
+		byte[] frame = new byte[16 + part.length];
+		header(frame, 5, credits, requestId, messageBytes, offset).put(16, part);
+		return frame;
+	}
+
+	/** A copy of a frame with one integer overwritten. */
+	public static byte[] withInt(byte[] frame, int at, int value) {
+		byte[] copy = frame.clone();
+		ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(at, value);
+		return copy;
+	}
+
+	/** The first bytes of a frame. */
+	public static byte[] truncated(byte[] frame, int length) {
+		return Arrays.copyOf(frame, length);
+	}
+
+	private static ByteBuffer header(byte[] frame, int type, int credits, int requestId, int messageBytes, int offset) {
+		ByteBuffer view = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
+		view.put(0, (byte) type).putShort(2, (short) credits).putInt(4, requestId);
+		return view.putInt(8, messageBytes).putInt(12, offset);
+	}
+
+}

@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The bytes of docs/wire-protocol.md, section "Connections". */
+class HelloFlyweightTests {
+
+	private final ByteBuffer frame = ByteBuffer.allocate(ChannelOptions.MIN_FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+	@Test
+	void hello() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO, 0, 0, 0);
+		int length = HelloFlyweight.put(this.frame, 1, 2,
+				ChannelOptions.DEFAULTS.withFrames(8192, 128).withLimits(16 << 20, 4096), 0, "");
+		assertThat(length).isEqualTo(46);
+		assertThat(bytes(length)).isEqualTo("01" + "00".repeat(15) // frame header
+				+ "52525043" + "0100" + "0200" + "00200000" + "00000001" + "00100000" + "8000" + "0000" + "00000000"
+				+ "0000");
+		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.lowVersion(this.frame)).isEqualTo(1);
+		assertThat(HelloFlyweight.highVersion(this.frame)).isEqualTo(2);
+		assertThat(HelloFlyweight.frameBytes(this.frame)).isEqualTo(8192);
+		assertThat(HelloFlyweight.maxMessageBytes(this.frame)).isEqualTo(16 << 20);
+		assertThat(HelloFlyweight.maxCalls(this.frame)).isEqualTo(4096);
+		assertThat(HelloFlyweight.credits(this.frame)).isEqualTo(128);
+	}
+
+	@Test
+	void refusal() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO_REPLY, 0, 0, 0);
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,
+				"nö");
+		assertThat(bytes(length)).startsWith("02").endsWith("0300" + "00000000" + "0300" + "6ec3b6");
+		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.refusal(this.frame)).isEqualTo(3);
+		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("nö");
+	}
+
+	@Test
+	void longTextIsCut() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 2, "x".repeat(1000));
+		assertThat(length).isEqualTo(46 + 400);
+		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("x".repeat(400));
+	}
+
+	@Test
+	void textIsNotReadBeyondTheFrame() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 2, "because");
+		this.frame.put(length, "secret".getBytes(StandardCharsets.US_ASCII));
+		this.frame.putShort(44, (short) 0xFFFF);
+		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("because");
+		assertThat(HelloFlyweight.text(this.frame, 46)).isEmpty();
+		assertThat(HelloFlyweight.text(this.frame, 20)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void impossibleValuesAreProblems(String expected, Consumer<ByteBuffer> damage) {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 0, "");
+		damage.accept(this.frame);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains(expected);
+	}
+
+	static Stream<Arguments> impossibleValuesAreProblems() {
+		return Stream.of(damaged("without magic", (frame) -> frame.putInt(16, 0x4350_5253)),
+				damaged("frame size of 2040", (frame) -> frame.putInt(24, 2040)),
+				damaged("frame size of 0", (frame) -> frame.putInt(24, 0)),
+				damaged("frame size of -8", (frame) -> frame.putInt(24, -8)),
+				damaged("frame size of 1048584", (frame) -> frame.putInt(24, (1 << 20) + 8)),
+				damaged("frame size of 2049", (frame) -> frame.putInt(24, 2049)),
+				damaged("limits of 0 bytes", (frame) -> frame.putInt(28, 0)),
+				damaged("limits of -1 bytes", (frame) -> frame.putInt(28, -1)),
+				damaged("and 0 calls", (frame) -> frame.putInt(32, 0)),
+				damaged("and 65537 calls", (frame) -> frame.putInt(32, 65537)),
+				damaged("and -1 calls", (frame) -> frame.putInt(32, -1)),
+				damaged("with 7 credits", (frame) -> frame.putShort(36, (short) 7)),
+				damaged("with 16385 credits", (frame) -> frame.putShort(36, (short) 16385)),
+				damaged("with 65535 credits", (frame) -> frame.putShort(36, (short) -1)));
+	}
+
+	private static Arguments damaged(String expected, Consumer<ByteBuffer> damage) {
+		return Arguments.of(expected, damage);
+	}
+
+	@Test
+	void limitsAtTheirBoundsAreNoProblem() {
+		ChannelOptions least = ChannelOptions.DEFAULTS.withFrames(2048, 8).withLimits(1, 1);
+		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, least, 0, ""))).isEmpty();
+		ChannelOptions most = ChannelOptions.DEFAULTS.withFrames(1 << 20, 1 << 14).withLimits((1 << 30) - 1, 1 << 16);
+		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, most, 0, ""))).isEmpty();
+	}
+
+	@Test
+	void truncatedBodyIsAProblemAtEveryLength() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 0, "");
+		for (int shorter = 0; shorter < length; shorter++) {
+			assertThat(HelloFlyweight.problem(this.frame, shorter)).as("%d bytes", shorter).contains("at least 46");
+		}
+	}
+
+	private String bytes(int length) {
+		return HexFormat.of().formatHex(this.frame.array(), 0, length);
+	}
+
+}

@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Time is a number here: nothing waits. */
+class KeepAliveTests {
+
+	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withTimeouts(Duration.ofMillis(50),
+			Duration.ofMillis(100), Duration.ofMillis(300));
+
+	@ParameterizedTest
+	@EnumSource(names = { "CONNECTING", "HANDSHAKING" })
+	void handshakeHasItsOwnTime(ChannelState state) {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		assertThat(keepAlive.problem(state, millis(50))).isEmpty();
+		assertThat(keepAlive.problem(state, millis(50) + 1)).isEqualTo("no handshake within 50 ms");
+	}
+
+	@Test
+	void handshakeIsNotProlongedBySignsOfLife() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.sign(millis(49));
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, millis(51))).contains("no handshake");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "OPEN", "DRAINING" })
+	void silenceEndsAnOpenChannel(ChannelState state) {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.sign(millis(10));
+		assertThat(keepAlive.problem(state, millis(310))).isEmpty();
+		assertThat(keepAlive.problem(state, millis(311))).isEqualTo("peer silent for 301 ms");
+	}
+
+	@Test
+	void asksOncePerSilence() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		assertThat(keepAlive.shouldAsk(millis(100))).isFalse();
+		assertThat(keepAlive.shouldAsk(millis(101))).isTrue();
+		assertThat(keepAlive.shouldAsk(millis(102))).isFalse();
+		keepAlive.sign(millis(110));
+		assertThat(keepAlive.shouldAsk(millis(120))).isFalse();
+		assertThat(keepAlive.shouldAsk(millis(211))).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { Long.MAX_VALUE - 1, Long.MIN_VALUE, -1 })
+	void clockMayOverflow(long start) {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, start);
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, start + millis(50))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, start + millis(51))).isNotEmpty();
+		assertThat(keepAlive.shouldAsk(start + millis(99))).isFalse();
+		assertThat(keepAlive.shouldAsk(start + millis(101))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, start + millis(300))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, start + millis(301))).isNotEmpty();
+	}
+
+	private static long millis(long count) {
+		return Duration.ofMillis(count).toNanos();
+	}
+
+}

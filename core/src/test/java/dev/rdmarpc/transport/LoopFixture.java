@@ -1,0 +1,201 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+
+import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.memory.RegistrationHook;
+import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkStatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A loop on a device of the test's own: what is posted is kept, what arrives is what the
+ * test delivers. The body of a test runs {@linkplain #drive as driver}, so that nothing
+ * else moves meanwhile. Closing it checks that nothing is outstanding.
+ */
+final class LoopFixture implements AutoCloseable {
+
+	static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9);
+
+	final RegisteredMemory memory;
+
+	final MemoryAttachment attachment;
+
+	final FakeCompletionQueue completions = new FakeCompletionQueue();
+
+	final FakeReceiveQueue receiveQueue = new FakeReceiveQueue();
+
+	final ReceivePool receives;
+
+	final ChannelLoop loop;
+
+	LoopFixture() {
+		this(ChannelOptions.DEFAULTS.frameBytes(), 1024, 16L << 20);
+	}
+
+	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes) {
+		this.memory = RegisteredMemory.create(MemoryOptions.builder()
+			.initialBytes(0)
+			.maxBytes(memoryBytes)
+			.extentBytes(1 << 20)
+			.threadCacheBytes(0)
+			.allocationTimeout(Duration.ZERO)
+			.leakDetection(LeakDetection.PARANOID)
+			.build());
+		this.attachment = this.memory.attach(new Hook());
+		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
+		this.loop = new ChannelLoop("loop-of-the-test",
+				new LoopResources(this.memory, this.attachment, this.completions, this.receiveQueue, this.receives),
+				PollingOptions.DEFAULTS, (closed) -> {
+				});
+	}
+
+	/** Runs the body of a test as driver of the loop. */
+	void drive(ThrowingCallable body) throws Exception {
+		CompletableFuture<Void> outcome = new CompletableFuture<>();
+		this.loop.execute(() -> {
+			try {
+				body.call();
+				outcome.complete(null);
+			}
+			catch (Throwable ex) {
+				outcome.completeExceptionally(ex);
+			}
+		});
+		outcome.get(30, TimeUnit.SECONDS);
+	}
+
+	/** A channel on the side that was connected to, waiting for the handshake. */
+	RpcChannel accepted(ChannelOptions options, ChannelHandler handler) {
+		RpcChannel channel = new RpcChannel(this.loop, options, handler, false);
+		assertThat(this.loop.add(channel)).isTrue();
+		channel.attach(new FakeQueuePair(channel, this.completions));
+		channel.accepting(PEER);
+		return channel;
+	}
+
+	/** A channel that was connected to, after a handshake with default limits. */
+	RpcChannel server(ChannelOptions options, ChannelHandler handler, int peerCredits) {
+		RpcChannel channel = accepted(options, handler);
+		deliver(channel, Frames.hello(1, peerCredits));
+		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
+		return channel;
+	}
+
+	/** A channel that has connected, after a handshake with default limits. */
+	RpcChannel client(ChannelOptions options, ChannelHandler handler, int peerCredits) {
+		RpcChannel channel = new RpcChannel(this.loop, options, handler, true);
+		assertThat(this.loop.add(channel)).isTrue();
+		channel.attach(new FakeQueuePair(channel, this.completions));
+		channel.established(PEER);
+		deliver(channel, Frames.hello(2, peerCredits));
+		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
+		return channel;
+	}
+
+	static FakeQueuePair pair(RpcChannel channel) {
+		return (FakeQueuePair) channel.queuePair();
+	}
+
+	/** Lets a frame of the peer arrive and the loop turn until all is done. */
+	void deliver(RpcChannel channel, byte[] frame) {
+		FakeQueuePair pair = pair(channel);
+		FakeReceiveQueue.Receive receive = this.receiveQueue.take(frame);
+		this.completions.add((completion) -> completion.set(receive.id(), WorkStatus.SUCCESS, WorkOpcode.RECEIVE,
+				frame.length, 0, pair));
+		turn();
+	}
+
+	/** Turns the loop until there is nothing to do; driver. */
+	void turn() {
+		while (this.loop.turn()) {
+			Thread.onSpinWait();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.loop.close();
+		assertThat(this.loop.outstandingCalls()).as("calls outstanding").isZero();
+		this.attachment.close();
+		assertThat(this.memory.metrics().allocatedBytes()).as("memory outstanding").isZero();
+		this.memory.close();
+	}
+
+	private static final class Hook implements RegistrationHook {
+
+		@Override
+		public MemoryRegion register(ByteBuffer extent) {
+			return new Region(extent.slice());
+		}
+
+		@Override
+		public void deregister(MemoryRegion region) {
+			region.close();
+		}
+
+	}
+
+	private record Region(ByteBuffer memory) implements MemoryRegion {
+
+		@Override
+		public int lengthBytes() {
+			return this.memory.capacity();
+		}
+
+		@Override
+		public int localKey() {
+			return 1;
+		}
+
+		@Override
+		public int remoteKey() {
+			return 1;
+		}
+
+		@Override
+		public long remoteAddress() {
+			return 0;
+		}
+
+		@Override
+		public boolean isValid() {
+			return true;
+		}
+
+		@Override
+		public void close() {
+			// nothing is registered
+		}
+
+	}
+
+}

@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.MessageAssembler.Assembly;
+import dev.rdmarpc.transport.MessageAssembler.Outcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+class MessageAssemblerTests {
+
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
+		.initialBytes(0)
+		.maxBytes(1 << 20)
+		.extentBytes(1 << 20)
+		.threadCacheBytes(0)
+		.leakDetection(LeakDetection.PARANOID)
+		.build());
+
+	private final MessageAssembler assembler = new MessageAssembler(this.memory, 4);
+
+	@AfterEach
+	void nothingIsOutstanding() {
+		this.assembler.close();
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		this.memory.close();
+	}
+
+	@Test
+	void framesMakeTheMessageWithItsMetadata() {
+		byte[] message = bytes(1, 100);
+		byte[] metadata = bytes(2, 16);
+		assertThat(begin(7, metadata, message, 10, false)).isTrue();
+		assertThat(add(7, message, 10, 50)).isEqualTo(Outcome.INCOMPLETE);
+		assertThat(add(7, message, 60, 40)).isEqualTo(Outcome.COMPLETE);
+		Assembly assembly = this.assembler.takeCompleted(7);
+		RegisteredBuffer target = assembly.target();
+		IncomingMessage assembled = assembly.message(target);
+		assertThat(copy(assembled.message())).isEqualTo(message);
+		assertThat(copy(assembled.metadata())).isEqualTo(metadata);
+		assertThat(assembled.requestId()).isEqualTo(7);
+		assertThat(assembled.methodId()).isEqualTo(99);
+		assertThat(assembled.argumentCount()).isEqualTo(2);
+		assertThat(assembly.isRequest()).isTrue();
+		assertThat(assembled.release()).isFalse();
+		target.release();
+	}
+
+	@Test
+	void firstFrameMayHoldNothingOfTheMessage() {
+		byte[] message = bytes(3, 8);
+		assertThat(begin(1, new byte[0], message, 0, false)).isTrue();
+		assertThat(add(1, message, 0, 8)).isEqualTo(Outcome.COMPLETE);
+		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		assertThat(target.buffer().get(7)).isEqualTo(message[7]);
+		target.release();
+	}
+
+	@Test
+	void continuationMustFitWhatWentBefore() {
+		byte[] message = bytes(4, 100);
+		begin(1, new byte[0], message, 10, false);
+		assertThat(add(2, message, 10, 10)).as("unknown message").isEqualTo(Outcome.VIOLATION);
+		assertThat(add(1, message, 20, 10)).as("gap").isEqualTo(Outcome.VIOLATION);
+		assertThat(add(1, message, 0, 20)).as("overlap").isEqualTo(Outcome.VIOLATION);
+		assertThat(add(1, message, -1, 1)).as("before the beginning").isEqualTo(Outcome.VIOLATION);
+		assertThat(add(1, bytes(4, 120), 10, 91)).as("another length").isEqualTo(Outcome.VIOLATION);
+		assertThat(addRaw(1, 100, 10, new byte[91])).as("too long").isEqualTo(Outcome.VIOLATION);
+		assertThat(addRaw(1, 100, 10, new byte[0])).as("empty").isEqualTo(Outcome.VIOLATION);
+		assertThat(add(1, message, 10, 90)).as("what was expected").isEqualTo(Outcome.COMPLETE);
+		this.assembler.takeCompleted(1).target().release();
+	}
+
+	@Test
+	void messageIsBegunOnce() {
+		byte[] message = bytes(5, 100);
+		assertThat(begin(1, new byte[0], message, 10, false)).isTrue();
+		assertThat(begin(1, new byte[0], message, 10, false)).isFalse();
+	}
+
+	@Test
+	void onlySoManyMayBeUnfinished() {
+		byte[] message = bytes(6, 100);
+		for (int id = 0; id < 4; id++) {
+			assertThat(begin(id, new byte[0], message, 10, false)).isTrue();
+		}
+		assertThat(begin(4, new byte[0], message, 10, false)).isFalse();
+		this.assembler.cancel(2);
+		assertThat(begin(4, new byte[0], message, 10, false)).isTrue();
+	}
+
+	@Test
+	void droppedMessageIsReadToItsEndWithoutMemory() {
+		byte[] message = bytes(7, 100);
+		begin(1, new byte[0], message, 10, true);
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		assertThat(add(1, message, 10, 89)).isEqualTo(Outcome.INCOMPLETE);
+		assertThat(add(1, message, 99, 1)).isEqualTo(Outcome.COMPLETE);
+		Assembly assembly = this.assembler.takeCompleted(1);
+		assertThat(assembly.target()).isNull();
+		assertThat(assembly.head().messageBytes()).isEqualTo(100);
+	}
+
+	@Test
+	void messageForWhichThereIsNoMemoryIsDropped() {
+		byte[] message = bytes(8, 100);
+		begin(1, new byte[0], Integer.MAX_VALUE / 2, message, 10, false);
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		assertThat(addRaw(1, Integer.MAX_VALUE / 2, 10, new byte[90])).isEqualTo(Outcome.INCOMPLETE);
+	}
+
+	@Test
+	void droppingLaterGivesTheMemoryBackAndReadsOn() {
+		byte[] message = bytes(9, 100);
+		begin(1, new byte[0], message, 10, false);
+		assertThat(this.memory.metrics().allocatedBytes()).isPositive();
+		this.assembler.drop(1);
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		assertThat(add(1, message, 10, 90)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.assembler.takeCompleted(1).target()).isNull();
+	}
+
+	@Test
+	void cancelledMessageIsForgotten() {
+		byte[] message = bytes(10, 100);
+		begin(1, new byte[0], message, 10, false);
+		this.assembler.cancel(1);
+		this.assembler.cancel(1);
+		this.assembler.drop(1);
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		assertThat(add(1, message, 10, 90)).isEqualTo(Outcome.VIOLATION);
+		assertThatIllegalStateException().isThrownBy(() -> this.assembler.takeCompleted(1));
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 21, 22, 23, 24, 25 })
+	void interleavedMessagesStayApart(long seed) {
+		Random random = new Random(seed);
+		Map<Integer, byte[]> messages = new HashMap<>();
+		Map<Integer, Integer> sent = new HashMap<>();
+		int finished = 0;
+		for (int nextId = 0; finished < 200;) {
+			if (messages.size() < 4 && random.nextBoolean()) {
+				byte[] message = bytes(random.nextLong(), 2 + random.nextInt(5000));
+				int first = random.nextInt(Math.min(message.length, 1000));
+				assertThat(begin(nextId, bytes(nextId, 8 * random.nextInt(4)), message, first, false)).isTrue();
+				messages.put(nextId, message);
+				sent.put(nextId++, first);
+			}
+			if (messages.isEmpty()) {
+				continue;
+			}
+			List<Integer> open = new ArrayList<>(messages.keySet());
+			int id = open.get(random.nextInt(open.size()));
+			byte[] message = messages.get(id);
+			int from = sent.get(id);
+			int count = 1 + random.nextInt(message.length - from);
+			Outcome outcome = add(id, message, from, count);
+			sent.put(id, from + count);
+			if (from + count == message.length) {
+				assertThat(outcome).as("seed %d", seed).isEqualTo(Outcome.COMPLETE);
+				Assembly assembly = this.assembler.takeCompleted(id);
+				RegisteredBuffer target = assembly.target();
+				assertThat(copy(assembly.message(target).message())).as("seed %d, message %d", seed, id)
+					.isEqualTo(message);
+				target.release();
+				messages.remove(id);
+				finished++;
+			}
+			else {
+				assertThat(outcome).as("seed %d", seed).isEqualTo(Outcome.INCOMPLETE);
+			}
+		}
+	}
+
+	private boolean begin(int id, byte[] metadata, byte[] message, int received, boolean drop) {
+		return begin(id, metadata, message.length, message, received, drop);
+	}
+
+	private boolean begin(int id, byte[] metadata, int messageBytes, byte[] message, int received, boolean drop) {
+		int length = 32 + metadata.length + received;
+		ByteBuffer frame = ByteBuffer.allocate(8192).order(ByteOrder.LITTLE_ENDIAN);
+		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, id, messageBytes, 0);
+		FrameFlyweight.putRequestFields(frame, 0, 99, 0, 1, 2, metadata.length);
+		frame.put(32, metadata).put(32 + metadata.length, message, 0, received);
+		RegisteredBuffer buffer = this.memory.allocate(64);
+		try {
+			IncomingMessage head = new IncomingMessage();
+			head.wrap(buffer, frame);
+			return this.assembler.begin(head, frame, length, true, drop);
+		}
+		finally {
+			buffer.release();
+		}
+	}
+
+	private Outcome add(int id, byte[] message, int offset, int count) {
+		byte[] part = new byte[count];
+		System.arraycopy(message, Math.max(0, offset), part, 0, count);
+		return addRaw(id, message.length, offset, part);
+	}
+
+	private Outcome addRaw(int id, int messageBytes, int offset, byte[] part) {
+		byte[] frame = Frames.continuation(0, id, messageBytes, offset, part);
+		return this.assembler.add(ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN), frame.length);
+	}
+
+	private static byte[] bytes(long seed, int count) {
+		byte[] bytes = new byte[count];
+		new Random(seed).nextBytes(bytes);
+		return bytes;
+	}
+
+	private static byte[] copy(ByteBuffer view) {
+		byte[] bytes = new byte[view.remaining()];
+		view.get(bytes);
+		return bytes;
+	}
+
+}

@@ -1,0 +1,249 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.codec.MessageSegments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a channel sends, in which order, and what it keeps back. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OutboundQueueTests {
+
+	private static final int FRAME = 8192;
+
+	private static final RequestHead HEAD = new RequestHead(0x1234, 1, 1);
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, FRAME - 32, FRAME - 31, 2 * FRAME, 100_000 })
+	void framesMakeUpTheMessage(int size) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
+				byte[] message = bytes(size);
+				StubCall call = new StubCall();
+				submit(channel, call, message);
+				fixture.turn();
+				List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
+				ByteArrayOutputStream joined = new ByteArrayOutputStream();
+				for (int i = 1; i < sent.size(); i++) {
+					ByteBuffer frame = sent.get(i);
+					int header = (i == 1) ? 32 : 16;
+					assertThat(FrameFlyweight.type(frame)).isEqualTo((i == 1) ? 3 : 5);
+					assertThat(FrameFlyweight.requestId(frame)).isEqualTo(call.requestId());
+					assertThat(FrameFlyweight.messageBytes(frame)).isEqualTo(size);
+					assertThat(FrameFlyweight.offsetBytes(frame)).isEqualTo(joined.size());
+					assertThat(frame.capacity()).isLessThanOrEqualTo(FRAME);
+					assertThat(i < sent.size() - 1 && frame.capacity() < FRAME).as("short frame in between").isFalse();
+					byte[] part = new byte[frame.capacity() - header];
+					frame.get(header, part);
+					joined.writeBytes(part);
+				}
+				assertThat(joined.toByteArray()).isEqualTo(message);
+			});
+		}
+	}
+
+	@Test
+	void claimIsAsLargeAsTheFramesAre() {
+		Random random = new Random(3);
+		for (int i = 0; i < 10_000; i++) {
+			int frameBytes = 2048 + 8 * random.nextInt(1000);
+			int message = random.nextInt(1 << (1 + random.nextInt(20)));
+			int metadata = random.nextInt(1025);
+			long expected = 32L + FrameFlyweight.padded(metadata) + message;
+			for (long room = frameBytes; room < expected; room += frameBytes) {
+				expected += 16;
+			}
+			assertThat(OutgoingMessage.claimBytes(32, metadata, message, frameBytes))
+				.as("%d + %d in frames of %d", metadata, message, frameBytes)
+				.isEqualTo(expected);
+		}
+		assertThat(OutgoingMessage.claimBytes(32, 0, Integer.MAX_VALUE, 2048)).isGreaterThan(Integer.MAX_VALUE);
+	}
+
+	@Test
+	void smallMessageDoesNotWaitForALargeOne() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
+				StubCall large = new StubCall();
+				StubCall small = new StubCall();
+				submit(channel, large, bytes(10 * FRAME));
+				submit(channel, small, bytes(1));
+				fixture.turn();
+				List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
+				assertThat(FrameFlyweight.requestId(sent.get(1))).isEqualTo(large.requestId());
+				assertThat(FrameFlyweight.requestId(sent.get(2))).isEqualTo(small.requestId());
+				assertThat(FrameFlyweight.requestId(sent.get(3))).isEqualTo(large.requestId());
+			});
+		}
+	}
+
+	@Test
+	void dataWaitsForCreditsAndControlGoesBefore() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
+				for (int i = 0; i < 8; i++) {
+					submit(channel, new StubCall(), bytes(1));
+				}
+				fixture.turn();
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				assertThat(pair.sentTypes()).as("two credits kept").hasSize(1 + 6);
+				channel.sendControl(FrameType.PING, 0);
+				channel.sendControl(FrameType.PING, 0);
+				fixture.turn();
+				assertThat(pair.sentTypes()).as("one credit kept").hasSize(1 + 6 + 1).endsWith("PING");
+				fixture.deliver(channel, Frames.control(7, 7, 0));
+				assertThat(pair.sentTypes().subList(8, 11)).containsExactly("PING", "REQUEST", "REQUEST");
+			});
+		}
+	}
+
+	@Test
+	void fullSendQueueIsFilledAgainAsItCompletes() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				pair.completeAll();
+				fixture.turn();
+				pair.depth = 2;
+				for (int i = 0; i < 5; i++) {
+					submit(channel, new StubCall(), bytes(1));
+				}
+				fixture.turn();
+				assertThat(pair.sent).hasSize(1 + 2);
+				pair.completeOne();
+				fixture.turn();
+				assertThat(pair.sent).hasSize(1 + 3);
+				pair.depth = 100;
+				pair.completeAll();
+				fixture.turn();
+				assertThat(pair.sent).hasSize(1 + 5);
+			});
+		}
+	}
+
+	@Test
+	void bufferIsKeptUntilTheLastSendCompletes() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				pair.completeAll();
+				fixture.turn();
+				long before = fixture.memory.metrics().allocatedBytes();
+				submit(channel, new StubCall(), bytes(3 * FRAME));
+				fixture.turn();
+				for (int i = 0; i < 3; i++) {
+					pair.completeOne();
+					fixture.turn();
+					assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
+				}
+				pair.completeAll();
+				fixture.turn();
+				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+			});
+		}
+	}
+
+	@Test
+	void withdrawnRequestThatWasNotSentIsNeverSent() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
+				for (int i = 0; i < 6; i++) {
+					submit(channel, new StubCall(), bytes(1));
+				}
+				StubCall waiting = new StubCall();
+				submit(channel, waiting, bytes(100));
+				fixture.turn();
+				long before = fixture.memory.metrics().allocatedBytes();
+				channel.abandon(waiting, CallFailure.CANCELLED, "test");
+				fixture.turn();
+				assertThat(waiting.failure).isEqualTo(CallFailure.CANCELLED);
+				assertThat(fixture.memory.metrics().allocatedBytes()).isLessThan(before);
+				assertThat(LoopFixture.pair(channel).sentTypes()).doesNotContain("CANCEL");
+			});
+		}
+	}
+
+	@Test
+	void withdrawnRequestSentInPartIsCancelledAndItsRestDropped() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
+				StubCall call = new StubCall();
+				submit(channel, call, bytes(20 * FRAME));
+				fixture.turn();
+				channel.abandon(call, CallFailure.CANCELLED, "test");
+				fixture.turn();
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				assertThat(pair.sentTypes()).hasSize(1 + 6 + 1).endsWith("CONTINUATION", "CANCEL");
+				fixture.deliver(channel, Frames.control(7, 7, 0));
+				assertThat(pair.sentTypes()).endsWith("CONTINUATION", "CANCEL");
+			});
+		}
+	}
+
+	@Test
+	void closingGivesBackWhatWaitsAndWhatWasPosted() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
+				StubCall inPart = new StubCall();
+				StubCall waiting = new StubCall();
+				submit(channel, inPart, bytes(20 * FRAME));
+				submit(channel, waiting, bytes(20 * FRAME));
+				fixture.turn();
+				channel.shut("test");
+				fixture.turn();
+				assertThat(inPart.failure).isEqualTo(CallFailure.CONNECTION_LOST);
+				assertThat(waiting.ends).isEqualTo(1);
+				StubCall late = new StubCall();
+				submit(channel, late, bytes(1));
+				assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);
+				assertThat(late.detail).isEqualTo("test");
+			});
+		}
+	}
+
+	private static void submit(RpcChannel channel, StubCall call, byte[] message) {
+		MessageSegments segments = new MessageSegments();
+		segments.addBytes(ByteBuffer.allocateDirect(message.length).put(message).flip());
+		channel.prepareRequest(call, HEAD, Long.MAX_VALUE, 0, RequestHead.NO_METADATA, segments).submit();
+	}
+
+	private static byte[] bytes(int count) {
+		byte[] bytes = new byte[count];
+		new Random(count).nextBytes(bytes);
+		return bytes;
+	}
+
+}

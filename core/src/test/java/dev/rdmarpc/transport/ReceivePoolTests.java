@@ -1,0 +1,154 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ReceivePoolTests {
+
+	private static final int FRAME = 4096;
+
+	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withFrames(FRAME, 16);
+
+	@Test
+	void promisesUpToItsCapacity() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 10, 1 << 20)) {
+			fixture.drive(() -> {
+				assertThat(fixture.receives.promise(6)).isTrue();
+				assertThat(fixture.receives.promise(5)).isFalse();
+				assertThat(fixture.receives.promise(4)).isTrue();
+				assertThat(fixture.receives.promised()).isEqualTo(10);
+				assertThat(fixture.receives.posted()).isEqualTo(10);
+				assertThat(fixture.receiveQueue.posted()).isEqualTo(10);
+			});
+		}
+	}
+
+	@Test
+	void promiseThatMemoryDoesNotAllowChangesNothing() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				assertThat(fixture.receives.promise(100)).isTrue();
+				long before = fixture.memory.metrics().allocatedBytes();
+				assertThat(fixture.receives.promise(200)).isFalse();
+				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+				assertThat(fixture.receives.promised()).isEqualTo(100);
+				assertThat(fixture.receives.promise(100)).isTrue();
+			});
+		}
+	}
+
+	@Test
+	void receiveOfADepartedPeerServesTheNext() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel gone = fixture.accepted(OPTIONS, new RecordingHandler());
+				int each = fixture.receives.promised();
+				gone.shut("test");
+				assertThat(fixture.receives.promised()).isZero();
+				assertThat(fixture.receives.posted()).isEqualTo(each);
+				fixture.accepted(OPTIONS, new RecordingHandler());
+				assertThat(fixture.receives.posted()).as("no more were posted").isEqualTo(each);
+			});
+		}
+	}
+
+	@Test
+	void surplusIsGivenBackAsItTurnsUp() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel stays = fixture.accepted(OPTIONS, new RecordingHandler());
+				RpcChannel gone = fixture.accepted(OPTIONS, new RecordingHandler());
+				int each = fixture.receives.promised() / 2;
+				gone.shut("test");
+				for (int i = 0; i < each; i++) {
+					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+					fixture.receives.giveBack(buffer, stays);
+				}
+				assertThat(fixture.receives.posted()).isEqualTo(each).isEqualTo(fixture.receives.promised());
+				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo((long) each * FRAME);
+			});
+		}
+	}
+
+	@Test
+	void takenBufferIsReplacedWhenThereIsMemoryAgain() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
+				int promised = fixture.receives.promised();
+				RegisteredBuffer taken = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+				int rest = (int) ((1 << 20) - fixture.memory.metrics().allocatedBytes()) / FRAME;
+				RegisteredBuffer[] hog = new RegisteredBuffer[rest];
+				for (int i = 0; i < rest; i++) {
+					hog[i] = fixture.memory.tryAllocate(FRAME);
+				}
+				fixture.receives.replace(channel);
+				fixture.receives.replenish();
+				assertThat(fixture.receives.posted()).as("there is no memory").isEqualTo(promised - 1);
+				taken.release();
+				fixture.receives.replenish();
+				assertThat(fixture.receives.posted()).isEqualTo(promised);
+				for (RegisteredBuffer buffer : hog) {
+					buffer.release();
+				}
+			});
+		}
+	}
+
+	@Test
+	void peerThatLeavesWithABufferOwedIsForgotten() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
+				RegisteredBuffer taken = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+				RegisteredBuffer hog = fixture.memory.tryAllocate(512 << 10);
+				while (fixture.memory.metrics().allocatedBytes() + FRAME <= 1 << 20) {
+					assertThat(fixture.receives.promise(1)).isTrue();
+				}
+				fixture.receives.replace(channel);
+				channel.shut("test");
+				taken.release();
+				hog.release();
+				int posted = fixture.receives.posted();
+				fixture.receives.replenish();
+				assertThat(fixture.receives.posted()).isEqualTo(posted);
+			});
+		}
+	}
+
+	@Test
+	void receiveThatCompletesTwiceIsNoticed() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				assertThat(fixture.receives.promise(2)).isTrue();
+				long slot = fixture.receiveQueue.take(new byte[1]).id();
+				fixture.receives.take(slot).release();
+				assertThatIllegalStateException().isThrownBy(() -> fixture.receives.take(slot))
+					.withMessageContaining("twice");
+			});
+		}
+	}
+
+}
