@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.zip.CRC32C;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,9 +41,6 @@ import dev.rdmarpc.verbs.WorkStatus;
 final class Connection {
 
 	private static final Logger logger = LoggerFactory.getLogger(Connection.class);
-
-	private static final int TERMINATE_BYTES = FpduFlyweight
-		.totalBytes(DdpUntaggedFlyweight.HEADER_BYTES + TerminateFlyweight.MAX_BYTES);
 
 	private final IwarpQueuePair queuePair;
 
@@ -212,9 +208,9 @@ final class Connection {
 		if (header == null) {
 			header = violation.headerIncluded() ? this.inbound.header() : new byte[0];
 		}
-		ByteBuffer lastWords = this.outbound.remainderWith(TERMINATE_BYTES);
+		ByteBuffer lastWords = this.outbound.remainderWith(TerminateFrame.MAX_BYTES);
 		if (lastWords.hasRemaining()) {
-			encodeTerminate(lastWords, violation.error(), header, segmentBytes);
+			TerminateFrame.append(lastWords, violation.error(), header, segmentBytes, this.parameters.crcEnabled());
 		}
 		lastWords.flip();
 		String detail = violation.getMessage() + ": sent terminate " + TerminateError
@@ -222,26 +218,6 @@ final class Connection {
 		this.queuePair.lifecycle()
 			.enterError(new QueuePairFault(violation.faultStatus(), Origin.LOCAL, detail), violation.receiveStatus(),
 					lastWords);
-	}
-
-	private void encodeTerminate(ByteBuffer target, TerminateError error, byte[] header, int segmentBytes) {
-		int start = target.position();
-		int ddp = start + FpduFlyweight.ULPDU_OFFSET;
-		int body = ddp + DdpUntaggedFlyweight.HEADER_BYTES;
-		DdpUntaggedFlyweight.encode(target, ddp, true, DdpControl.OPCODE_TERMINATE, 0, DdpControl.QUEUE_TERMINATE, 1,
-				0);
-		int bodyBytes = (header.length == 0) ? TerminateFlyweight.encode(target, body, error)
-				: TerminateFlyweight.encode(target, body, error, header, segmentBytes);
-		int ulpduBytes = DdpUntaggedFlyweight.HEADER_BYTES + bodyBytes;
-		FpduFlyweight.ulpduLength(target, start, ulpduBytes);
-		int end = start + FpduFlyweight.totalBytes(ulpduBytes);
-		if (this.parameters.crcEnabled()) {
-			CRC32C crc = new CRC32C();
-			crc.update(target.limit(end - FpduFlyweight.CRC_BYTES).position(start));
-			target.clear();
-			FpduFlyweight.crc(target, end - FpduFlyweight.CRC_BYTES, (int) crc.getValue());
-		}
-		target.position(end);
 	}
 
 	/** Whether all that was posted and asked for has left. */

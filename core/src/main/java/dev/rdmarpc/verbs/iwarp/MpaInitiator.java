@@ -164,6 +164,11 @@ final class MpaInitiator extends SocketHandler {
 		if (reply.markers()) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, this.remote + " requires MPA markers");
 		}
+		TerminateError disagreement = disagreement(reply);
+		if (disagreement != null) {
+			refuse(open, current, reply, disagreement);
+			return;
+		}
 		ConnectionParameters parameters = negotiate(open, reply);
 		InetSocketAddress local = (InetSocketAddress) open.getLocalAddress();
 		this.thread.deregister(current);
@@ -183,27 +188,51 @@ final class MpaInitiator extends SocketHandler {
 		}
 	}
 
+	private boolean offersReadyToReceive() {
+		return this.queuePair.device().options().peerToPeer();
+	}
+
+	/** What of a reply cannot be lived with, and must be told the peer, or null. */
+	private @Nullable TerminateError disagreement(MpaFrame reply) {
+		if (this.revision != MpaFrameFlyweight.REVISION_2) {
+			return null;
+		}
+		if (!reply.enhanced()) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply without the enhanced data asked for");
+		}
+		if (reply.outboundReads() != MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED
+				&& reply.outboundReads() > this.options.responderResources()) {
+			return TerminateError.MPA_INSUFFICIENT_IRD;
+		}
+		boolean chosen = (reply.ord() & MpaFrameFlyweight.ORD_RTR_WRITE) != 0;
+		return (offersReadyToReceive() && reply.peerToPeer() && !chosen) ? TerminateError.MPA_NO_MATCHING_RTR : null;
+	}
+
+	/** Ends the stream that the reply has opened (RFC 6581, section 8). */
+	private void refuse(SocketChannel open, SelectionKey current, MpaFrame reply, TerminateError error)
+			throws IOException {
+		this.thread.deregister(current);
+		finish();
+		this.thread.removeAttempt(this.queuePair);
+		this.queuePair.lifecycle().connectingFailed();
+		this.thread.linger(open, TerminateFrame.of(error, this.crcAsked || reply.crc()));
+		String what = (error == TerminateError.MPA_INSUFFICIENT_IRD)
+				? "peer wants " + reply.outboundReads() + " RDMA Reads outstanding (expected: at most "
+						+ this.options.responderResources() + ")"
+				: "peer did not choose the ready-to-receive frame offered";
+		this.result.completeExceptionally(new VerbsException(VerbsError.PROTOCOL_ERROR,
+				what + ": sent terminate " + TerminateError.describe(error.layer(), error.type(), error.code())));
+	}
+
 	private ConnectionParameters negotiate(SocketChannel open, MpaFrame reply) throws IOException {
 		int readDepth = this.options.readDepth();
 		int responderResources = this.options.responderResources();
 		ReadyToReceive readyToReceive = ReadyToReceive.NONE;
 		if (this.revision == MpaFrameFlyweight.REVISION_2) {
-			if (!reply.enhanced()) {
-				throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply without the enhanced data asked for");
-			}
 			if (reply.inboundReads() != MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED) {
 				readDepth = Math.min(readDepth, reply.inboundReads());
 			}
-			if (reply.outboundReads() != MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED
-					&& reply.outboundReads() > responderResources) {
-				throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer wants " + reply.outboundReads()
-						+ " RDMA Reads outstanding (expected: at most " + responderResources + ")");
-			}
-			if (this.queuePair.device().options().peerToPeer() && reply.peerToPeer()) {
-				if ((reply.ord() & MpaFrameFlyweight.ORD_RTR_WRITE) == 0) {
-					throw new VerbsException(VerbsError.PROTOCOL_ERROR,
-							"peer did not choose the ready-to-receive frame offered");
-				}
+			if (offersReadyToReceive() && reply.peerToPeer()) {
 				readyToReceive = ReadyToReceive.WRITE;
 			}
 		}

@@ -30,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
@@ -189,10 +191,7 @@ class InitiatorHandshakeTests {
 				MpaFrameFlyweight.encodeEnhanced(true, 0, 8, 4, new byte[0]),
 				MpaFrameFlyweight.encode(false, 0, 2, new byte[0]), MpaFrameFlyweight.encode(false, 0, 3, new byte[0]),
 				MpaFrameFlyweight.encode(false, MpaFrameFlyweight.FLAG_ENHANCED, 2, new byte[2]),
-				MpaFrameFlyweight.encodeEnhanced(false, MpaFrameFlyweight.FLAG_MARKERS, 8, 4, new byte[0]),
-				MpaFrameFlyweight.encodeEnhanced(false, 0, 8, 5, new byte[0]), MpaFrameFlyweight.encodeEnhanced(false,
-						0, 8 | MpaFrameFlyweight.IRD_PEER_TO_PEER, 4 | MpaFrameFlyweight.ORD_RTR_READ, new byte[0]),
-				oversize };
+				MpaFrameFlyweight.encodeEnhanced(false, MpaFrameFlyweight.FLAG_MARKERS, 8, 4, new byte[0]), oversize };
 		for (ByteBuffer reply : replies) {
 			CompletableFuture<ConnectionInfo> connected = connect(OPTIONS);
 			try (RawPeer peer = accept()) {
@@ -201,6 +200,31 @@ class InitiatorHandshakeTests {
 				assertThat(failure(connected)).isEqualTo(VerbsError.PROTOCOL_ERROR);
 				assertThat(peer.isCutOff()).isTrue();
 			}
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MPA_INSUFFICIENT_IRD, false", "MPA_INSUFFICIENT_IRD, true", "MPA_NO_MATCHING_RTR, false",
+			"MPA_NO_MATCHING_RTR, true" })
+	void replyThatDoesNotMatchIsAnsweredByATerminate(TerminateError error, boolean crcEnabled) throws Exception {
+		CompletableFuture<ConnectionInfo> connected = connect(OPTIONS);
+		try (RawPeer peer = accept()) {
+			peer.readMpaFrame();
+			int flags = crcEnabled ? MpaFrameFlyweight.FLAG_CRC : 0;
+			boolean reads = error == TerminateError.MPA_INSUFFICIENT_IRD;
+			int ird = 8 | MpaFrameFlyweight.IRD_PEER_TO_PEER;
+			int ord = reads ? (5 | MpaFrameFlyweight.ORD_RTR_WRITE) : (4 | MpaFrameFlyweight.ORD_RTR_READ);
+			peer.write(MpaFrameFlyweight.encodeEnhanced(false, flags, ird, ord, new byte[0]));
+			assertThat(failure(connected)).isEqualTo(VerbsError.PROTOCOL_ERROR);
+			ByteBuffer terminate = peer.crcEnabled(crcEnabled).readSegment();
+			assertThat(DdpControl.opcode(DdpUntaggedFlyweight.control(terminate, 0)))
+				.isEqualTo(DdpControl.OPCODE_TERMINATE);
+			int body = DdpUntaggedFlyweight.HEADER_BYTES;
+			assertThat(TerminateError.of(TerminateFlyweight.layer(terminate, body),
+					TerminateFlyweight.type(terminate, body), TerminateFlyweight.code(terminate, body)))
+				.isEqualTo(error);
+			assertThat(TerminateFlyweight.headerControl(terminate, body)).isZero();
+			assertThat(peer.readToEnd()).isZero();
 		}
 	}
 
