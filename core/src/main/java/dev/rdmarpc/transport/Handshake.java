@@ -73,6 +73,9 @@ final class Handshake {
 
 	private void onHello(ByteBuffer frame, int length) {
 		String problem = HelloFlyweight.problem(frame, length);
+		if (problem.isEmpty() && HelloFlyweight.refusal(frame) != 0) {
+			problem = "a refusal from the side that connected";
+		}
 		if (!problem.isEmpty()) {
 			this.channel.shut(problem);
 			return;

@@ -81,7 +81,8 @@ final class HelloFlyweight {
 	}
 
 	/**
-	 * Checks a received body before anything of it is read.
+	 * Checks a received body before anything of it is read. Of a refusal only refusal and
+	 * text may be read.
 	 * @return what is wrong, or an empty string
 	 */
 	static String problem(ByteBuffer frame, int frameLength) {

@@ -1,0 +1,210 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import dev.rdmarpc.codec.MessageSegments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a channel makes of the frames of its peer. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcChannelTests {
+
+	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withFrames(8192, 16);
+
+	private final RecordingHandler handler = new RecordingHandler();
+
+	@Test
+	void handshakeIsAnsweredAndOpens() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(OPTIONS, this.handler, 16);
+				assertThat(this.handler.events).containsExactly("open");
+				assertThat(LoopFixture.pair(channel).sentTypes()).containsExactly("HELLO_REPLY");
+				assertThat(LoopFixture.pair(channel).sent.get(0).getShort(36)).isEqualTo((short) 16);
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void handshakeThatCannotBeIsNotAnswered(String expected, byte[] frame) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, this.handler);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				fixture.deliver(channel, frame);
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(this.handler.events).singleElement().asString().startsWith("closed: ").contains(expected);
+				assertThat(pair.sent).isEmpty();
+			});
+		}
+	}
+
+	static Stream<Arguments> handshakeThatCannotBeIsNotAnswered() {
+		byte[] good = Frames.hello(1, 16);
+		return Stream.of(Arguments.of("frame of 15 bytes", Frames.truncated(good, 15)),
+				Arguments.of("handshake of 16 bytes", Frames.truncated(good, 16)),
+				Arguments.of("handshake of 45 bytes", Frames.truncated(good, 45)),
+				Arguments.of("without magic", Frames.withInt(good, 16, 0)),
+				Arguments.of("frame size of 0", Frames.hello(1, 0, 1, 1, 16, 0)),
+				Arguments.of("limits of 0 bytes", Frames.hello(1, 8192, 0, 1, 16, 0)),
+				Arguments.of("and -1 calls", Frames.hello(1, 8192, 1, -1, 16, 0)),
+				Arguments.of("with 0 credits", Frames.hello(1, 0)),
+				Arguments.of("a refusal", Frames.hello(1, 8192, 1, 1, 16, 2)),
+				Arguments.of("a refusal", Frames.hello(1, 17, -1, 0, 0, 2)),
+				Arguments.of("HELLO_REPLY instead of a handshake", Frames.hello(2, 16)),
+				Arguments.of("PING instead of a handshake", Frames.control(8, 0, 0)),
+				Arguments.of("unknown type 0 instead", Frames.control(0, 0, 0)));
+	}
+
+	@Test
+	void versionsThatAreNotSpokenAreRefusedWithAText() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, this.handler);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				fixture.deliver(channel, Frames.withInt(Frames.hello(1, 16), 20, 0x0009_0007));
+				ByteBuffer reply = pair.sent.get(0);
+				assertThat(HelloFlyweight.refusal(reply)).isEqualTo(1);
+				assertThat(HelloFlyweight.text(reply, reply.capacity())).contains("7 to 9 offered");
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void frameThatBreaksTheRulesClosesTheChannel(String expected, byte[] frame) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(OPTIONS, this.handler, 16);
+				fixture.deliver(channel, frame);
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(this.handler.events).last().asString().contains("protocol violation").contains(expected);
+				assertThat(this.handler.messages).isEmpty();
+			});
+		}
+	}
+
+	static Stream<Arguments> frameThatBreaksTheRulesClosesTheChannel() {
+		byte[] request = Frames.request(0, 1, 2, 1, 4, new byte[4]);
+		return Stream.of(Arguments.of("frame of 0 bytes", new byte[0]),
+				Arguments.of("frame of 15 bytes", Frames.truncated(request, 15)),
+				Arguments.of("request of 31 bytes", Frames.truncated(request, 31)),
+				Arguments.of("HELLO", Frames.hello(1, 16)), Arguments.of("unknown type 0", Frames.control(0, 0, 0)),
+				Arguments.of("unknown type 11", Frames.control(11, 0, 0)),
+				Arguments.of("unknown type 255", Frames.control(255, 0, 0)),
+				Arguments.of("reply", Frames.reply(0, 0, 0, 0, new byte[0])),
+				Arguments.of("message of 3 bytes", Frames.withInt(request, 8, 3)),
+				Arguments.of("message of -1 bytes", Frames.withInt(request, 8, -1)),
+				Arguments.of("message of 4 bytes", Frames.withInt(request, 12, 1)),
+				Arguments.of("message of 4 bytes", Frames.withInt(request, 28, 8 << 16 | 0x0101)),
+				Arguments.of("continuation", Frames.continuation(0, 1, 100, 50, new byte[8])),
+				Arguments.of("more credits than the window", Frames.control(7, 0xFFFF, 0)),
+				Arguments.of("more credits than the window", Frames.control(8, 2, 0)));
+	}
+
+	@Test
+	void frameWithoutACreditClosesTheChannel() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(OPTIONS, this.handler, 16);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				pair.depth = 0;
+				for (int i = 0; i < 16; i++) {
+					fixture.deliver(channel, Frames.control(7, 0, 0));
+					assertThat(channel.state()).as("frame %d", i).isEqualTo(ChannelState.OPEN);
+				}
+				fixture.deliver(channel, Frames.control(7, 0, 0));
+				assertThat(this.handler.events).last().asString().contains("without a credit");
+			});
+		}
+	}
+
+	@Test
+	void repliesToNobodyAreIgnored() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
+				fixture.deliver(channel, Frames.reply(0, 5, 0, 4, new byte[4]));
+				fixture.deliver(channel, Frames.reply(0, -1, 0, 4, new byte[4]));
+				fixture.deliver(channel, Frames.reply(0, 6, 0, 5, new byte[4]));
+				fixture.deliver(channel, Frames.continuation(0, 6, 5, 4, new byte[1]));
+				assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
+			});
+		}
+	}
+
+	@Test
+	void secondReplyToACallIsIgnored() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
+				StubCall call = new StubCall();
+				channel
+					.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+							new MessageSegments())
+					.submit();
+				fixture.turn();
+				fixture.deliver(channel, Frames.reply(0, call.requestId(), 0, 3, new byte[] { 1, 2, 3 }));
+				fixture.deliver(channel, Frames.reply(0, call.requestId(), 13, 0, new byte[0]));
+				assertThat(call.ends).isEqualTo(1);
+				assertThat(call.reply).containsExactly(1, 2, 3);
+				assertThat(call.status).isZero();
+			});
+		}
+	}
+
+	@Test
+	void clientClosesAfterGoodbyeWhenItsLastCallHasEnded() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
+				StubCall call = new StubCall();
+				channel
+					.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+							new MessageSegments())
+					.submit();
+				fixture.turn();
+				LoopFixture.pair(channel).completeAll();
+				fixture.deliver(channel, Frames.control(10, 0, 0));
+				fixture.deliver(channel, Frames.control(10, 0, 0));
+				assertThat(channel.state()).isEqualTo(ChannelState.DRAINING);
+				StubCall late = new StubCall();
+				channel
+					.prepareRequest(late, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+							new MessageSegments())
+					.submit();
+				assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);
+				fixture.deliver(channel, Frames.reply(0, call.requestId(), 0, 0, new byte[0]));
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(this.handler.events).containsExactly("open", "goodbye", "closed: closed after goodbye");
+			});
+		}
+	}
+
+}
