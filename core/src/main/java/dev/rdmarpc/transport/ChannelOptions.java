@@ -27,14 +27,16 @@ import java.time.Duration;
  * @param credits receives kept posted for the peer, from {@value #MIN_CREDITS} to
  * {@value #MAX_CREDITS}
  * @param maxMessageBytes largest message accepted and sent
+ * @param maxUnfinishedBytes what messages that have arrived in part may take together;
+ * others begun meanwhile are refused, but one alone may always be begun
  * @param maxCalls calls outstanding on the channel, at most {@value #MAX_CALLS}
  * @param handshakeTimeoutNanos for connection set-up and for the handshake after it
  * @param keepAliveNanos silence after which the peer is asked whether it is alive
  * @param deadPeerNanos silence after which it is taken for dead; more than
  * {@code keepAliveNanos}
  */
-public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, int maxCalls, long handshakeTimeoutNanos,
-		long keepAliveNanos, long deadPeerNanos) {
+public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, long maxUnfinishedBytes, int maxCalls,
+		long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos) {
 
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;
@@ -52,10 +54,10 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, i
 	public static final int MAX_CALLS = 1 << 16;
 
 	/**
-	 * 8 KiB frames, 128 credits, 16 MiB messages, 4096 calls; 5 s for the handshake, a
-	 * question after 10 s of silence, given up after 30 s.
+	 * 8 KiB frames, 128 credits, 16 MiB messages, 64 MiB of unfinished ones, 4096 calls;
+	 * 5 s for the handshake, a question after 10 s of silence, given up after 30 s.
 	 */
-	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, 128, 16 << 20, 4096,
+	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, 128, 16 << 20, 64 << 20, 4096,
 			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos());
 
 	/**
@@ -69,6 +71,7 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, i
 		}
 		check("credits", credits, MIN_CREDITS, MAX_CREDITS);
 		check("maximum message size", maxMessageBytes, 1, Integer.MAX_VALUE / 2);
+		check("maximum of unfinished messages", maxUnfinishedBytes, 1, Long.MAX_VALUE / 2);
 		check("maximum calls", maxCalls, 1, MAX_CALLS);
 		check("handshake timeout (ns)", handshakeTimeoutNanos, 1, Long.MAX_VALUE / 4);
 		check("keep-alive interval (ns)", keepAliveNanos, 1, Long.MAX_VALUE / 4);
@@ -83,20 +86,26 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, i
 
 	/** These options with other frames. */
 	public ChannelOptions withFrames(int bytes, int count) {
-		return new ChannelOptions(bytes, count, this.maxMessageBytes, this.maxCalls, this.handshakeTimeoutNanos,
-				this.keepAliveNanos, this.deadPeerNanos);
+		return new ChannelOptions(bytes, count, this.maxMessageBytes, this.maxUnfinishedBytes, this.maxCalls,
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
-		return new ChannelOptions(this.frameBytes, this.credits, messageBytes, calls, this.handshakeTimeoutNanos,
-				this.keepAliveNanos, this.deadPeerNanos);
+		return new ChannelOptions(this.frameBytes, this.credits, messageBytes, this.maxUnfinishedBytes, calls,
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
+	}
+
+	/** These options with another bound for unfinished messages. */
+	public ChannelOptions withUnfinished(long bytes) {
+		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, bytes, this.maxCalls,
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
-		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxCalls,
-				handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos());
+		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxUnfinishedBytes,
+				this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos());
 	}
 
 }

@@ -45,6 +45,8 @@ final class FrameReceiver {
 
 	private final int maxMessageBytes;
 
+	private final long patienceNanos;
+
 	private final ChannelCalls calls;
 
 	private final MessageAssembler assembler;
@@ -56,10 +58,11 @@ final class FrameReceiver {
 		this.handler = handler;
 		this.initiator = initiator;
 		this.maxMessageBytes = options.maxMessageBytes();
+		this.patienceNanos = options.deadPeerNanos();
 		this.calls = calls;
 		// replies to calls given up go on arriving, so there can be more than calls
 		this.assembler = new MessageAssembler(this.loop.memory(),
-				initiator ? ChannelOptions.MAX_CALLS : options.maxCalls());
+				initiator ? ChannelOptions.MAX_CALLS : options.maxCalls(), options.maxUnfinishedBytes());
 	}
 
 	/**
@@ -77,7 +80,7 @@ final class FrameReceiver {
 			case FrameType.CREDIT, FrameType.PONG -> {
 				// credits and the sign of life are in every frame
 			}
-			case FrameType.PING -> this.channel.sendControl(FrameType.PONG, 0);
+			case FrameType.PING -> this.channel.onPing();
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
 			default -> this.channel.violation(FrameType.name(type));
 		}
@@ -107,6 +110,10 @@ final class FrameReceiver {
 	private boolean onMessage(IncomingMessage message, RegisteredBuffer buffer, ByteBuffer frame, int length,
 			boolean request) {
 		message.wrap(buffer, frame);
+		if (message.metadataBytes() > RequestHead.MAX_METADATA_BYTES) {
+			this.channel.violation(message.metadataBytes() + " bytes of metadata");
+			return false;
+		}
 		int inFrame = length - message.messageOffset();
 		if (inFrame < 0 || message.messageBytes() < inFrame || FrameFlyweight.offsetBytes(frame) != 0) {
 			this.channel
@@ -124,13 +131,13 @@ final class FrameReceiver {
 	private void begin(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
 		boolean drop = message.messageBytes() > this.maxMessageBytes
 				|| (!request && !this.calls.expects(message.requestId()));
-		if (!this.assembler.begin(message, frame, length, request, drop)) {
+		if (!this.assembler.begin(message, frame, length, request, drop, this.loop.nowNanos())) {
 			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
 		}
 	}
 
 	private void onContinuation(ByteBuffer frame, int length) {
-		switch (this.assembler.add(frame, length)) {
+		switch (this.assembler.add(frame, length, this.loop.nowNanos())) {
 			case INCOMPLETE -> {
 				// more to come
 			}
@@ -157,7 +164,7 @@ final class FrameReceiver {
 		boolean tooLarge = head.messageBytes() > this.maxMessageBytes;
 		String detail = tooLarge
 				? "message of " + head.messageBytes() + " bytes (expected: at most " + this.maxMessageBytes + ")"
-				: "no registered memory for a message of " + head.messageBytes() + " bytes";
+				: "no memory for a message of " + head.messageBytes() + " bytes in several frames";
 		if (request) {
 			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
 			return;
@@ -179,6 +186,12 @@ final class FrameReceiver {
 			logger.error("Request on {} failed", this.channel, ex);
 			this.channel.shut("internal error: " + ex);
 		}
+	}
+
+	/** Why the channel should be given up, or an empty string. */
+	String problem(long nowNanos) {
+		return this.assembler.anyStalled(nowNanos - this.patienceNanos)
+				? "the peer does not go on with a message it has begun" : "";
 	}
 
 	/** Nobody is interested any more in a message that may be arriving. */

@@ -18,8 +18,9 @@ package dev.rdmarpc.transport;
 
 /**
  * Watches whether the peer is alive: any frame is a sign of life; after some silence it
- * is asked, after more it is taken for dead. Before the channel is open only the
- * handshake's time counts.
+ * is asked, after more it is taken for dead. So is one that speaks but for as long grants
+ * no credits for what waits to be sent. Before the channel is open only the handshake's
+ * time counts.
  *
  * <p>
  * Confined to the loop's driver.
@@ -34,12 +35,15 @@ final class KeepAlive {
 
 	private long lastSignNanos;
 
+	private long lastFedNanos;
+
 	private boolean asked;
 
 	KeepAlive(ChannelOptions options, long nowNanos) {
 		this.options = options;
 		this.handshakeDeadline = nowNanos + options.handshakeTimeoutNanos();
 		this.lastSignNanos = nowNanos;
+		this.lastFedNanos = nowNanos;
 	}
 
 	/** A frame has arrived. */
@@ -48,14 +52,30 @@ final class KeepAlive {
 		this.asked = false;
 	}
 
-	/** Why the channel should be given up, or an empty string. */
-	String problem(ChannelState state, long nowNanos) {
+	/** The peer has granted credits. */
+	void granted(long nowNanos) {
+		this.lastFedNanos = nowNanos;
+	}
+
+	/**
+	 * Why the channel should be given up, or an empty string.
+	 * @param starved whether something waits for the peer's credits
+	 */
+	String problem(ChannelState state, boolean starved, long nowNanos) {
 		if (state == ChannelState.CONNECTING || state == ChannelState.HANDSHAKING) {
 			return (nowNanos - this.handshakeDeadline > 0)
 					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : "";
 		}
 		long silence = nowNanos - this.lastSignNanos;
-		return (silence > this.options.deadPeerNanos()) ? "peer silent for " + silence / NANOS_PER_MILLI + " ms" : "";
+		if (silence > this.options.deadPeerNanos()) {
+			return "peer silent for " + silence / NANOS_PER_MILLI + " ms";
+		}
+		if (!starved) {
+			this.lastFedNanos = nowNanos;
+		}
+		long hunger = nowNanos - this.lastFedNanos;
+		return (hunger > this.options.deadPeerNanos()) ? "peer granted nothing for " + hunger / NANOS_PER_MILLI + " ms"
+				: "";
 	}
 
 	/** Whether to ask the peer now; says so once per silence. */

@@ -31,7 +31,9 @@ import dev.rdmarpc.memory.RegisteredMemory;
  *
  * <p>
  * Confined to the loop's driver. Bounded by the number of calls of the channel and by the
- * size of registered memory; a message for which there is no memory is read and dropped.
+ * bytes that unfinished messages may take together, of which one alone may always be
+ * begun. A message for which there is no room or no registered memory is read and
+ * dropped.
  */
 final class MessageAssembler {
 
@@ -41,9 +43,14 @@ final class MessageAssembler {
 
 	private final int maxAssemblies;
 
-	MessageAssembler(RegisteredMemory memory, int maxAssemblies) {
+	private final long maxBytes;
+
+	private long heldBytes;
+
+	MessageAssembler(RegisteredMemory memory, int maxAssemblies, long maxBytes) {
 		this.memory = memory;
 		this.maxAssemblies = maxAssemblies;
+		this.maxBytes = maxBytes;
 	}
 
 	/**
@@ -51,13 +58,14 @@ final class MessageAssembler {
 	 * @param drop whether to read and drop it
 	 * @return whether the peer may begin it
 	 */
-	boolean begin(IncomingMessage head, ByteBuffer frame, int frameLength, boolean request, boolean drop) {
+	boolean begin(IncomingMessage head, ByteBuffer frame, int frameLength, boolean request, boolean drop,
+			long nowNanos) {
 		if (this.assemblies.size() >= this.maxAssemblies || this.assemblies.containsKey(head.requestId())) {
 			return false;
 		}
 		int metadataBytes = FrameFlyweight.padded(head.metadataBytes());
 		int received = frameLength - head.messageOffset();
-		RegisteredBuffer target = drop ? null : this.memory.tryAllocate(metadataBytes + head.messageBytes());
+		RegisteredBuffer target = drop ? null : claim(metadataBytes + head.messageBytes());
 		Assembly assembly = new Assembly(target, metadataBytes, request);
 		assembly.head.copyFrom(head);
 		if (target != null) {
@@ -66,12 +74,24 @@ final class MessageAssembler {
 			view.put(0, frame, head.metadataOffset(), metadataBytes + received);
 		}
 		assembly.received = received;
+		assembly.lastNanos = nowNanos;
 		this.assemblies.put(head.requestId(), assembly);
 		return true;
 	}
 
+	private @Nullable RegisteredBuffer claim(int bytes) {
+		if (this.heldBytes > 0 && this.heldBytes + bytes > this.maxBytes) {
+			return null;
+		}
+		RegisteredBuffer buffer = this.memory.tryAllocate(bytes);
+		if (buffer != null) {
+			this.heldBytes += buffer.length();
+		}
+		return buffer;
+	}
+
 	/** Adds a continuation frame. */
-	Outcome add(ByteBuffer frame, int frameLength) {
+	Outcome add(ByteBuffer frame, int frameLength, long nowNanos) {
 		Assembly assembly = this.assemblies.get(FrameFlyweight.requestId(frame));
 		int bytes = frameLength - FrameFlyweight.HEADER_LENGTH;
 		if (assembly == null || bytes <= 0 || FrameFlyweight.messageBytes(frame) != assembly.head.messageBytes()
@@ -84,6 +104,7 @@ final class MessageAssembler {
 			target.buffer().put(assembly.offset + assembly.received, frame, FrameFlyweight.HEADER_LENGTH, bytes);
 		}
 		assembly.received += bytes;
+		assembly.lastNanos = nowNanos;
 		return (assembly.received < assembly.head.messageBytes()) ? Outcome.INCOMPLETE : Outcome.COMPLETE;
 	}
 
@@ -93,6 +114,10 @@ final class MessageAssembler {
 		if (assembly == null) {
 			throw new IllegalStateException("no message " + requestId + " under assembly");
 		}
+		RegisteredBuffer target = assembly.target;
+		if (target != null) {
+			this.heldBytes -= target.length();
+		}
 		return assembly;
 	}
 
@@ -100,7 +125,7 @@ final class MessageAssembler {
 	void cancel(int requestId) {
 		Assembly assembly = this.assemblies.remove(requestId);
 		if (assembly != null) {
-			assembly.release();
+			release(assembly);
 		}
 	}
 
@@ -108,13 +133,32 @@ final class MessageAssembler {
 	void drop(int requestId) {
 		Assembly assembly = this.assemblies.get(requestId);
 		if (assembly != null) {
-			assembly.release();
+			release(assembly);
 		}
+	}
+
+	private void release(Assembly assembly) {
+		RegisteredBuffer target = assembly.target;
+		if (target != null) {
+			assembly.target = null;
+			this.heldBytes -= target.length();
+			target.release();
+		}
+	}
+
+	/** Whether some message has had no frame since then. */
+	boolean anyStalled(long sinceNanos) {
+		for (Assembly assembly : this.assemblies.values()) {
+			if (assembly.lastNanos - sinceNanos < 0) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Gives everything back. */
 	void close() {
-		this.assemblies.values().forEach(Assembly::release);
+		this.assemblies.values().forEach(this::release);
 		this.assemblies.clear();
 	}
 
@@ -130,6 +174,8 @@ final class MessageAssembler {
 		private @Nullable RegisteredBuffer target;
 
 		private int received;
+
+		private long lastNanos;
 
 		Assembly(@Nullable RegisteredBuffer target, int offset, boolean request) {
 			this.target = target;
@@ -156,14 +202,6 @@ final class MessageAssembler {
 		/** Its memory, or {@code null} if it was dropped. */
 		@Nullable RegisteredBuffer target() {
 			return this.target;
-		}
-
-		private void release() {
-			RegisteredBuffer current = this.target;
-			if (current != null) {
-				this.target = null;
-				current.release();
-			}
 		}
 
 	}

@@ -21,7 +21,6 @@ import java.util.Iterator;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
@@ -32,16 +31,26 @@ import dev.rdmarpc.verbs.WorkRequest;
  * turn so that a small message does not wait for a large one.
  *
  * <p>
+ * Implementation notes: a peer that keeps calling but grants nothing for the replies
+ * would fill memory with them. So the side that serves grants no more by frames of their
+ * own once a window of replies waits; credits then go with the replies. This cannot stop
+ * two honest sides: the one that calls always grants half of its window, for which it
+ * keeps a credit, and that much lets replies go that carry all that is owed. If both
+ * sides held back they could wait for each other.
+ *
+ * <p>
  * Confined to the loop's driver. Owns the messages in it: waiting ones until posted,
  * posted ones until their Sends complete.
  */
 final class OutboundQueue {
 
+	private final RpcChannel channel;
+
+	private final ChannelLoop loop;
+
 	private final CreditLedger credits;
 
-	private final MemoryAttachment attachment;
-
-	private final LoopMetrics metrics;
+	private final int maxBacklog;
 
 	private final WorkRequest request = new WorkRequest(1);
 
@@ -51,14 +60,23 @@ final class OutboundQueue {
 
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
 
-	OutboundQueue(CreditLedger credits, MemoryAttachment attachment, LoopMetrics metrics) {
+	private boolean pongWaiting;
+
+	/**
+	 * Creates a queue.
+	 * @param maxBacklog messages that may wait for credits before the peer is granted
+	 * none by frames of their own
+	 */
+	OutboundQueue(RpcChannel channel, CreditLedger credits, int maxBacklog) {
+		this.channel = channel;
+		this.loop = channel.loop();
 		this.credits = credits;
-		this.attachment = attachment;
-		this.metrics = metrics;
+		this.maxBacklog = maxBacklog;
 	}
 
 	void addControl(OutgoingMessage message) {
 		this.control.add(message);
+		this.pongWaiting |= message.controlType() == FrameType.PONG;
 	}
 
 	void addData(OutgoingMessage message) {
@@ -69,17 +87,24 @@ final class OutboundQueue {
 		return !this.control.isEmpty() || !this.data.isEmpty();
 	}
 
-	/**
-	 * Adds a frame that grants credits. It goes before other control frames, which may
-	 * have to wait for the very credits the peer cannot grant until it has these.
-	 */
-	void addCredits(OutgoingMessage message) {
-		this.control.addFirst(message);
+	/** Whether an answer to a question is on its way already, which answers all. */
+	boolean hasWaitingPong() {
+		return this.pongWaiting;
 	}
 
-	boolean hasWaitingCredits() {
+	/** Whether something waits for the peer to grant credits. */
+	boolean isStarved() {
+		return this.control.isEmpty() ? !this.data.isEmpty() && !this.credits.maySendData()
+				: !this.credits.maySendControl();
+	}
+
+	private boolean hasWaitingCredits() {
 		OutgoingMessage first = this.control.peek();
 		return first != null && first.controlType() == FrameType.CREDIT;
+	}
+
+	private boolean isBacklogged() {
+		return this.data.size() >= this.maxBacklog && !this.credits.maySendData();
 	}
 
 	boolean isEmpty() {
@@ -87,11 +112,26 @@ final class OutboundQueue {
 	}
 
 	/**
-	 * Posts as much as credits and the send queue allow.
+	 * Posts as much as credits and the send queue allow, and then a frame that grants
+	 * credits if they should not wait for one to ride on. It goes before other control
+	 * frames, which may have to wait for the very credits the peer cannot grant until it
+	 * has these.
 	 * @param handshaking whether only the handshake, which needs no credit, may be sent
 	 * @return whether anything was posted
 	 */
 	boolean post(QueuePair pair, boolean handshaking) {
+		boolean any = postWaiting(pair, handshaking);
+		if (!handshaking && this.credits.shouldSendCredits() && !hasWaitingCredits() && !isBacklogged()) {
+			OutgoingMessage grant = this.loop.outgoingMessages().control(this.channel, FrameType.CREDIT, 0);
+			if (grant != null) {
+				this.control.addFirst(grant);
+				any |= postWaiting(pair, false);
+			}
+		}
+		return any;
+	}
+
+	private boolean postWaiting(QueuePair pair, boolean handshaking) {
 		boolean any = false;
 		for (OutgoingMessage next = next(handshaking); next != null; next = next(handshaking)) {
 			if (!postFrame(pair, next)) {
@@ -100,6 +140,7 @@ final class OutboundQueue {
 			any = true;
 			if (next.isControl()) {
 				this.control.remove();
+				this.pongWaiting &= next.controlType() != FrameType.PONG;
 			}
 			else {
 				this.data.remove();
@@ -127,8 +168,8 @@ final class OutboundQueue {
 	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
 		RegisteredBuffer buffer = message.memory();
 		this.request.send(0);
-		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset() + message.nextFrameOffset(),
-				message.nextFrameLength());
+		this.request.addSegment(buffer.region(this.loop.attachment()),
+				buffer.regionOffset() + message.nextFrameOffset(), message.nextFrameLength());
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted);
@@ -138,7 +179,7 @@ final class OutboundQueue {
 			}
 			return false;
 		}
-		this.metrics.sent(message.nextFrameLength());
+		this.loop.metrics().sent(message.nextFrameLength());
 		message.framePosted();
 		this.inFlight.add(message);
 		return true;
@@ -183,6 +224,7 @@ final class OutboundQueue {
 	/** Gives back what waits, also the rest of messages posted in part. */
 	void dropUnposted() {
 		drop(this.control);
+		this.pongWaiting = false;
 		drop(this.data);
 	}
 

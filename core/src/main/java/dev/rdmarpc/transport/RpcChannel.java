@@ -85,7 +85,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.calls = new ChannelCalls(this, options.maxCalls());
 		this.handshake = new Handshake(this, options, initiator);
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
-		this.outbound = new OutboundQueue(this.credits, loop.attachment(), loop.metrics());
+		this.outbound = new OutboundQueue(this, this.credits, initiator ? Integer.MAX_VALUE : options.credits());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
 	}
 
@@ -275,16 +275,7 @@ public final class RpcChannel implements QueuePairListener {
 		if (pair == null || !this.state.isSending()) {
 			return;
 		}
-		boolean handshaking = this.state == ChannelState.HANDSHAKING;
-		boolean posted = this.outbound.post(pair, handshaking);
-		if (this.credits.shouldSendCredits() && !this.outbound.hasWaitingCredits() && isUp()) {
-			OutgoingMessage grant = this.loop.outgoingMessages().control(this, FrameType.CREDIT, 0);
-			if (grant != null) {
-				this.outbound.addCredits(grant);
-				posted |= this.outbound.post(pair, handshaking);
-			}
-		}
-		if (posted) {
+		if (this.outbound.post(pair, this.state == ChannelState.HANDSHAKING)) {
 			pair.ringDoorbell();
 		}
 	}
@@ -340,6 +331,7 @@ public final class RpcChannel implements QueuePairListener {
 			if (!this.credits.receive(granted)) {
 				return violation("more credits than the window");
 			}
+			this.keepAlive.granted(this.loop.nowNanos());
 			if (this.outbound.hasWaiting()) {
 				markDirty();
 			}
@@ -372,6 +364,13 @@ public final class RpcChannel implements QueuePairListener {
 				sendControl(FrameType.GOODBYE, 0);
 			}
 			closeIfDrained();
+		}
+	}
+
+	/** The peer asks whether this side is alive. */
+	void onPing() {
+		if (!this.outbound.hasWaitingPong()) {
+			sendControl(FrameType.PONG, 0);
 		}
 	}
 
@@ -443,7 +442,10 @@ public final class RpcChannel implements QueuePairListener {
 	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
 	void tick(long now) {
 		this.calls.expire(now);
-		String problem = this.keepAlive.problem(this.state, now);
+		String problem = this.keepAlive.problem(this.state, this.outbound.isStarved(), now);
+		if (problem.isEmpty()) {
+			problem = this.receiver.problem(now);
+		}
 		if (!problem.isEmpty()) {
 			shut(problem);
 			return;

@@ -35,15 +35,15 @@ class KeepAliveTests {
 	@EnumSource(names = { "CONNECTING", "HANDSHAKING" })
 	void handshakeHasItsOwnTime(ChannelState state) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
-		assertThat(keepAlive.problem(state, millis(50))).isEmpty();
-		assertThat(keepAlive.problem(state, millis(50) + 1)).isEqualTo("no handshake within 50 ms");
+		assertThat(keepAlive.problem(state, false, millis(50))).isEmpty();
+		assertThat(keepAlive.problem(state, false, millis(50) + 1)).isEqualTo("no handshake within 50 ms");
 	}
 
 	@Test
 	void handshakeIsNotProlongedBySignsOfLife() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(49));
-		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, millis(51))).contains("no handshake");
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, millis(51))).contains("no handshake");
 	}
 
 	@ParameterizedTest
@@ -51,8 +51,8 @@ class KeepAliveTests {
 	void silenceEndsAnOpenChannel(ChannelState state) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(10));
-		assertThat(keepAlive.problem(state, millis(310))).isEmpty();
-		assertThat(keepAlive.problem(state, millis(311))).isEqualTo("peer silent for 301 ms");
+		assertThat(keepAlive.problem(state, false, millis(310))).isEmpty();
+		assertThat(keepAlive.problem(state, false, millis(311))).isEqualTo("peer silent for 301 ms");
 	}
 
 	@Test
@@ -66,16 +66,41 @@ class KeepAliveTests {
 		assertThat(keepAlive.shouldAsk(millis(211))).isTrue();
 	}
 
+	@Test
+	void peerThatGrantsNothingForLongIsGivenUpThoughItSpeaks() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		for (int now = 0; now < 1000; now++) {
+			keepAlive.sign(millis(now));
+			assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(now))).isEmpty();
+		}
+		for (int now = 1000; now < 1300; now++) {
+			keepAlive.sign(millis(now));
+			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now))).as("at %d", now).isEmpty();
+		}
+		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(1300)))
+			.isEqualTo("peer granted nothing for 301 ms");
+	}
+
+	@Test
+	void anyCreditIsProgress() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		for (int now = 0; now < 1000; now += 250) {
+			keepAlive.sign(millis(now));
+			keepAlive.granted(millis(now));
+			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now + 249))).isEmpty();
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { Long.MAX_VALUE - 1, Long.MIN_VALUE, -1 })
 	void clockMayOverflow(long start) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, start);
-		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, start + millis(50))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, start + millis(51))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(50))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(51))).isNotEmpty();
 		assertThat(keepAlive.shouldAsk(start + millis(99))).isFalse();
 		assertThat(keepAlive.shouldAsk(start + millis(101))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, start + millis(300))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.OPEN, start + millis(301))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(300))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(301))).isNotEmpty();
 	}
 
 	private static long millis(long count) {

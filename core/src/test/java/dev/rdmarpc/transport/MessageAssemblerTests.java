@@ -49,7 +49,9 @@ class MessageAssemblerTests {
 		.leakDetection(LeakDetection.PARANOID)
 		.build());
 
-	private final MessageAssembler assembler = new MessageAssembler(this.memory, 4);
+	private final MessageAssembler assembler = new MessageAssembler(this.memory, 4, 20_000);
+
+	private long nowNanos;
 
 	@AfterEach
 	void nothingIsOutstanding() {
@@ -164,6 +166,51 @@ class MessageAssemblerTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.assembler.takeCompleted(1));
 	}
 
+	@Test
+	void unfinishedMessagesTakeNoMoreThanTheyMay() {
+		byte[] large = bytes(11, 15_000);
+		byte[] small = bytes(12, 5000);
+		begin(1, new byte[0], large, 10, false);
+		begin(2, new byte[8], small, 10, false);
+		assertThat(this.memory.metrics().allocatedBytes()).as("the second is dropped").isLessThan(20_000);
+		assertThat(add(2, small, 10, 4990)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+		begin(3, new byte[0], small, 10, false);
+		assertThat(add(3, small, 10, 4990)).isEqualTo(Outcome.COMPLETE);
+		this.assembler.takeCompleted(3).target().release();
+		this.assembler.drop(1);
+		this.assembler.drop(1);
+		begin(4, new byte[0], large, 10, false);
+		assertThat(add(4, large, 10, 14_990)).isEqualTo(Outcome.COMPLETE);
+		this.assembler.takeCompleted(4).target().release();
+	}
+
+	@Test
+	void oneMessageMayAlwaysBeBegun() {
+		byte[] huge = bytes(13, 100_000);
+		begin(1, new byte[0], huge, 10, false);
+		assertThat(this.memory.metrics().allocatedBytes()).isGreaterThanOrEqualTo(100_000);
+		this.assembler.cancel(1);
+		begin(2, new byte[0], huge, 10, false);
+		assertThat(this.memory.metrics().allocatedBytes()).isGreaterThanOrEqualTo(100_000);
+	}
+
+	@Test
+	void messageWithoutProgressIsNoticed() {
+		byte[] message = bytes(14, 100);
+		this.nowNanos = Long.MAX_VALUE - 5;
+		begin(1, new byte[0], message, 10, true);
+		this.nowNanos += 10;
+		begin(2, new byte[0], message, 10, false);
+		assertThat(this.assembler.anyStalled(Long.MAX_VALUE - 5)).isFalse();
+		assertThat(this.assembler.anyStalled(Long.MAX_VALUE - 4)).isTrue();
+		add(1, message, 10, 10);
+		assertThat(this.assembler.anyStalled(Long.MAX_VALUE - 4)).isFalse();
+		assertThat(this.assembler.anyStalled(this.nowNanos + 1)).isTrue();
+		this.assembler.close();
+		assertThat(this.assembler.anyStalled(this.nowNanos + 1)).isFalse();
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { 21, 22, 23, 24, 25 })
 	void interleavedMessagesStayApart(long seed) {
@@ -219,7 +266,7 @@ class MessageAssemblerTests {
 		try {
 			IncomingMessage head = new IncomingMessage();
 			head.wrap(buffer, frame);
-			return this.assembler.begin(head, frame, length, true, drop);
+			return this.assembler.begin(head, frame, length, true, drop, this.nowNanos);
 		}
 		finally {
 			buffer.release();
@@ -234,7 +281,7 @@ class MessageAssemblerTests {
 
 	private Outcome addRaw(int id, int messageBytes, int offset, byte[] part) {
 		byte[] frame = Frames.continuation(0, id, messageBytes, offset, part);
-		return this.assembler.add(ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN), frame.length);
+		return this.assembler.add(ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN), frame.length, this.nowNanos);
 	}
 
 	private static byte[] bytes(long seed, int count) {

@@ -129,6 +129,21 @@ class RpcChannelTests {
 	}
 
 	@Test
+	void metadataIsLimited() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(OPTIONS, this.handler, 16);
+				byte[] most = Frames.request(0, 1, 2, 1, 4, new byte[1024 + 4]);
+				fixture.deliver(channel, Frames.withInt(most, 28, 1024 << 16 | 0x0101));
+				assertThat(this.handler.events).last().isEqualTo("request 1 of 4");
+				byte[] more = Frames.request(0, 2, 2, 1, 4, new byte[1032 + 4]);
+				fixture.deliver(channel, Frames.withInt(more, 28, 1025 << 16 | 0x0101));
+				assertThat(this.handler.events).last().asString().contains("1025 bytes of metadata");
+			});
+		}
+	}
+
+	@Test
 	void frameWithoutACreditClosesTheChannel() throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
@@ -142,6 +157,64 @@ class RpcChannelTests {
 				fixture.deliver(channel, Frames.control(7, 0, 0));
 				assertThat(this.handler.events).last().asString().contains("without a credit");
 			});
+		}
+	}
+
+	@Test
+	void pingsThatLeaveNoCreditForAnswersPileNothingUp() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(OPTIONS, this.handler, 8);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				exhaust(fixture, channel);
+				long before = fixture.memory.metrics().allocatedBytes();
+				floodKeptAlive(fixture, channel, 5000, 8);
+				assertThat(fixture.memory.metrics().allocatedBytes()).isLessThan(before + 64 * 1024);
+				fixture.deliver(channel, Frames.control(7, 7, 0));
+				assertThat(pair.sentTypes()).contains("PONG");
+			});
+		}
+	}
+
+	@Test
+	void peerThatTakesNoRepliesIsGivenNoCreditsForMoreRequests() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RecordingHandler replying = new RecordingHandler() {
+					@Override
+					public void onRequest(RpcChannel channel, IncomingMessage request) {
+						channel.prepareReply(request.requestId(), 0, new MessageSegments()).submit();
+					}
+				};
+				RpcChannel channel = fixture.server(OPTIONS, replying, 8);
+				exhaust(fixture, channel);
+				long before = fixture.memory.metrics().allocatedBytes();
+				floodKeptAlive(fixture, channel, 5000, 3);
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(replying.events).last().asString().contains("without a credit");
+				assertThat(fixture.memory.metrics().allocatedBytes()).isLessThan(before + 64 * 1024);
+			});
+		}
+	}
+
+	/** Uses up the credits this side has until one is left. */
+	private static void exhaust(LoopFixture fixture, RpcChannel channel) {
+		for (int i = 0; i < 7; i++) {
+			fixture.deliver(channel, Frames.control(8, 0, 0));
+		}
+	}
+
+	/** Sends frames for ever while granting just enough that credits keep coming back. */
+	private static void floodKeptAlive(LoopFixture fixture, RpcChannel channel, int frames, int type) {
+		FakeQueuePair pair = LoopFixture.pair(channel);
+		int seen = pair.sent.size();
+		for (int i = 0; i < frames && channel.state() == ChannelState.OPEN; i++) {
+			int grant = pair.sent.size() - seen;
+			seen = pair.sent.size();
+			byte[] frame = (type == 3) ? Frames.request(grant, i, 2, 0, 0, new byte[0])
+					: Frames.control(type, grant, 0);
+			fixture.deliver(channel, frame);
+			pair.completeAll();
 		}
 	}
 

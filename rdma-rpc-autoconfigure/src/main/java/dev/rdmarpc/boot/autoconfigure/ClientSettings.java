@@ -65,7 +65,7 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
 				Duration.ofNanos(channelDefaults.deadPeerNanos()));
 		ChannelOptions channel = CoreOptions.channel(properties.queuePairs(),
-				CoreOptions.messageBytes(messageSize.name(), messageSize.value()),
+				CoreOptions.messageBytes(messageSize.name(), messageSize.value()), channelDefaults.maxUnfinishedBytes(),
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
 				keepAlive, CoreOptions.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),

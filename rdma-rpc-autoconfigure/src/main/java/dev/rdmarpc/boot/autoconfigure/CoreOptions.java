@@ -121,6 +121,7 @@ final class CoreOptions {
 				: new InetSocketAddress(port);
 		ChannelOptions channel = channel(properties.queuePairs(),
 				messageBytes(prefix + "max-message-size", server.maxMessageSize()),
+				unfinishedBytes(prefix + "max-unfinished-size", server.maxUnfinishedSize()),
 				PropertyCheck.range(prefix + "max-calls-per-connection", server.maxCallsPerConnection(), 1,
 						ChannelOptions.MAX_CALLS),
 				PropertyCheck.positive(prefix + "handshake-timeout", server.handshakeTimeout()),
@@ -132,19 +133,25 @@ final class CoreOptions {
 				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()));
 	}
 
-	static ChannelOptions channel(QueuePairs queuePairs, int maxMessageBytes, int maxCalls, Duration handshakeTimeout,
-			Duration keepAlive, Duration deadPeerTimeout) {
+	static ChannelOptions channel(QueuePairs queuePairs, int maxMessageBytes, long maxUnfinishedBytes, int maxCalls,
+			Duration handshakeTimeout, Duration keepAlive, Duration deadPeerTimeout) {
 		String prefix = "rdma.rpc.queue-pairs.";
 		return new ChannelOptions(
 				PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(), ChannelOptions.MIN_FRAME_BYTES,
 						ChannelOptions.MAX_FRAME_BYTES, 8),
 				PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
 						ChannelOptions.MAX_CREDITS),
-				maxMessageBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(), deadPeerTimeout.toNanos());
+				maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(),
+				deadPeerTimeout.toNanos());
 	}
 
 	static int messageBytes(String name, DataSize value) {
 		return PropertyCheck.bytes(name, value, 1, MAX_MESSAGE_BYTES, 1);
+	}
+
+	private static long unfinishedBytes(String name, DataSize value) {
+		PropertyCheck.that(value.toBytes() >= 1, name, value, "at least 1B");
+		return value.toBytes();
 	}
 
 	static Duration deadPeer(String name, Duration value, Duration keepAlive) {

@@ -168,6 +168,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * RESOURCE_EXHAUSTED.
 	 * @param maxCallsPerConnection Calls outstanding on one connection.
 	 * @param maxMessageSize Largest request accepted and largest reply sent.
+	 * @param maxUnfinishedSize Memory for requests of one connection that have arrived in
+	 * part. More are refused with RESOURCE_EXHAUSTED, but one alone is always taken.
 	 * @param handshakeTimeout Time a peer has to set up a connection.
 	 * @param keepAlive Silence after which a peer is asked whether it is alive.
 	 * @param deadPeerTimeout Silence after which a peer is taken for dead. More than
@@ -178,8 +180,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
 			@DefaultValue("1024") int maxConnections, @DefaultValue("1024") int maxConcurrentCalls,
 			@DefaultValue("4096") int maxCallsPerConnection, @DefaultValue("16MB") DataSize maxMessageSize,
-			@DefaultValue("5s") Duration handshakeTimeout, @DefaultValue("10s") Duration keepAlive,
-			@DefaultValue("30s") Duration deadPeerTimeout, @DefaultValue("10s") Duration drainTimeout) {
+			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
+			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
+			@DefaultValue("10s") Duration drainTimeout) {
 
 	}
 

@@ -67,10 +67,11 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.max-concurrent-calls", "4"),
 				Map.entry("rdma.rpc.server.max-calls-per-connection", "5"),
 				Map.entry("rdma.rpc.server.max-message-size", "1MB"),
+				Map.entry("rdma.rpc.server.max-unfinished-size", "3MB"),
 				Map.entry("rdma.rpc.server.handshake-timeout", "6s"), Map.entry("rdma.rpc.server.keep-alive", "7s"),
 				Map.entry("rdma.rpc.server.dead-peer-timeout", "8s"), Map.entry("rdma.rpc.server.drain-timeout", "9s"),
 				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
-		ChannelOptions channel = new ChannelOptions(4096, 10, 1 << 20, 5, Duration.ofSeconds(6).toNanos(),
+		ChannelOptions channel = new ChannelOptions(4096, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos());
 		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
@@ -147,6 +148,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.max-connections          | 0       | at least 1
 			rdma.rpc.server.max-concurrent-calls     | 0       | at least 1
 			rdma.rpc.server.max-calls-per-connection | 65537   | from 1 to 65536
+			rdma.rpc.server.max-unfinished-size      | 0B      | at least 1B
 			rdma.rpc.server.max-message-size         | 1GB     | from 1B to 1073741823B
 			rdma.rpc.server.handshake-timeout        | 0s      | positive
 			rdma.rpc.server.keep-alive               | 0s      | positive
