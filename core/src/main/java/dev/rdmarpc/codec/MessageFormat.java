@@ -52,4 +52,18 @@ public interface MessageFormat<T extends @Nullable Object> {
 	 */
 	T decode(ByteBuffer message);
 
+	/**
+	 * Decodes a message received in registered memory after verifying it.
+	 * @param message a view of that memory, with the same indexes; borrowed like it.
+	 * {@link ByteBuffer} and {@code com.google.flatbuffers.Table} values in the result
+	 * are views of it, if it is {@linkplain ReceivedMemory#isLent() lent}, or copies
+	 * @param memory gives counted parts, such as
+	 * {@link dev.rdmarpc.memory.RegisteredBuffer} values, which it owns; borrowed
+	 * @throws MalformedMessageException whatever is wrong with the bytes; parts may have
+	 * been made
+	 */
+	default T decode(ByteBuffer message, ReceivedMemory memory) {
+		return decode(memory.isLent() ? message : memory.view(message, message.position(), message.remaining()));
+	}
+
 }

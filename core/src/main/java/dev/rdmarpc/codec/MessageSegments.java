@@ -17,12 +17,14 @@
 package dev.rdmarpc.codec;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
  * An encoded message: an ordered list of pieces of memory whose concatenation is the
@@ -31,22 +33,18 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Codecs write small things into memory claimed from here ({@link #claimMemory}) and
  * append what they wrote; large things they append where they are. The transport copies
- * slices of the whole ({@link #copyTo(int, ByteBuffer)}) or walks the segments.
+ * slices of the whole ({@link #copyTo(int, ByteBuffer)}) or walks the segments, after
+ * {@link #coalesce(int, RegisteredMemory)} if the device is to gather them.
  *
  * <p>
  * Ownership: claimed memory belongs to this object and is valid until {@link #clear()}.
- * Appended foreign memory is borrowed until then and must not change.
+ * Appended foreign memory is borrowed until then and must not change. Registered buffers
+ * are retained, and {@linkplain #keep(SegmentOwner) kept} references owned, until then.
  *
  * <p>
  * Not thread-safe; may be handed from thread to thread with a happens-before edge.
  */
 public final class MessageSegments {
-
-	private static final int FIRST_CHUNK_BYTES = 4 * 1024;
-
-	private static final int MAX_CHUNK_BYTES = 1024 * 1024;
-
-	private static final int RETAINED_BYTES = 2 * MAX_CHUNK_BYTES;
 
 	private static final int INITIAL_SEGMENTS = 4;
 
@@ -56,17 +54,17 @@ public final class MessageSegments {
 
 	private int[] lengths = new int[INITIAL_SEGMENTS];
 
+	private @Nullable RegisteredBuffer[] registered = new RegisteredBuffer[INITIAL_SEGMENTS];
+
 	private int segmentCount;
 
 	private int totalBytes;
 
+	private final KeptReferences kept = new KeptReferences();
+
+	private final ClaimedMemory claimed = new ClaimedMemory();
+
 	private int maxBytes = Integer.MAX_VALUE;
-
-	private @Nullable ByteBuffer[] chunks = new ByteBuffer[INITIAL_SEGMENTS];
-
-	private int chunkCount;
-
-	private int chunksInUse;
 
 	private @Nullable Object workspace;
 
@@ -113,6 +111,14 @@ public final class MessageSegments {
 	/** The length of a segment, in bytes. */
 	public int segmentLength(int index) {
 		return this.lengths[Objects.checkIndex(index, this.segmentCount)];
+	}
+
+	/**
+	 * The registered buffer that a segment lies in, or {@code null} if it lies in other
+	 * memory. Alive until {@link #clear()}; borrowed.
+	 */
+	public @Nullable RegisteredBuffer segmentBuffer(int index) {
+		return this.registered[Objects.checkIndex(index, this.segmentCount)];
 	}
 
 	/**
@@ -166,8 +172,37 @@ public final class MessageSegments {
 	 * @param lengthBytes number of bytes
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
-	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
 	public void add(ByteBuffer memory, int offset, int lengthBytes) {
+		add(memory, offset, lengthBytes, null);
+	}
+
+	/**
+	 * Appends part of a registered buffer, which is retained until {@link #clear()}.
+	 * @param offsetBytes first byte, counted from the buffer's begin
+	 * @param lengthBytes number of bytes
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	public void add(RegisteredBuffer buffer, int offsetBytes, int lengthBytes) {
+		Objects.checkFromIndexSize(offsetBytes, lengthBytes, buffer.length());
+		if (lengthBytes == 0) {
+			return;
+		}
+		add(buffer.memory(), buffer.offset() + offsetBytes, lengthBytes, buffer);
+		keep(buffer.retain());
+	}
+
+	/**
+	 * Appends part of a buffer of which it is known that it is registered. Continues the
+	 * last segment if it ends where this begins.
+	 * @param memory the memory, borrowed
+	 * @param offset first byte, absolute
+	 * @param lengthBytes number of bytes
+	 * @param within the registered buffer that all of it lies in, {@linkplain #keep kept}
+	 * by the caller; {@code null} for other memory
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
+	public void add(ByteBuffer memory, int offset, int lengthBytes, @Nullable RegisteredBuffer within) {
 		Objects.checkFromIndexSize(offset, lengthBytes, memory.capacity());
 		if (lengthBytes > this.maxBytes - this.totalBytes) {
 			throw new MessageTooLargeException(this.maxBytes);
@@ -176,25 +211,106 @@ public final class MessageSegments {
 			return;
 		}
 		this.totalBytes += lengthBytes;
-		int last = this.segmentCount - 1;
-		if (last >= 0 && this.memory[last] == memory && this.offsets[last] + this.lengths[last] == offset) {
+		int count = this.segmentCount;
+		int last = count - 1;
+		if (last >= 0 && this.memory[last] == memory && this.registered[last] == within
+				&& this.offsets[last] + this.lengths[last] == offset) {
 			this.lengths[last] += lengthBytes;
 			return;
 		}
-		if (this.segmentCount == this.memory.length) {
-			growSegments();
+		if (count == this.memory.length) {
+			growSegments(count + 1);
 		}
-		this.memory[this.segmentCount] = memory;
-		this.offsets[this.segmentCount] = offset;
-		this.lengths[this.segmentCount] = lengthBytes;
-		this.segmentCount++;
+		this.memory[count] = memory;
+		this.offsets[count] = offset;
+		this.lengths[count] = lengthBytes;
+		this.registered[count] = within;
+		this.segmentCount = count + 1;
 	}
 
-	private void growSegments() {
-		int capacity = this.segmentCount * 2;
+	/**
+	 * Appends all segments of another message.
+	 * @param others borrowed; must stay as they are until {@link #clear()}, for which the
+	 * caller {@linkplain #keep(SegmentOwner) keeps} their owner
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	public void addAll(MessageSegments others) {
+		if (others.totalBytes > this.maxBytes - this.totalBytes) {
+			throw new MessageTooLargeException(this.maxBytes);
+		}
+		int count = others.segmentCount;
+		int at = this.segmentCount;
+		if (count > this.memory.length - at) {
+			growSegments(at + count);
+		}
+		System.arraycopy(others.memory, 0, this.memory, at, count);
+		System.arraycopy(others.offsets, 0, this.offsets, at, count);
+		System.arraycopy(others.lengths, 0, this.lengths, at, count);
+		System.arraycopy(others.registered, 0, this.registered, at, count);
+		this.segmentCount = at + count;
+		this.totalBytes += others.totalBytes;
+	}
+
+	/** Takes ownership of a reference and gives it back with {@link #clear()}. */
+	public void keep(RegisteredBuffer buffer) {
+		this.kept.add(buffer);
+	}
+
+	/** Takes ownership of a reference and gives it back with {@link #clear()}. */
+	public void keep(SegmentOwner owner) {
+		this.kept.add(owner);
+	}
+
+	/**
+	 * Makes the message one of at most that many segments, by copying the smallest to
+	 * where they lie side by side.
+	 * @param maxSegments at least 1
+	 */
+	public void coalesce(int maxSegments) {
+		new SegmentCoalescer(this, false).coalesce(maxSegments, null);
+	}
+
+	/**
+	 * Makes the message one that a device can gather: every segment in registered memory,
+	 * at most that many of them. What lies elsewhere is copied; if that leaves too many
+	 * segments, so are the smallest.
+	 * @param maxSegments at least 1, see
+	 * {@link dev.rdmarpc.verbs.DeviceLimits#maxSendSegments()}
+	 * @param memory where to copy to; what it allocates is kept until {@link #clear()}
+	 * @throws dev.rdmarpc.memory.MemoryExhaustedException if there is no memory; the
+	 * message is as it was
+	 */
+	public void coalesce(int maxSegments, RegisteredMemory memory) {
+		new SegmentCoalescer(this, true).coalesce(maxSegments, memory);
+	}
+
+	/** Replaces a run of segments by one with the same content. */
+	void replace(int first, int count, ByteBuffer with, int offset, @Nullable RegisteredBuffer within) {
+		int bytes = 0;
+		for (int i = first; i < first + count; i++) {
+			bytes += this.lengths[i];
+		}
+		this.memory[first] = with;
+		this.offsets[first] = offset;
+		this.lengths[first] = bytes;
+		this.registered[first] = within;
+		int tail = this.segmentCount - first - count;
+		System.arraycopy(this.memory, first + count, this.memory, first + 1, tail);
+		System.arraycopy(this.offsets, first + count, this.offsets, first + 1, tail);
+		System.arraycopy(this.lengths, first + count, this.lengths, first + 1, tail);
+		System.arraycopy(this.registered, first + count, this.registered, first + 1, tail);
+		int left = this.segmentCount - count + 1;
+		Arrays.fill(this.memory, left, this.segmentCount, null);
+		Arrays.fill(this.registered, left, this.segmentCount, null);
+		this.segmentCount = left;
+	}
+
+	private void growSegments(int minimum) {
+		int capacity = Math.max(minimum, this.segmentCount * 2);
 		this.memory = Arrays.copyOf(this.memory, capacity);
 		this.offsets = Arrays.copyOf(this.offsets, capacity);
 		this.lengths = Arrays.copyOf(this.lengths, capacity);
+		this.registered = Arrays.copyOf(this.registered, capacity);
 	}
 
 	/**
@@ -205,23 +321,7 @@ public final class MessageSegments {
 	 * codec's until {@link #clear()}; absolute access only
 	 */
 	public ByteBuffer claimMemory(int minBytes) {
-		while (this.chunksInUse < this.chunkCount) {
-			ByteBuffer chunk = Objects.requireNonNull(this.chunks[this.chunksInUse]);
-			this.chunksInUse++;
-			if (chunk.capacity() >= minBytes) {
-				return chunk;
-			}
-		}
-		int bytes = (this.chunkCount == 0) ? FIRST_CHUNK_BYTES
-				: Math.min(2 * Objects.requireNonNull(this.chunks[this.chunkCount - 1]).capacity(), MAX_CHUNK_BYTES);
-		ByteBuffer chunk = ByteBuffer.allocateDirect(Math.max(bytes, minBytes)).order(ByteOrder.LITTLE_ENDIAN);
-		if (this.chunkCount == this.chunks.length) {
-			this.chunks = Arrays.copyOf(this.chunks, this.chunkCount * 2);
-		}
-		this.chunks[this.chunkCount] = chunk;
-		this.chunkCount++;
-		this.chunksInUse = this.chunkCount;
-		return chunk;
+		return this.claimed.claim(minBytes);
 	}
 
 	/**
@@ -240,20 +340,14 @@ public final class MessageSegments {
 		return created;
 	}
 
-	/** Empties the message and lets go of foreign memory. */
+	/** Empties the message, lets go of foreign memory and gives kept references back. */
 	public void clear() {
 		Arrays.fill(this.memory, 0, this.segmentCount, null);
+		Arrays.fill(this.registered, 0, this.segmentCount, null);
 		this.segmentCount = 0;
 		this.totalBytes = 0;
-		this.chunksInUse = 0;
-		long retained = 0;
-		for (int i = 0; i < this.chunkCount; i++) {
-			retained += Objects.requireNonNull(this.chunks[i]).capacity();
-			if (retained > RETAINED_BYTES) {
-				Arrays.fill(this.chunks, i, this.chunkCount, null);
-				this.chunkCount = i;
-			}
-		}
+		this.claimed.reclaim();
+		this.kept.releaseAll();
 	}
 
 }
