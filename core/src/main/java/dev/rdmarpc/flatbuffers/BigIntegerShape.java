@@ -24,8 +24,8 @@ import dev.rdmarpc.codec.MalformedMessageException;
 final class BigIntegerShape extends ReferenceShape {
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
-		return out.writeBytes(((BigInteger) value).toByteArray());
+	int writeTarget(Object value, SegmentWriter out) {
+		return out.writeBytes(((BigInteger) value).toByteArray(), 1);
 	}
 
 	@Override

@@ -18,28 +18,34 @@ package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
 
-/** A {@code byte[]} or {@link ByteBuffer} as a vector of unsigned bytes. */
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/** Bytes as a vector of unsigned bytes. */
 final class BytesShape extends ReferenceShape {
 
-	private final boolean view;
+	private final View view;
 
-	/**
-	 * Creates a shape.
-	 * @param view whether values are {@code ByteBuffer}s, read as views of the message,
-	 * and not arrays
-	 */
-	BytesShape(boolean view) {
+	/** Creates a shape. */
+	BytesShape(View view) {
 		this.view = view;
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
-		return this.view ? out.writeBytes((ByteBuffer) value, 1) : out.writeBytes((byte[]) value);
+	int writeTarget(Object value, SegmentWriter out) {
+		return switch (this.view) {
+			case ARRAY -> out.writeBytes((byte[]) value, 1);
+			case BUFFER -> out.writeBytes((ByteBuffer) value, 1);
+			case REGISTERED -> out.writeBytes((RegisteredBuffer) value, 1);
+		};
 	}
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
-		return this.view ? in.view(position) : in.bytes(position);
+		return switch (this.view) {
+			case ARRAY -> in.bytes(position);
+			case BUFFER -> in.view(position);
+			case REGISTERED -> in.registered(position);
+		};
 	}
 
 	@Override
@@ -50,6 +56,20 @@ final class BytesShape extends ReferenceShape {
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
 		in.vector(position, 1, 1);
+	}
+
+	/** What bytes are in Java. */
+	enum View {
+
+		/** A {@code byte[]}, read as a copy. */
+		ARRAY,
+
+		/** A {@link ByteBuffer}, read as a view of the received memory. */
+		BUFFER,
+
+		/** A {@link RegisteredBuffer}, read as part of the received memory. */
+		REGISTERED
+
 	}
 
 }

@@ -74,7 +74,7 @@ final class EnumShape extends ReferenceShape {
 
 	@Override
 	@SuppressWarnings("EnumOrdinal") // an index into an array of this process
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		return out.writeString(this.names[((Enum<?>) value).ordinal()]);
 	}
 

@@ -42,7 +42,7 @@ record FieldLayout(String name, int index, int offset, int entry, boolean option
 	}
 
 	/** Marks it absent and zeroes its place. */
-	void clear(GatherBuilder out, ByteBuffer memory, int table) {
+	void clear(SegmentWriter out, ByteBuffer memory, int table) {
 		for (int field = 0; field < this.shape.fieldCount(); field++) {
 			this.layout.markAbsent(this.index + field, out, memory, table);
 			int at = table + this.layout.offset(this.index + field);

@@ -32,7 +32,8 @@ import dev.rdmarpc.codec.MethodSignature;
  * other parameters become the fields of a table made for the method, any other result the
  * field {@code value} of a table. A method without parameters and a {@code void} result
  * have empty messages; a null root is an empty message, too. A class that {@code flatc}
- * generated counts as a record: its own buffer is the message.
+ * generated counts as a record: its own buffer is the message. So does a
+ * {@link GatherMessage}.
  */
 public final class FlatBuffersCodec implements MessageCodec {
 
@@ -67,6 +68,9 @@ public final class FlatBuffersCodec implements MessageCodec {
 			return root.synthesised() ? new TableFormat.Arguments(table, this.options, this.readers)
 					: new TableFormat.RootArgument(table, this.options, this.readers);
 		}
+		if (root.shape() instanceof MessageShape) {
+			return new GatherMessageFormat.Argument();
+		}
 		return (root.shape() instanceof GeneratedTableShape table) ? new GeneratedTableFormat.Argument(table)
 				: new EmptyFormat.Arguments();
 	}
@@ -79,6 +83,9 @@ public final class FlatBuffersCodec implements MessageCodec {
 		if (root.shape() instanceof TableShape table) {
 			return root.synthesised() ? new TableFormat.WrappedResult(table, this.options, this.readers)
 					: new TableFormat.RootResult(table, this.options, this.readers);
+		}
+		if (root.shape() instanceof MessageShape) {
+			return new GatherMessageFormat.Result();
 		}
 		return (root.shape() instanceof GeneratedTableShape table) ? new GeneratedTableFormat.Result(table)
 				: new EmptyFormat.Result();

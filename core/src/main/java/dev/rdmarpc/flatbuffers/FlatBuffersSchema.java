@@ -33,6 +33,8 @@ public final class FlatBuffersSchema {
 
 	private static final String NO_CONTENT = "NoContent";
 
+	private static final String ANY_CONTENT = "AnyContent";
+
 	private FlatBuffersSchema() {
 	}
 
@@ -55,8 +57,20 @@ public final class FlatBuffersSchema {
 	}
 
 	/**
+	 * The schema of a table type.
+	 * @return schema text with the type as its root type
+	 */
+	public static String ofTable(TableType type) {
+		type.layout();
+		SchemaWriter schema = new SchemaWriter();
+		String name = schema.table(type.shape());
+		return schema.text() + "\nroot_type " + name + ";\n";
+	}
+
+	/**
 	 * The schema of a service. Empty messages, for no arguments and no result, appear as
-	 * the table {@code NoContent}: nothing needs to be sent for them.
+	 * the table {@code NoContent}: nothing needs to be sent for them. Messages whose type
+	 * is not known appear as the table {@code AnyContent}.
 	 * @param name name of the service
 	 * @param methods its methods
 	 * @return schema text with all tables and an {@code rpc_service}
@@ -81,6 +95,9 @@ public final class FlatBuffersSchema {
 	private static String root(SchemaWriter schema, @Nullable Shape shape) {
 		if (shape instanceof TableShape table) {
 			return schema.table(table);
+		}
+		if (shape instanceof MessageShape) {
+			return schema.empty(ANY_CONTENT);
 		}
 		return (shape instanceof GeneratedTableShape generated) ? schema.external(generated.name())
 				: schema.empty(NO_CONTENT);

@@ -16,337 +16,331 @@
 
 package dev.rdmarpc.flatbuffers;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.Arrays;
-import java.util.Objects;
+import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.codec.MessageTooLargeException;
-import dev.rdmarpc.codec.UnencodableValueException;
+import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
- * Builds a FlatBuffer front to back into {@link MessageSegments}: parents before
- * children, small things into claimed memory, large ones by reference.
+ * Builds FlatBuffers messages field by field, as lists of segments in registered memory.
+ * Small things are written into a frame. A byte vector, string or message that lies in
+ * registered memory, and anything from the gather threshold on, is referenced where it is
+ * and not copied; the builder supplies its length, padding and end.
+ *
+ * <pre class="code">
+ * builder.begin(AppendEntries.TYPE).put(AppendEntries.TERM, 7L);
+ * builder.begin(AppendEntries.ENTRIES, 2);
+ * builder.begin().put(Entry.INDEX, 1L).put(Entry.DATA, registeredBuffer).end();
+ * builder.add(entryBuiltBefore);
+ * builder.end();
+ * GatherMessage message = builder.finish();
+ * </pre>
  *
  * <p>
- * The size need not be known beforehand and nothing is copied to grow: when the memory at
- * hand is full, building goes on in the next piece. A reference from parent to child is
- * patched into the parent once the child's position is known.
+ * Tables are written front to back, parents before children; what was begun last is ended
+ * first. Fields that are not put are absent. A field of another type than the table that
+ * is open, a field put twice and an element too many or too few are refused. The size of
+ * a message need not be known and nothing is copied to grow.
  *
  * <p>
- * Not thread-safe.
- *
- * <h2>Implementation notes</h2>
+ * Ownership: buffers and messages that are put are borrowed during the call and retained
+ * by the message as long as it lives; byte arrays and {@link ByteBuffer}s that are
+ * referenced must not change as long. A message that is not finished holds its references
+ * until {@link #abort()}, {@link #close()} or the next {@code begin}.
  *
  * <p>
- * Each byte has two addresses: its index in the current memory, and its position in the
- * message. Their difference, {@link #base()}, changes whenever a referenced segment is
- * inserted or the memory is switched. Whoever reserves a block therefore keeps three
- * things to fill it later: the memory, the index and the base as they were then.
- * Alignment is that of the position in the message; indexes may be aligned differently.
+ * Not thread-safe; the messages are. Once warm, building and releasing a message
+ * allocates nothing.
  */
-final class GatherBuilder {
+public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 
-	/** Bytes of a reference, of a vector's length and of a table's vtable offset. */
-	static final int OFFSET_BYTES = 4;
+	private final FrameArena arena;
 
-	private static final ByteBuffer NONE = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
+	private final FlatBuffersOptions options;
 
-	private static final int VTABLE_VARIANTS = 8;
+	private final GatherMessagePool messages;
 
-	private static final int MAX_DIRECT_CHARS = 1 << 16;
+	private @Nullable GatherMessage message;
 
-	private int gatherThreshold;
+	private @Nullable TableType rootType;
 
-	private int maxDepth;
+	private TableField.@Nullable OfTables rootVector;
 
-	private @Nullable MessageSegments segments;
+	private int rootPosition;
 
-	private ByteBuffer memory = NONE;
-
-	private int capacity;
-
-	private int index;
-
-	private int segmentStart;
-
-	private int base;
-
-	private int depth;
-
-	private long absent;
-
-	private int message;
-
-	private @Nullable Variants[] variants = new Variants[16];
+	private boolean closed;
 
 	/**
-	 * Starts a message. Whatever was begun before is forgotten.
-	 * @param segments takes the message; borrowed until {@link #finish} or {@link #abort}
-	 * @param gatherThreshold least number of bytes that are referenced and not copied
-	 * @param maxDepth tables nested in each other, at most
+	 * Creates a builder with default options.
+	 * @param memory where the small parts of messages lie
 	 */
-	void begin(MessageSegments segments, int gatherThreshold, int maxDepth) {
-		this.gatherThreshold = gatherThreshold;
-		this.maxDepth = maxDepth;
-		this.segments = segments;
-		this.memory = segments.claimMemory(OFFSET_BYTES);
-		this.capacity = this.memory.capacity();
-		this.index = 0;
-		this.segmentStart = 0;
-		this.base = 0;
-		this.depth = 0;
-		this.absent = 0;
-		this.message++;
-	}
-
-	/** Ends the message: all of it is in the segments. */
-	void finish() {
-		flush();
-		abort();
-	}
-
-	/** Lets go of the segments. */
-	void abort() {
-		this.segments = null;
-		this.memory = NONE;
-		this.capacity = 0;
-	}
-
-	/** The memory that the last reserved block lies in. */
-	ByteBuffer memory() {
-		return this.memory;
+	public GatherBuilder(RegisteredMemory memory) {
+		this(memory, FlatBuffersOptions.defaults());
 	}
 
 	/**
-	 * What to add to an index in {@link #memory()} to get the position in the message.
+	 * Creates a builder.
+	 * @param memory where the small parts of messages lie
+	 * @param options gather threshold and depth
 	 */
-	int base() {
-		return this.base;
-	}
-
-	/** The position in the message of the next byte. */
-	int position() {
-		return this.index + this.base;
+	public GatherBuilder(RegisteredMemory memory, FlatBuffersOptions options) {
+		this.arena = new FrameArena(memory);
+		this.options = options;
+		this.messages = new GatherMessagePool(memory.options().leakDetection() != LeakDetection.PARANOID);
 	}
 
 	/**
-	 * Reserves a contiguous block whose content the caller will write completely.
-	 * @param bytes its size
-	 * @param alignment a power of two
-	 * @param phase the block's position modulo {@code alignment}
-	 * @return its index in {@link #memory()}
+	 * Begins a message with its root table. One that was begun before is aborted.
+	 * @throws dev.rdmarpc.memory.MemoryExhaustedException if there is no memory
 	 */
-	int reserve(int bytes, int alignment, int phase) {
-		int padding = (phase - this.index - this.base) & (alignment - 1);
-		if (bytes > this.capacity - this.index - padding) {
-			switchMemory(bytes + padding);
-		}
-		ByteBuffer memory = this.memory;
-		int at = this.index;
-		for (int i = 0; i < padding; i++) {
-			memory.put(at + i, (byte) 0);
-		}
-		this.index = at + padding + bytes;
-		return at + padding;
+	public GatherBuilder begin(TableType root) {
+		beginMessage(root, null, 0);
+		return this;
 	}
 
 	/**
-	 * Reserves a vector and writes its length. The elements begin {@link #OFFSET_BYTES}
-	 * after the index returned; the caller will write them completely.
+	 * Begins a vector of tables that is to be part of messages whose root it is not.
+	 * @param field a field that it will be the value of
 	 * @param count number of elements
-	 * @param elementBytes size of each
-	 * @param alignment their alignment
-	 * @return the index in {@link #memory()} of its length
+	 * @see #put(TableField.OfTables, GatherMessage)
 	 */
-	int reserveVector(int count, int elementBytes, int alignment) {
-		int bytes = OFFSET_BYTES + checkedBytes((long) count * elementBytes);
-		int at = (alignment <= OFFSET_BYTES) ? reserve(bytes, OFFSET_BYTES, 0)
-				: reserve(bytes, alignment, alignment - OFFSET_BYTES);
-		this.memory.putInt(at, count);
-		return at;
+	public GatherBuilder beginVector(TableField.OfTables field, int count) {
+		beginMessage(null, field, count);
+		return this;
 	}
 
-	private void switchMemory(int minBytes) {
-		MessageSegments segments = segments();
-		int position = position();
-		if (minBytes < 0 || minBytes > segments.maxBytes() - position) {
-			throw new MessageTooLargeException(segments.maxBytes());
+	private void beginMessage(@Nullable TableType type, TableField.@Nullable OfTables vector, int count) {
+		if (this.closed) {
+			throw new IllegalStateException("builder is closed");
 		}
-		flush();
-		this.memory = segments.claimMemory(minBytes);
-		this.capacity = this.memory.capacity();
-		this.index = 0;
-		this.segmentStart = 0;
-		this.base = position;
-	}
-
-	private void flush() {
-		segments().add(this.memory, this.segmentStart, this.index - this.segmentStart);
-		this.segmentStart = this.index;
-	}
-
-	private int checkedBytes(long bytes) {
-		int maxBytes = segments().maxBytes();
-		if (bytes > maxBytes - position() || bytes > Integer.MAX_VALUE - 64) {
-			throw new MessageTooLargeException(maxBytes);
+		abort();
+		GatherMessage begun = this.messages.take();
+		this.message = begun;
+		this.rootType = type;
+		this.rootVector = vector;
+		boolean complete = false;
+		try {
+			writer().begin(begun.segments(), this.arena, this.options.gatherThreshold(), this.options.maxDepth());
+			if (type != null) {
+				this.rootPosition = parts().beginRoot(type);
+			}
+			else if (vector != null) {
+				this.rootPosition = parts().beginRoot(vector, count);
+			}
+			complete = true;
 		}
-		return (int) bytes;
-	}
-
-	private MessageSegments segments() {
-		return Objects.requireNonNull(this.segments, "no message begun");
-	}
-
-	/**
-	 * Writes the characters as a FlatBuffers string.
-	 * @return its position in the message
-	 * @throws UnencodableValueException if they are not well-formed UTF-16
-	 */
-	int writeString(String value) {
-		int room = 3 * Math.min(value.length(), MAX_DIRECT_CHARS);
-		if (value.length() > MAX_DIRECT_CHARS || room > this.capacity - this.index - 2 * OFFSET_BYTES) {
-			room = checkedBytes(Utf8.encodedBytes(value));
-		}
-		int at = reserve(OFFSET_BYTES + room + 1, OFFSET_BYTES, 0);
-		int end = Utf8.encode(value, this.memory, at + OFFSET_BYTES);
-		this.memory.put(end, (byte) 0);
-		this.memory.putInt(at, end - at - OFFSET_BYTES);
-		this.index = end + 1;
-		return at + this.base;
-	}
-
-	/**
-	 * Writes encoded text as a FlatBuffers string.
-	 * @param value well-formed UTF-8
-	 * @return its position in the message
-	 */
-	int writeString(byte[] value) {
-		int at = reserve(OFFSET_BYTES + value.length + 1, OFFSET_BYTES, 0);
-		this.memory.putInt(at, value.length);
-		this.memory.put(at + OFFSET_BYTES, value, 0, value.length);
-		this.memory.put(at + OFFSET_BYTES + value.length, (byte) 0);
-		return at + this.base;
-	}
-
-	/**
-	 * Writes a byte vector, by reference if it is large.
-	 * @param value must not change until the segments are cleared
-	 * @return its position in the message
-	 */
-	int writeBytes(byte[] value) {
-		if (value.length >= this.gatherThreshold) {
-			return writeBytes(ByteBuffer.wrap(value), 1);
-		}
-		int at = reserveVector(value.length, 1, 1);
-		this.memory.put(at + OFFSET_BYTES, value, 0, value.length);
-		return at + this.base;
-	}
-
-	/**
-	 * Writes the bytes from position to limit as a byte vector, by reference if there are
-	 * many.
-	 * @param value must not change until the segments are cleared
-	 * @param alignment of the first byte, from 1 to 8
-	 * @return its position in the message
-	 */
-	int writeBytes(ByteBuffer value, int alignment) {
-		int bytes = value.remaining();
-		if (bytes < this.gatherThreshold) {
-			int at = reserveVector(bytes, 1, alignment);
-			this.memory.put(at + OFFSET_BYTES, value, value.position(), bytes);
-			return at + this.base;
-		}
-		MessageSegments segments = segments();
-		int at = reserveVector(0, 1, alignment);
-		this.memory.putInt(at, bytes);
-		int position = at + this.base;
-		flush();
-		segments.add(value, value.position(), bytes);
-		this.base += bytes;
-		return position;
-	}
-
-	/** Goes one table deeper. */
-	void enter() {
-		if (++this.depth > this.maxDepth) {
-			throw new UnencodableValueException("nested deeper than " + this.maxDepth + " tables (is there a cycle?)");
-		}
-	}
-
-	/** Comes back from a table. */
-	void leave() {
-		this.depth--;
-	}
-
-	/** The fields of the table being written that were absent so far, a bit set. */
-	long absent() {
-		return this.absent;
-	}
-
-	/** Sets what {@link #absent()} returns. */
-	void absent(long fields) {
-		this.absent = fields;
-	}
-
-	/** Notes that a field of the table being written has no value. */
-	void addAbsent(int field) {
-		this.absent |= 1L << field;
-	}
-
-	/**
-	 * The position of the vtable of a table type, written if this message has none yet
-	 * for that set of absent fields.
-	 * @param layout the table type
-	 * @param absent its fields without value, a bit set
-	 */
-	int vtable(TableLayout layout, long absent) {
-		int id = layout.id();
-		Variants known = (id < this.variants.length) ? this.variants[id] : null;
-		if (known == null) {
-			known = createVariants(id);
-		}
-		if (known.message != this.message) {
-			known.message = this.message;
-			known.count = 0;
-		}
-		for (int i = 0; i < known.count; i++) {
-			if (known.absent[i] == absent) {
-				return known.positions[i];
+		finally {
+			if (!complete) {
+				abort();
 			}
 		}
-		int position = layout.writeVtable(this, absent);
-		if (known.count < VTABLE_VARIANTS) {
-			known.absent[known.count] = absent;
-			known.positions[known.count] = position;
-			known.count++;
-		}
-		return position;
 	}
 
-	private Variants createVariants(int id) {
-		if (id >= this.variants.length) {
-			this.variants = Arrays.copyOf(this.variants, Math.max(id + 1, this.variants.length * 2));
+	/** Puts a vector of strings. */
+	public GatherBuilder put(TableField.OfStrings field, List<String> values) {
+		begin(field, values.size());
+		for (int i = 0; i < values.size(); i++) {
+			add(values.get(i));
 		}
-		Variants created = new Variants();
-		this.variants[id] = created;
-		return created;
+		return end();
 	}
 
-	/** The vtables that one message has for one table type. */
-	private static final class Variants {
+	/**
+	 * Puts a message as a table, by reference.
+	 * @param table of the field's type; retained
+	 */
+	public GatherBuilder put(TableField.OfTable field, GatherMessage table) {
+		OpenPart open = table(field);
+		open.refer(field, embed(field.target(), table));
+		return this;
+	}
 
-		private final long[] absent = new long[VTABLE_VARIANTS];
+	/**
+	 * Puts a vector of tables that was begun by {@link #beginVector}, by reference.
+	 * @param vector retained
+	 */
+	public GatherBuilder put(TableField.OfTables field, GatherMessage vector) {
+		OpenPart open = table(field);
+		TableField.OfTables built = vector.vector();
+		if (built == null || built.target() != field.target()) {
+			throw new IllegalArgumentException(vector + " (expected: a vector of " + field.target() + ")");
+		}
+		open.refer(field, writer().embed(vector.segments(), vector.retain(), false) + vector.position());
+		return this;
+	}
 
-		private final int[] positions = new int[VTABLE_VARIANTS];
+	/**
+	 * Puts a message as a member of a union, by reference.
+	 * @param table of one of the union's types; retained
+	 */
+	public GatherBuilder put(TableField.OfUnion field, GatherMessage table) {
+		OpenPart open = table(field);
+		TableType type = table.type();
+		if (type == null) {
+			throw new IllegalArgumentException(table + " (expected: a table of one of " + field.members() + ")");
+		}
+		open.refer(field, field.number(type), embed(type, table));
+		return this;
+	}
 
-		private int message;
+	/**
+	 * Puts a message as a nested FlatBuffer, by reference.
+	 * @param content a message with a root table, built or received; retained
+	 */
+	public GatherBuilder put(TableField.OfMessage field, GatherMessage content) {
+		OpenPart open = table(field);
+		open.refer(field, MessageShape.write(content, writer()));
+		return this;
+	}
 
-		private int count;
+	private int embed(TableType type, GatherMessage table) {
+		if (table.type() != type) {
+			throw new IllegalArgumentException(table + " (expected: a message of type " + type + ")");
+		}
+		return writer().embed(table.segments(), table.retain(), false) + table.position();
+	}
 
+	/** Begins a table, which is open until it is ended. */
+	public GatherBuilder begin(TableField.OfTable field) {
+		OpenPart table = table(field);
+		table.refer(field, parts().begin(field.target()));
+		return this;
+	}
+
+	/** Begins a table as a member of a union, which is open until it is ended. */
+	public GatherBuilder begin(TableField.OfUnion field, TableType member) {
+		OpenPart table = table(field);
+		int number = field.number(member);
+		table.refer(field, number, parts().begin(member));
+		return this;
+	}
+
+	/**
+	 * Begins a vector of tables, which is open until it is ended.
+	 * @param count number of elements
+	 */
+	public GatherBuilder begin(TableField.OfTables field, int count) {
+		return begin((TableField) field, count);
+	}
+
+	/**
+	 * Begins a vector of strings, which is open until it is ended.
+	 * @param count number of elements
+	 */
+	public GatherBuilder begin(TableField.OfStrings field, int count) {
+		return begin((TableField) field, count);
+	}
+
+	private GatherBuilder begin(TableField field, int count) {
+		OpenPart table = table(field);
+		table.refer(field, parts().begin(field, count));
+		return this;
+	}
+
+	/** Begins the next table of the open vector; open until it is ended. */
+	public GatherBuilder begin() {
+		OpenPart vector = parts().innermost();
+		vector.referElement(parts().begin(tables(vector).target()));
+		return this;
+	}
+
+	/**
+	 * Adds a message as the next table of the open vector, by reference.
+	 * @param table of the vector's type; retained
+	 */
+	public GatherBuilder add(GatherMessage table) {
+		OpenPart vector = parts().innermost();
+		vector.referElement(embed(tables(vector).target(), table));
+		return this;
+	}
+
+	/** Adds the next string of the open vector. */
+	public GatherBuilder add(String value) {
+		OpenPart vector = parts().innermost();
+		if (!(vector.vector() instanceof TableField.OfStrings)) {
+			throw new IllegalStateException(vector.vector() + " holds no strings");
+		}
+		vector.referElement(writer().writeString(value));
+		return this;
+	}
+
+	private static TableField.OfTables tables(OpenPart vector) {
+		if (vector.vector() instanceof TableField.OfTables tables) {
+			return tables;
+		}
+		throw new IllegalStateException(vector.vector() + " holds no tables");
+	}
+
+	/**
+	 * Ends the table or vector that is open. The root is ended by {@link #finish()}.
+	 * @throws IllegalStateException if it lacks elements, or only the root is open
+	 */
+	public GatherBuilder end() {
+		if (parts().isRoot()) {
+			throw new IllegalStateException("nothing to end (expected: finish)");
+		}
+		parts().end();
+		return this;
+	}
+
+	/**
+	 * Ends the root and the message.
+	 * @return the message, owned by the caller
+	 * @throws IllegalStateException if there is none, or parts of it are still open
+	 */
+	public GatherMessage finish() {
+		GatherMessage finished = this.message;
+		if (finished == null || !parts().isRoot()) {
+			throw new IllegalStateException((finished != null) ? "parts of the message are open" : "no message begun");
+		}
+		parts().end();
+		writer().finish();
+		finished.complete(this.rootType, this.rootVector, this.rootPosition);
+		this.message = null;
+		this.rootType = null;
+		this.rootVector = null;
+		return finished;
+	}
+
+	/**
+	 * Builds a message, or aborts it when the content cannot be put.
+	 * @param content puts it
+	 * @return the message, owned by the caller
+	 */
+	public GatherMessage build(TableType root, Consumer<GatherBuilder> content) {
+		begin(root);
+		try {
+			content.accept(this);
+			return finish();
+		}
+		finally {
+			abort();
+		}
+	}
+
+	/** Gives up the message that was begun, if any, and all its references. */
+	public void abort() {
+		GatherMessage begun = this.message;
+		if (begun == null) {
+			return;
+		}
+		this.message = null;
+		this.rootType = null;
+		this.rootVector = null;
+		writer().abort();
+		parts().clear();
+		begun.recycle();
+	}
+
+	/** Aborts, and gives the memory back. Messages that were finished live on. */
+	@Override
+	public void close() {
+		abort();
+		this.closed = true;
+		this.arena.close();
 	}
 
 }

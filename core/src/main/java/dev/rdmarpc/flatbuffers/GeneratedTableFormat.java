@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
  * A message that is the buffer of a generated table, by reference.
@@ -49,10 +50,18 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 
 	/** Decodes a table. */
 	final @Nullable Object decodeTable(ByteBuffer message) {
-		if (!message.hasRemaining()) {
+		return decodeView(message.slice().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
+	}
+
+	/** Decodes a table that lies in received memory. */
+	final @Nullable Object decodeTable(ByteBuffer message, ReceivedMemory memory) {
+		return decodeView(memory.view(message, message.position(), message.remaining()));
+	}
+
+	private @Nullable Object decodeView(ByteBuffer view) {
+		if (!view.hasRemaining()) {
 			return null;
 		}
-		ByteBuffer view = message.slice().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
 		MessageVerifier verifier = new MessageVerifier(1, 1);
 		verifier.begin(view, 0, view.limit());
 		verifier.foreignRoot();
@@ -81,6 +90,11 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 			return new @Nullable Object[] { decodeTable(message) };
 		}
 
+		@Override
+		public @Nullable Object[] decode(ByteBuffer message, ReceivedMemory memory) {
+			return new @Nullable Object[] { decodeTable(message, memory) };
+		}
+
 	}
 
 	/** The result. */
@@ -99,6 +113,12 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 		@SuppressWarnings("NullAway") // does not see that T may be nullable
 		public @Nullable Object decode(ByteBuffer message) {
 			return decodeTable(message);
+		}
+
+		@Override
+		@SuppressWarnings("NullAway") // does not see that T may be nullable
+		public @Nullable Object decode(ByteBuffer message, ReceivedMemory memory) {
+			return decodeTable(message, memory);
 		}
 
 	}

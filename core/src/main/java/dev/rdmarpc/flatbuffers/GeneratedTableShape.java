@@ -133,7 +133,7 @@ final class GeneratedTableShape extends ReferenceShape {
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		return out.writeBytes(buffer(value), NESTED_ALIGNMENT);
 	}
 

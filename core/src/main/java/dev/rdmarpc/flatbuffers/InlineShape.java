@@ -143,7 +143,7 @@ final class InlineShape extends Shape {
 	}
 
 	@Override
-	void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+	void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base) {
 		this.type.write(value, memory, slot);
 	}
 

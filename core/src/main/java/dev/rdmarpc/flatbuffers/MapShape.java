@@ -71,7 +71,7 @@ final class MapShape extends ReferenceShape {
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		Map<?, ?> map = (Map<?, ?>) value;
 		int count = map.size();
 		int at = out.reserveVector(count, OFFSET_BYTES, OFFSET_BYTES);

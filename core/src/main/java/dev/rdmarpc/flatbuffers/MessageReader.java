@@ -19,6 +19,11 @@ package dev.rdmarpc.flatbuffers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.memory.RegisteredBuffer;
+
 /**
  * Reads one verified message. Reused; not thread-safe.
  */
@@ -32,6 +37,8 @@ final class MessageReader {
 
 	private ByteBuffer buffer = NONE;
 
+	private @Nullable ReceivedMemory memory;
+
 	private byte[] text = new byte[256];
 
 	/** Creates a reader that verifies with that verifier. */
@@ -44,14 +51,19 @@ final class MessageReader {
 		return this.verifier;
 	}
 
-	/** Starts with a message. */
-	void begin(ByteBuffer buffer) {
+	/**
+	 * Starts with a message.
+	 * @param memory what it was received in, {@code null} if it is not registered
+	 */
+	void begin(ByteBuffer buffer, @Nullable ReceivedMemory memory) {
 		this.buffer = buffer;
+		this.memory = memory;
 	}
 
 	/** Lets go of the message. */
 	void end() {
 		this.buffer = NONE;
+		this.memory = null;
 		this.verifier.end();
 	}
 
@@ -88,20 +100,48 @@ final class MessageReader {
 				this.text = text;
 			}
 		}
-		this.buffer.get(position + GatherBuilder.OFFSET_BYTES, text, 0, bytes);
+		this.buffer.get(position + SegmentWriter.OFFSET_BYTES, text, 0, bytes);
 		return new String(text, 0, bytes, StandardCharsets.UTF_8);
 	}
 
 	/** A copy of a byte vector, given the position of its length. */
 	byte[] bytes(int position) {
 		byte[] bytes = new byte[length(position)];
-		this.buffer.get(position + GatherBuilder.OFFSET_BYTES, bytes, 0, bytes.length);
+		this.buffer.get(position + SegmentWriter.OFFSET_BYTES, bytes, 0, bytes.length);
 		return bytes;
 	}
 
 	/** A read-only view of a byte vector, given the position of its length. */
 	ByteBuffer view(int position) {
-		return this.buffer.slice(position + GatherBuilder.OFFSET_BYTES, length(position)).asReadOnlyBuffer();
+		int index = position + SegmentWriter.OFFSET_BYTES;
+		ReceivedMemory received = this.memory;
+		return (received != null) ? received.view(this.buffer, index, length(position))
+				: this.buffer.slice(index, length(position)).asReadOnlyBuffer();
+	}
+
+	/** A byte vector as part of the received memory, given the position of its length. */
+	RegisteredBuffer registered(int position) {
+		return received().slice(position + SegmentWriter.OFFSET_BYTES, length(position));
+	}
+
+	/** A message in a byte vector, given the position of its length. */
+	GatherMessage message(int position) {
+		return message(received(), position + SegmentWriter.OFFSET_BYTES, length(position));
+	}
+
+	/** A message that is part of received memory. */
+	static GatherMessage message(ReceivedMemory memory, int index, int lengthBytes) {
+		GatherMessage message = GatherMessage.ofReceived(memory.take(index, lengthBytes));
+		memory.keep(message);
+		return message;
+	}
+
+	private ReceivedMemory received() {
+		ReceivedMemory received = this.memory;
+		if (received == null) {
+			throw new IllegalStateException("the message was not received in registered memory");
+		}
+		return received;
 	}
 
 }

@@ -31,8 +31,8 @@ import dev.rdmarpc.codec.MethodSignature;
 /**
  * The root table of a method's messages in one direction.
  *
- * @param shape a {@link TableShape} or {@link GeneratedTableShape}; null for messages
- * that are empty
+ * @param shape a {@link TableShape}, {@link GeneratedTableShape} or {@link MessageShape};
+ * null for messages that are empty
  * @param synthesised whether the table was made for the method and is not the only
  * argument, or the result, itself
  */
@@ -87,7 +87,7 @@ record MessageRoot(@Nullable Shape shape, boolean synthesised) {
 	}
 
 	private static boolean isTable(Shape shape) {
-		return shape instanceof TableShape || shape instanceof GeneratedTableShape;
+		return shape instanceof TableShape || shape instanceof GeneratedTableShape || shape instanceof MessageShape;
 	}
 
 	private static TableShape tableFor(MethodSignature method, String suffix) {

@@ -97,7 +97,7 @@ final class MessageVerifier {
 	 * @return position of the root table
 	 */
 	int root() {
-		if (this.end - this.start < 2 * GatherBuilder.OFFSET_BYTES) {
+		if (this.end - this.start < 2 * SegmentWriter.OFFSET_BYTES) {
 			throw malformed("message of " + (this.end - this.start) + " bytes", this.start);
 		}
 		return reference(this.start);
@@ -110,7 +110,7 @@ final class MessageVerifier {
 	 */
 	int reference(int slot) {
 		long target = slot + (this.buffer.getInt(slot) & 0xFFFFFFFFL);
-		if (target == slot || target > this.end - GatherBuilder.OFFSET_BYTES) {
+		if (target == slot || target > this.end - SegmentWriter.OFFSET_BYTES) {
 			throw malformed("reference out of bounds", slot);
 		}
 		if (((target - this.start) & 3) != 0) {
@@ -126,7 +126,7 @@ final class MessageVerifier {
 	 */
 	int vector(int position, int elementBytes, int alignment) {
 		long count = this.buffer.getInt(position) & 0xFFFFFFFFL;
-		int elements = position + GatherBuilder.OFFSET_BYTES;
+		int elements = position + SegmentWriter.OFFSET_BYTES;
 		long bytes = count * elementBytes;
 		if (bytes > this.end - elements) {
 			throw malformed("vector of " + count + " elements beyond the end", position);
@@ -134,7 +134,7 @@ final class MessageVerifier {
 		if (count > 0 && ((elements - this.start) & (alignment - 1)) != 0) {
 			throw malformed("misaligned vector", position);
 		}
-		charge(GatherBuilder.OFFSET_BYTES + bytes, position);
+		charge(SegmentWriter.OFFSET_BYTES + bytes, position);
 		return (int) count;
 	}
 
@@ -144,7 +144,7 @@ final class MessageVerifier {
 	 */
 	void nested(int position) {
 		int bytes = vector(position, 1, 1);
-		foreignRoot(position + GatherBuilder.OFFSET_BYTES, bytes);
+		foreignRoot(position + SegmentWriter.OFFSET_BYTES, bytes);
 	}
 
 	/** Verifies that the message has a root table. */
@@ -153,8 +153,8 @@ final class MessageVerifier {
 	}
 
 	private void foreignRoot(int position, int bytes) {
-		long table = (bytes < 2 * GatherBuilder.OFFSET_BYTES) ? 0 : this.buffer.getInt(position) & 0xFFFFFFFFL;
-		if (table < GatherBuilder.OFFSET_BYTES || table > bytes - GatherBuilder.OFFSET_BYTES) {
+		long table = (bytes < 2 * SegmentWriter.OFFSET_BYTES) ? 0 : this.buffer.getInt(position) & 0xFFFFFFFFL;
+		if (table < SegmentWriter.OFFSET_BYTES || table > bytes - SegmentWriter.OFFSET_BYTES) {
 			throw malformed("message without root table", position);
 		}
 		long vtable = table - this.buffer.getInt(position + (int) table);
@@ -170,7 +170,7 @@ final class MessageVerifier {
 	 */
 	void string(int position) {
 		int bytes = vector(position, 1, 1);
-		int text = position + GatherBuilder.OFFSET_BYTES;
+		int text = position + SegmentWriter.OFFSET_BYTES;
 		if (text + bytes >= this.end || this.buffer.get(text + bytes) != 0) {
 			throw malformed("string without terminator", position);
 		}
@@ -202,7 +202,7 @@ final class MessageVerifier {
 		if (checked.tableBytes > this.end - table) {
 			throw malformed("table of " + checked.tableBytes + " bytes beyond the end", table);
 		}
-		charge(GatherBuilder.OFFSET_BYTES + checked.tableBytes, table);
+		charge(SegmentWriter.OFFSET_BYTES + checked.tableBytes, table);
 		return (int) vtable;
 	}
 
@@ -220,7 +220,7 @@ final class MessageVerifier {
 		int vtableBytes = vtableBytes(vtable);
 		int tableBytes = this.buffer.getShort(vtable + 2) & 0xFFFF;
 		if (vtableBytes < TableLayout.VTABLE_HEADER_BYTES || (vtableBytes & 1) != 0 || vtableBytes > this.end - vtable
-				|| tableBytes < GatherBuilder.OFFSET_BYTES) {
+				|| tableBytes < SegmentWriter.OFFSET_BYTES) {
 			throw malformed("vtable of " + vtableBytes + " bytes for a table of " + tableBytes, vtable);
 		}
 		charge(vtableBytes, vtable);
@@ -236,7 +236,7 @@ final class MessageVerifier {
 	}
 
 	private void slot(FieldLayout field, int index, int offset, int table, int tableBytes) {
-		if (offset < GatherBuilder.OFFSET_BYTES || offset + field.shape().slotBytes(index) > tableBytes) {
+		if (offset < SegmentWriter.OFFSET_BYTES || offset + field.shape().slotBytes(index) > tableBytes) {
 			throw malformed("field '" + field.name() + "' out of bounds of its table", table);
 		}
 		if (((table - this.start + offset) & (field.shape().alignment(index) - 1)) != 0) {

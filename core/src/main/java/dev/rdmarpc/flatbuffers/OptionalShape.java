@@ -92,7 +92,7 @@ abstract class OptionalShape extends Shape {
 	}
 
 	@Override
-	final void writeField(FieldLayout field, @Nullable Object value, GatherBuilder out, ByteBuffer memory, int table,
+	final void writeField(FieldLayout field, @Nullable Object value, SegmentWriter out, ByteBuffer memory, int table,
 			int base) {
 		Object present = (value != null) ? unwrap(value) : null;
 		this.content.writeField(field, present, out, memory, table, base);
@@ -110,7 +110,7 @@ abstract class OptionalShape extends Shape {
 	}
 
 	@Override
-	final void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+	final void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base) {
 		throw new UnsupportedOperationException("only fields may be optional");
 	}
 

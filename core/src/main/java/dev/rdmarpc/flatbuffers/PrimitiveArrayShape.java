@@ -29,10 +29,8 @@ final class PrimitiveArrayShape extends ReferenceShape {
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
-		int at = out.reserveVector(this.kind.length(value), this.kind.bytes(), this.kind.bytes());
-		this.kind.putAll(out.memory(), at + OFFSET_BYTES, value);
-		return at + out.base();
+	int writeTarget(Object value, SegmentWriter out) {
+		return out.writeArray(this.kind, value);
 	}
 
 	@Override

@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
 abstract class ReferenceShape extends Shape {
 
 	/** Bytes of a reference and of a vector's length. */
-	static final int OFFSET_BYTES = GatherBuilder.OFFSET_BYTES;
+	static final int OFFSET_BYTES = SegmentWriter.OFFSET_BYTES;
 
 	ReferenceShape() {
 		super(OFFSET_BYTES, OFFSET_BYTES);
 	}
 
 	@Override
-	final void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+	final void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base) {
 		int target = writeTarget(value, out);
 		memory.putInt(slot, target - slot - base);
 	}
@@ -50,7 +50,7 @@ abstract class ReferenceShape extends Shape {
 	 * Writes the value.
 	 * @return its position in the message
 	 */
-	abstract int writeTarget(Object value, GatherBuilder out);
+	abstract int writeTarget(Object value, SegmentWriter out);
 
 	/** Reads the verified value at a position. */
 	abstract @Nullable Object readTarget(MessageReader in, int position);

@@ -55,7 +55,7 @@ final class ScalarShape extends Shape {
 	}
 
 	@Override
-	void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+	void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base) {
 		this.kind.put(memory, slot, value);
 	}
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.flatbuffers;
 import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.RandomAccess;
 
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,13 @@ final class SequenceShape extends ReferenceShape {
 		this.kind = kind;
 	}
 
+	/** A list of elements of that shape, which must be one that vectors can hold. */
+	static SequenceShape of(Shape element) {
+		SequenceShape list = new SequenceShape(Objects.requireNonNull(SequenceKind.ofCollection(List.class)));
+		list.link(element);
+		return list;
+	}
+
 	/** Gives it the shape of its elements, which must be one that vectors can hold. */
 	void link(Shape element) {
 		this.element = element;
@@ -55,7 +63,7 @@ final class SequenceShape extends ReferenceShape {
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		Shape element = element();
 		int count = this.kind.size(value);
 		int at = out.reserveVector(count, element.slotBytes(), element.alignment());
@@ -80,7 +88,7 @@ final class SequenceShape extends ReferenceShape {
 		return at + base;
 	}
 
-	private void writeAll(Collection<?> values, int count, GatherBuilder out, ByteBuffer memory, int first, int base) {
+	private void writeAll(Collection<?> values, int count, SegmentWriter out, ByteBuffer memory, int first, int base) {
 		Shape element = element();
 		int slot = first;
 		int i = 0;
@@ -97,7 +105,7 @@ final class SequenceShape extends ReferenceShape {
 		}
 	}
 
-	private static void write(Shape element, int index, @Nullable Object value, GatherBuilder out, ByteBuffer memory,
+	private static void write(Shape element, int index, @Nullable Object value, SegmentWriter out, ByteBuffer memory,
 			int slot, int base) {
 		if (value == null) {
 			throw new UnencodableValueException("null element (expected: a value, or declare Optional elements)")

@@ -92,7 +92,7 @@ abstract class Shape {
 	 * @param slot index of the slot in {@code memory}
 	 * @param base what to add to {@code slot} to get its position in the message
 	 */
-	abstract void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base);
+	abstract void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base);
 
 	/**
 	 * Reads a verified value.
@@ -116,7 +116,7 @@ abstract class Shape {
 	 * @param value the value, null for none
 	 * @param table index of the table in {@code memory}
 	 */
-	void writeField(FieldLayout field, @Nullable Object value, GatherBuilder out, ByteBuffer memory, int table,
+	void writeField(FieldLayout field, @Nullable Object value, SegmentWriter out, ByteBuffer memory, int table,
 			int base) {
 		if (value == null) {
 			field.clear(out, memory, table);

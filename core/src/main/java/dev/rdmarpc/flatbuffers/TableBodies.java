@@ -36,14 +36,14 @@ final class TableBodies {
 
 	private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
-	private static final MethodType WRITE = MethodType.methodType(void.class, Object.class, GatherBuilder.class,
+	private static final MethodType WRITE = MethodType.methodType(void.class, Object.class, SegmentWriter.class,
 			ByteBuffer.class, int.class, int.class);
 
 	private static final MethodType READ = MethodType.methodType(Object.class, MessageReader.class, int.class,
 			int.class, int.class);
 
 	private static final MethodHandle WRITE_FIELD = find(Shape.class, "writeField", MethodType.methodType(void.class,
-			FieldLayout.class, Object.class, GatherBuilder.class, ByteBuffer.class, int.class, int.class));
+			FieldLayout.class, Object.class, SegmentWriter.class, ByteBuffer.class, int.class, int.class));
 
 	private static final MethodHandle READ_FIELD = find(Shape.class, "readField", MethodType.methodType(Object.class,
 			FieldLayout.class, MessageReader.class, int.class, int.class, int.class));
@@ -74,7 +74,7 @@ final class TableBodies {
 					MethodType.methodType(void.class, int.class, type, ByteBuffer.class, int.class));
 			put = MethodHandles.insertArguments(put, 0, field.offset());
 			put = MethodHandles.filterArguments(put, 0, accessor.asType(MethodType.methodType(type, Object.class)));
-			put = MethodHandles.dropArguments(put, 1, GatherBuilder.class);
+			put = MethodHandles.dropArguments(put, 1, SegmentWriter.class);
 			return MethodHandles.dropArguments(put, WRITE.parameterCount() - 1, int.class);
 		}
 		MethodHandle write = MethodHandles.insertArguments(WRITE_FIELD, 0, field.shape(), field);
@@ -182,7 +182,7 @@ final class TableBodies {
 		}
 
 		@Override
-		public void write(@Nullable Object value, GatherBuilder out, ByteBuffer memory, int table, int base) {
+		public void write(@Nullable Object value, SegmentWriter out, ByteBuffer memory, int table, int base) {
 			try {
 				this.write.invokeExact(value, out, memory, table, base);
 			}

@@ -29,7 +29,7 @@ interface TableBody {
 	 * @param base what to add to indexes of {@code memory} to get positions in the
 	 * message
 	 */
-	void write(@Nullable Object value, GatherBuilder out, ByteBuffer memory, int table, int base);
+	void write(@Nullable Object value, SegmentWriter out, ByteBuffer memory, int table, int base);
 
 	/**
 	 * Reads the fields and makes a value of them.

@@ -43,7 +43,7 @@ final class TableBodyTemplate implements TableBody {
 	}
 
 	@Override
-	public void write(@Nullable Object value, GatherBuilder out, ByteBuffer memory, int table, int base) {
+	public void write(@Nullable Object value, SegmentWriter out, ByteBuffer memory, int table, int base) {
 		try {
 			WRITE.invokeExact(value, out, memory, table, base);
 		}

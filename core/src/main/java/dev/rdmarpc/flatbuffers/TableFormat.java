@@ -26,6 +26,7 @@ import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.UnencodableValueException;
 
 /**
@@ -61,11 +62,11 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 	 */
 	final void encodeRoot(@Nullable Object table, MessageSegments out) {
 		out.clear();
-		GatherBuilder builder = out.workspace(GatherBuilder.class, GatherBuilder::new);
+		SegmentWriter builder = out.workspace(SegmentWriter.class, SegmentWriter::new);
 		boolean finished = false;
 		try {
-			builder.begin(out, this.options.gatherThreshold(), this.options.maxDepth());
-			int slot = builder.reserve(GatherBuilder.OFFSET_BYTES, GatherBuilder.OFFSET_BYTES, 0);
+			builder.begin(out, null, this.options.gatherThreshold(), this.options.maxDepth());
+			int slot = builder.reserve(SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES, 0);
 			ByteBuffer memory = builder.memory();
 			memory.putInt(slot, this.root.writeTable(table, builder));
 			builder.finish();
@@ -85,8 +86,11 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 	}
 
-	/** Decodes a root table. */
-	final @Nullable Object decodeRoot(ByteBuffer message) {
+	/**
+	 * Decodes a root table.
+	 * @param memory what it was received in, {@code null} if it is not registered
+	 */
+	final @Nullable Object decodeRoot(ByteBuffer message, @Nullable ReceivedMemory memory) {
 		ByteBuffer buffer = (message.order() == ByteOrder.LITTLE_ENDIAN) ? message
 				: message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
 		MessageReader reader = this.readers.acquire();
@@ -95,7 +99,7 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 			verifier.begin(buffer, buffer.position(), buffer.limit());
 			int position = verifier.root();
 			this.root.verifyTarget(verifier, position);
-			reader.begin(buffer);
+			reader.begin(buffer, memory);
 			return this.root.readTarget(reader, position);
 		}
 		catch (CodecException ex) {
@@ -108,6 +112,22 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 			this.readers.release(reader);
 		}
 	}
+
+	@Override
+	public final T decode(ByteBuffer message) {
+		return read(message, null);
+	}
+
+	@Override
+	public final T decode(ByteBuffer message, ReceivedMemory memory) {
+		return read(message, memory);
+	}
+
+	/**
+	 * Decodes a message.
+	 * @param memory what it was received in, {@code null} if it is not registered
+	 */
+	abstract T read(ByteBuffer message, @Nullable ReceivedMemory memory);
 
 	/** Arguments as the fields of a table. An empty message has none of them. */
 	static final class Arguments extends TableFormat<@Nullable Object[]> {
@@ -122,9 +142,9 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 
 		@Override
-		public @Nullable Object[] decode(ByteBuffer message) {
+		@Nullable Object[] read(ByteBuffer message, @Nullable ReceivedMemory memory) {
 			return (@Nullable Object[]) Objects
-				.requireNonNull(decodeRoot(message.hasRemaining() ? message : NO_FIELDS));
+				.requireNonNull(decodeRoot(message.hasRemaining() ? message : NO_FIELDS, memory));
 		}
 
 	}
@@ -147,8 +167,8 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 
 		@Override
-		public @Nullable Object[] decode(ByteBuffer message) {
-			return new @Nullable Object[] { message.hasRemaining() ? decodeRoot(message) : null };
+		@Nullable Object[] read(ByteBuffer message, @Nullable ReceivedMemory memory) {
+			return new @Nullable Object[] { message.hasRemaining() ? decodeRoot(message, memory) : null };
 		}
 
 	}
@@ -172,8 +192,8 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 
 		@Override
 		@SuppressWarnings("NullAway") // does not see that T may be nullable
-		public @Nullable Object decode(ByteBuffer message) {
-			return message.hasRemaining() ? decodeRoot(message) : null;
+		@Nullable Object read(ByteBuffer message, @Nullable ReceivedMemory memory) {
+			return message.hasRemaining() ? decodeRoot(message, memory) : null;
 		}
 
 	}
@@ -192,8 +212,8 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 
 		@Override
 		@SuppressWarnings("NullAway") // does not see that T may be nullable
-		public @Nullable Object decode(ByteBuffer message) {
-			return decodeRoot(message.hasRemaining() ? message : NO_FIELDS);
+		@Nullable Object read(ByteBuffer message, @Nullable ReceivedMemory memory) {
+			return decodeRoot(message.hasRemaining() ? message : NO_FIELDS, memory);
 		}
 
 	}

@@ -66,8 +66,8 @@ final class TableLayout {
 	 */
 	TableLayout(int[] sizes, int[] alignments) {
 		this.offsets = new int[sizes.length];
-		int end = GatherBuilder.OFFSET_BYTES;
-		int widest = GatherBuilder.OFFSET_BYTES;
+		int end = SegmentWriter.OFFSET_BYTES;
+		int widest = SegmentWriter.OFFSET_BYTES;
 		for (int alignment = 8; alignment >= 1; alignment /= 2) {
 			for (int field = 0; field < sizes.length; field++) {
 				if (alignments[field] == alignment) {
@@ -79,7 +79,7 @@ final class TableLayout {
 		}
 		this.tableBytes = end;
 		this.alignment = widest;
-		this.phase = (widest > GatherBuilder.OFFSET_BYTES) ? widest - GatherBuilder.OFFSET_BYTES : 0;
+		this.phase = (widest > SegmentWriter.OFFSET_BYTES) ? widest - SegmentWriter.OFFSET_BYTES : 0;
 		this.vtableBytes = VTABLE_HEADER_BYTES + 2 * sizes.length;
 	}
 
@@ -112,21 +112,21 @@ final class TableLayout {
 	 * Reserves a table.
 	 * @return its index in the builder's memory
 	 */
-	int reserve(GatherBuilder out) {
+	int reserve(SegmentWriter out) {
 		if (!hasPrivateVtable()) {
 			return out.reserve(this.tableBytes, this.alignment, this.phase);
 		}
 		int padded = (this.vtableBytes + 7) & -8;
 		int at = out.reserve(padded + this.tableBytes, this.alignment, this.phase) + padded;
 		ByteBuffer memory = out.memory();
-		memory.putInt(at - padded, 0);
+		memory.putLong(at - padded, 0);
 		writeVtable(memory, at - this.vtableBytes, 0);
 		memory.putInt(at, this.vtableBytes);
 		return at;
 	}
 
 	/** Notes in the builder or in the table's own vtable that a field has no value. */
-	void markAbsent(int field, GatherBuilder out, ByteBuffer memory, int table) {
+	void markAbsent(int field, SegmentWriter out, ByteBuffer memory, int table) {
 		if (hasPrivateVtable()) {
 			memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
 		}
@@ -135,12 +135,44 @@ final class TableLayout {
 		}
 	}
 
+	/** Makes all fields of a reserved table absent, and their places zero. */
+	void clear(ByteBuffer memory, int table) {
+		int at = table + SegmentWriter.OFFSET_BYTES;
+		int end = table + this.tableBytes;
+		for (; at <= end - 8; at += 8) {
+			memory.putLong(at, 0);
+		}
+		for (; at < end; at++) {
+			memory.put(at, (byte) 0);
+		}
+		if (hasPrivateVtable()) {
+			for (int field = 0; field < this.offsets.length; field++) {
+				memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
+			}
+		}
+	}
+
+	/** Whether a table with a vtable of its own has that field. */
+	boolean isPresent(int field, ByteBuffer memory, int table) {
+		return memory.getShort(table - this.vtableBytes + entry(field)) != 0;
+	}
+
+	/** Notes in a table's own vtable that it has that field. */
+	void markPresent(int field, ByteBuffer memory, int table) {
+		memory.putShort(table - this.vtableBytes + entry(field), (short) this.offsets[field]);
+	}
+
+	/** All fields, a bit set; only for tables that share their vtables. */
+	long allFields() {
+		return (this.offsets.length == 0) ? 0 : -1L >>> (Long.SIZE - this.offsets.length);
+	}
+
 	/**
 	 * Writes a shared vtable.
 	 * @param absent the fields without value, a bit set
 	 * @return its position in the message
 	 */
-	int writeVtable(GatherBuilder out, long absent) {
+	int writeVtable(SegmentWriter out, long absent) {
 		int at = out.reserve(this.vtableBytes, 2, 0);
 		writeVtable(out.memory(), at, absent);
 		return at + out.base();

@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,9 @@ import dev.rdmarpc.codec.MalformedMessageException;
  * Linked after creation, since tables may contain themselves.
  */
 final class TableShape extends ReferenceShape {
+
+	/** Stands for the accessor of a part that is never absent nor read from a value. */
+	static final MethodHandle NO_ACCESSOR = MethodHandles.constant(int.class, 0);
 
 	private final String name;
 
@@ -57,11 +61,20 @@ final class TableShape extends ReferenceShape {
 	}
 
 	/**
-	 * Gives the table its fields.
+	 * Gives the table its fields, and values.
 	 * @param parts the parts of a value, in order
 	 * @param constructor takes them and returns the value
 	 */
 	void link(List<Part> parts, MethodHandle constructor) {
+		layOut(parts);
+		this.body = TableBodies.compile(fields(), parts.stream().map(Part::accessor).toList(), constructor);
+	}
+
+	/**
+	 * Gives the table its fields.
+	 * @param parts the parts of a value, in order
+	 */
+	void layOut(List<Part> parts) {
 		int count = 0;
 		for (Part part : parts) {
 			count += part.shape().fieldCount();
@@ -79,13 +92,11 @@ final class TableShape extends ReferenceShape {
 		TableLayout layout = new TableLayout(sizes, alignments);
 		List<FieldLayout> fields = new ArrayList<>();
 		List<FieldLayout> references = new ArrayList<>();
-		List<MethodHandle> accessors = new ArrayList<>();
 		index = 0;
 		for (Part part : parts) {
 			FieldLayout field = new FieldLayout(part.name(), index, !part.accessor().type().returnType().isPrimitive(),
 					part.shape(), layout);
 			fields.add(field);
-			accessors.add(part.accessor());
 			if (!part.shape().isInline()) {
 				references.add(field);
 			}
@@ -94,7 +105,11 @@ final class TableShape extends ReferenceShape {
 		this.layout = layout;
 		this.fields = fields.toArray(FieldLayout[]::new);
 		this.references = references.toArray(FieldLayout[]::new);
-		this.body = TableBodies.compile(fields, accessors, constructor);
+	}
+
+	/** How it lies. */
+	TableLayout layout() {
+		return this.layout;
 	}
 
 	/** What it is called. */
@@ -123,12 +138,12 @@ final class TableShape extends ReferenceShape {
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		return writeTable(value, out);
 	}
 
 	/** Writes a value that may be null if the accessors take null. */
-	int writeTable(@Nullable Object value, GatherBuilder out) {
+	int writeTable(@Nullable Object value, SegmentWriter out) {
 		TableLayout layout = this.layout;
 		int at = layout.reserve(out);
 		ByteBuffer memory = out.memory();

@@ -51,13 +51,18 @@ final class TextShape extends ReferenceShape {
 		return null;
 	}
 
+	/** The shape of strings. */
+	static TextShape ofStrings() {
+		return new TextShape(TYPES.get(0));
+	}
+
 	@Override
 	boolean isElement() {
 		return true;
 	}
 
 	@Override
-	int writeTarget(Object value, GatherBuilder out) {
+	int writeTarget(Object value, SegmentWriter out) {
 		return out.writeString(this.type.text(value));
 	}
 

@@ -83,7 +83,7 @@ final class UnionShape extends Shape {
 	}
 
 	@Override
-	void writeField(FieldLayout field, @Nullable Object value, GatherBuilder out, ByteBuffer memory, int table,
+	void writeField(FieldLayout field, @Nullable Object value, SegmentWriter out, ByteBuffer memory, int table,
 			int base) {
 		if (value == null) {
 			field.clear(out, memory, table);
@@ -138,7 +138,7 @@ final class UnionShape extends Shape {
 	}
 
 	@Override
-	void write(Object value, GatherBuilder out, ByteBuffer memory, int slot, int base) {
+	void write(Object value, SegmentWriter out, ByteBuffer memory, int slot, int base) {
 		throw new UnsupportedOperationException("only fields may be unions");
 	}
 

@@ -20,7 +20,7 @@
  *
  * <p>
  * {@link dev.rdmarpc.flatbuffers.FlatBuffersCodec} compiles Java types into shapes once;
- * shapes write through a {@link dev.rdmarpc.flatbuffers.GatherBuilder}, verify received
+ * shapes write through a {@link dev.rdmarpc.flatbuffers.SegmentWriter}, verify received
  * bytes and read them. The mapping is described in {@code docs/wire-protocol.md}, section
  * Messages.
  */

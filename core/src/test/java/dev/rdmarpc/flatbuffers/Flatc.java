@@ -59,12 +59,17 @@ final class Flatc {
 
 	/** The message as JSON, every field that is there spelled out. */
 	String toJson(String schema, ByteBuffer message) throws Exception {
+		write(schema, message);
+		run("--json", "--strict-json", "--raw-binary", "schema.fbs", "--", "message.bin");
+		return Files.readString(this.directory.resolve("message.json"));
+	}
+
+	/** Writes {@code schema.fbs} and {@code message.bin}. */
+	void write(String schema, ByteBuffer message) throws IOException {
 		byte[] bytes = new byte[message.remaining()];
 		message.get(message.position(), bytes);
 		Files.writeString(this.directory.resolve("schema.fbs"), schema);
 		Files.write(this.directory.resolve("message.bin"), bytes);
-		run("--json", "--strict-json", "--raw-binary", "schema.fbs", "--", "message.bin");
-		return Files.readString(this.directory.resolve("message.json"));
 	}
 
 	/** The message that flatc makes of JSON. */
@@ -82,15 +87,24 @@ final class Flatc {
 		run("--cpp", "schema.fbs");
 	}
 
-	private void run(String... arguments) throws IOException, InterruptedException {
+	private void run(String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(List.of("flatc"));
 		command.addAll(List.of(arguments));
-		Process process = new ProcessBuilder(command).directory(this.directory.toFile())
-			.redirectErrorStream(true)
-			.start();
+		run(this.directory, command);
+	}
+
+	/** Runs a command, which must succeed, and returns what it prints. */
+	static String run(Path directory, List<String> command) throws IOException {
+		Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
 		String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-		assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("flatc ends").isTrue();
+		try {
+			assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("%s ends", command).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 		assertThat(process.exitValue()).as("%s: %s", command, output).isZero();
+		return output;
 	}
 
 }

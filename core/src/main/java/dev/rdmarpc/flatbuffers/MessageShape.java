@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import dev.rdmarpc.codec.UnencodableValueException;
+
+/**
+ * A {@link GatherMessage} as a vector of bytes that holds it: a nested FlatBuffer. Its
+ * schema is not known here, so a received one is verified no further than its root.
+ */
+final class MessageShape extends ReferenceShape {
+
+	@Override
+	int writeTarget(Object value, SegmentWriter out) {
+		return write((GatherMessage) value, out);
+	}
+
+	/**
+	 * Writes a message by reference.
+	 * @param message retained
+	 * @return its position in the message that it becomes part of
+	 * @throws UnencodableValueException if it is no message of its own
+	 */
+	static int write(GatherMessage message, SegmentWriter out) {
+		if (message.vector() != null) {
+			throw new UnencodableValueException("a vector is no message (expected: one with a root table)");
+		}
+		return out.embed(message.segments(), message.retain(), true) - OFFSET_BYTES;
+	}
+
+	@Override
+	Object readTarget(MessageReader in, int position) {
+		return in.message(position);
+	}
+
+	@Override
+	void verifyTarget(MessageVerifier in, int position) {
+		in.nested(position);
+	}
+
+	@Override
+	String schemaType(SchemaWriter schema) {
+		return "[ubyte]";
+	}
+
+}
