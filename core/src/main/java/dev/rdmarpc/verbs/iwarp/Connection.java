@@ -60,6 +60,8 @@ final class Connection {
 
 	private final SelectionKey key;
 
+	private final FrameDeadline frameDeadline;
+
 	private int idleReads;
 
 	private int interest = SelectionKey.OP_READ;
@@ -82,6 +84,7 @@ final class Connection {
 				new InboundDispatcher(this.sends, new WriteReceiver(queuePair, placement), this.requester,
 						this.responder, new TerminateReceiver(queuePair, this.requester), placement),
 				this.requester, this.responder);
+		this.frameDeadline = new FrameDeadline(this, this.inbound, queuePair.device().options().frameTimeout());
 	}
 
 	IwarpQueuePair queuePair() {
@@ -131,6 +134,9 @@ final class Connection {
 		try {
 			boolean moved = this.inbound.advance();
 			this.idleReads = moved ? 0 : this.idleReads + 1;
+			if (!this.inbound.atBoundary() && this.frameDeadline.begin()) {
+				this.queuePair.reactor().deadlines().addFrame(this.frameDeadline);
+			}
 		}
 		catch (Throwable ex) {
 			fail(ex);
@@ -199,6 +205,12 @@ final class Connection {
 		this.queuePair.lifecycle()
 			.enterError(new QueuePairFault(status, Origin.LOCAL, "connection lost: " + ex.getMessage()), null,
 					ByteBuffer.allocate(0));
+	}
+
+	/** Ends the stream because the rest of a frame has not come in time. */
+	void frameOverdue() {
+		terminate(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
+				"frame that the peer has begun did not arrive whole in time"));
 	}
 
 	/** Ends the stream because of the peer's or this side's own fault, and says so. */

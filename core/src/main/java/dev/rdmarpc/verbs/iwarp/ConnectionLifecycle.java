@@ -255,7 +255,7 @@ final class ConnectionLifecycle {
 				this.state = QueuePairState.DRAINING;
 				this.sendQueue.limitToPosted();
 				this.drainDeadline = System.nanoTime() + this.queuePair.device().options().drainTimeout().toNanos();
-				this.reactor.addDraining(this);
+				this.reactor.deadlines().addDraining(this);
 				serve();
 			}
 			else if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {

@@ -84,6 +84,8 @@ final class InboundStream {
 
 	private boolean stalled;
 
+	private long frames;
+
 	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester,
 			ReadResponder responder) {
 		this.connection = connection;
@@ -99,6 +101,16 @@ final class InboundStream {
 	/** Whether complete FPDUs wait for room in the completion queue. */
 	boolean isStalled() {
 		return this.stalled;
+	}
+
+	/** How many FPDUs have arrived whole. */
+	long frames() {
+		return this.frames;
+	}
+
+	/** Whether the rest of an FPDU is all that is waited for. */
+	boolean awaitsRest() {
+		return !atBoundary() && !this.stalled && mayBegin();
 	}
 
 	/**
@@ -232,6 +244,7 @@ final class InboundStream {
 		beginSegment(in, ddp, ulpduBytes, ulpduBytes);
 		this.placement.copyFrom(in, ddp + InboundDispatcher.headerBytes(DdpTaggedFlyweight.control(in, ddp)));
 		this.expectsLarge = ulpduBytes >= this.directBytes;
+		this.frames++;
 		this.dispatcher.end();
 	}
 
@@ -279,6 +292,7 @@ final class InboundStream {
 		else {
 			this.placement.close();
 		}
+		this.frames++;
 		this.dispatcher.end();
 	}
 

@@ -114,6 +114,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 				checkOpen();
 				this.reactor.runScheduled();
 				this.reactor.runBacklog();
+				this.reactor.deadlines().check();
 				this.reactor.finishUpkeep();
 				if (this.fired || this.wakeUp) {
 					boolean result = this.fired;
@@ -127,7 +128,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 				if (!this.ring.hasRoom()) {
 					return true;
 				}
-				remaining = this.reactor.untilDeadline(remaining);
+				remaining = this.reactor.deadlines().until(remaining);
 				this.reactor.beginSelect();
 			}
 			finally {

@@ -36,10 +36,12 @@ import java.time.Duration;
  * @param maxReadDepth RDMA Reads outstanding in one direction of a connection
  * @param drainTimeout how long an orderly disconnect waits for posted work to leave
  * @param lingerTimeout how long the last words of a connection may take to reach the peer
+ * @param frameTimeout how long a frame that a peer has begun may take to arrive, or 0 for
+ * as long as it likes
  */
 public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdBytes, int directReceiveBytes,
 		int sendBufferBytes, int receiveBufferBytes, boolean peerToPeer, int maxQueuePairs, int maxReadDepth,
-		Duration drainTimeout, Duration lingerTimeout) {
+		Duration drainTimeout, Duration lingerTimeout, Duration frameTimeout) {
 
 	/** The least {@link #maxUlpduBytes()}. */
 	public static final int MIN_ULPDU_BYTES = 128;
@@ -52,7 +54,7 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 
 	/** The default settings. */
 	public static final IwarpOptions DEFAULTS = new IwarpOptions(CrcMode.AUTO, 0, 2048, 8192, 0, 0, true, 65536, 128,
-			Duration.ofSeconds(5), Duration.ofSeconds(2));
+			Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(10));
 
 	/**
 	 * Checks the bounds.
@@ -72,6 +74,7 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 				"1 to " + MpaFrameFlyweight.MAX_READ_DEPTH);
 		check(!drainTimeout.isNegative(), "drainTimeout", drainTimeout, "not negative");
 		check(!lingerTimeout.isNegative(), "lingerTimeout", lingerTimeout, "not negative");
+		check(!frameTimeout.isNegative(), "frameTimeout", frameTimeout, "not negative");
 	}
 
 	private static void check(boolean valid, String name, Object value, String expected) {
@@ -84,14 +87,14 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	public IwarpOptions withCrc(CrcMode crc) {
 		return new IwarpOptions(crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/** These settings with another {@link #maxUlpduBytes()}. */
 	public IwarpOptions withMaxUlpduBytes(int maxUlpduBytes) {
 		return new IwarpOptions(this.crc, maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/**
@@ -101,35 +104,42 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	public IwarpOptions withCopyThresholds(int copyThresholdBytes, int directReceiveBytes) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, copyThresholdBytes, directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/** These settings with other socket buffers. */
 	public IwarpOptions withSocketBuffers(int sendBufferBytes, int receiveBufferBytes) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				sendBufferBytes, receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/** These settings with another {@link #peerToPeer()}. */
 	public IwarpOptions withPeerToPeer(boolean peerToPeer) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/** These settings with other limits of a device. */
 	public IwarpOptions withLimits(int maxQueuePairs, int maxReadDepth) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, maxQueuePairs, maxReadDepth,
-				this.drainTimeout, this.lingerTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
 	}
 
 	/** These settings with other time-outs for the end of a connection. */
 	public IwarpOptions withTimeouts(Duration drainTimeout, Duration lingerTimeout) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				drainTimeout, lingerTimeout);
+				drainTimeout, lingerTimeout, this.frameTimeout);
+	}
+
+	/** These settings with another {@link #frameTimeout()}. */
+	public IwarpOptions withFrameTimeout(Duration frameTimeout) {
+		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
+				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
+				this.drainTimeout, this.lingerTimeout, frameTimeout);
 	}
 
 }

@@ -83,7 +83,7 @@ final class Reactor {
 
 	private final ArrayDeque<ConnectionLifecycle> backlog = new ArrayDeque<>();
 
-	private final List<ConnectionLifecycle> draining = new ArrayList<>();
+	private final ReactorDeadlines deadlines = new ReactorDeadlines(this);
 
 	private final ArrayDeque<IwarpQueuePair> disconnected = new ArrayDeque<>();
 
@@ -196,12 +196,9 @@ final class Reactor {
 		this.disconnected.remove(queuePair);
 	}
 
-	/** Notes that a queue pair has a deadline for what it still has to send. */
-	void addDraining(ConnectionLifecycle lifecycle) {
-		this.draining.add(lifecycle);
-		if (this.selecting) {
-			this.selector.wakeup();
-		}
+	/** What must happen on connections in time. */
+	ReactorDeadlines deadlines() {
+		return this.deadlines;
 	}
 
 	boolean hasRoom() {
@@ -219,6 +216,7 @@ final class Reactor {
 			selectNow();
 			advanceReady();
 		}
+		this.deadlines.checkNowAndThen(this.polls);
 		finishUpkeep();
 	}
 
@@ -247,12 +245,8 @@ final class Reactor {
 		this.ready.clear();
 	}
 
-	/** Sees to deadlines and to sockets that have left. */
+	/** Sees to sockets that have left. */
 	void finishUpkeep() {
-		if (!this.draining.isEmpty()) {
-			long now = System.nanoTime();
-			this.draining.removeIf((lifecycle) -> lifecycle.drainEnded(now));
-		}
 		if (this.keysCancelled && !this.selecting) {
 			selectNow();
 		}
@@ -296,18 +290,6 @@ final class Reactor {
 	void endSelect() {
 		this.selecting = false;
 		this.keysCancelled = true;
-	}
-
-	/** The time until a draining queue pair must be looked at, at most the given one. */
-	long untilDeadline(long timeoutNanos) {
-		long least = timeoutNanos;
-		if (!this.draining.isEmpty()) {
-			long now = System.nanoTime();
-			for (ConnectionLifecycle lifecycle : this.draining) {
-				least = Math.min(least, Math.max(1, lifecycle.drainDeadline() - now));
-			}
-		}
-		return least;
 	}
 
 	boolean isSelecting() {

@@ -108,7 +108,7 @@ enum TerminateError {
 	/** DDP version other than 1 in an untagged segment. */
 	DDP_UNTAGGED_INVALID_VERSION(1, 2, 0x06, WorkStatus.REMOTE_INVALID_REQUEST),
 
-	/** The TCP connection is broken. */
+	/** The TCP connection is broken, or silent in the middle of a frame. */
 	MPA_CONNECTION_LOST(2, 0, 0x01, WorkStatus.CONNECTION_LOST),
 
 	/** The CRC of an FPDU is wrong. */

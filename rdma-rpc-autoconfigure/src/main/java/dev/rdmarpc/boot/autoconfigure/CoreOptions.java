@@ -106,7 +106,8 @@ final class CoreOptions {
 				PropertyCheck.range(prefix + "max-queue-pairs", iwarp.maxQueuePairs(), 1, 1 << 24),
 				PropertyCheck.range(prefix + "max-read-depth", iwarp.maxReadDepth(), 1, IwarpOptions.MAX_READ_DEPTH),
 				PropertyCheck.notNegative(prefix + "drain-timeout", iwarp.drainTimeout()),
-				PropertyCheck.notNegative(prefix + "linger-timeout", iwarp.lingerTimeout()));
+				PropertyCheck.notNegative(prefix + "linger-timeout", iwarp.lingerTimeout()),
+				PropertyCheck.notNegative(prefix + "frame-timeout", iwarp.frameTimeout()));
 	}
 
 	private static int socketBuffer(String name, @Nullable DataSize size) {

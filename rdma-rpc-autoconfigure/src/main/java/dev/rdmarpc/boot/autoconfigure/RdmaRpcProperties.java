@@ -136,12 +136,15 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param drainTimeout How long an orderly disconnect waits for posted work to leave.
 	 * @param lingerTimeout How long the last words of a connection may take to reach the
 	 * peer.
+	 * @param frameTimeout How long a frame that a peer has begun may take to arrive whole
+	 * before the connection ends. 0 is without limit.
 	 */
 	public record Iwarp(@DefaultValue("auto") CrcMode crc, @Nullable DataSize maxSegmentSize,
 			@DefaultValue("2KB") DataSize copyThreshold, @DefaultValue("8KB") DataSize directReceiveThreshold,
 			@Nullable DataSize sendBuffer, @Nullable DataSize receiveBuffer, @DefaultValue("true") boolean peerToPeer,
 			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
-			@DefaultValue("5s") Duration drainTimeout, @DefaultValue("2s") Duration lingerTimeout) {
+			@DefaultValue("5s") Duration drainTimeout, @DefaultValue("2s") Duration lingerTimeout,
+			@DefaultValue("10s") Duration frameTimeout) {
 
 	}
 

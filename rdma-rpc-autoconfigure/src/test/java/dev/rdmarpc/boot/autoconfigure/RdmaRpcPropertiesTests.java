@@ -108,9 +108,9 @@ class RdmaRpcPropertiesTests {
 				"1400B", "rdma.rpc.iwarp.copy-threshold", "1KB", "rdma.rpc.iwarp.direct-receive-threshold", "4KB",
 				"rdma.rpc.iwarp.send-buffer", "1MB", "rdma.rpc.iwarp.receive-buffer", "2MB",
 				"rdma.rpc.iwarp.peer-to-peer", "false", "rdma.rpc.iwarp.max-queue-pairs", "7",
-				"rdma.rpc.iwarp.max-read-depth", "8", "rdma.rpc.iwarp.drain-timeout", "9s"));
+				"rdma.rpc.iwarp.max-read-depth", "8", "rdma.rpc.iwarp.frame-timeout", "9s"));
 		assertThat(CoreOptions.iwarp(properties.iwarp())).isEqualTo(new IwarpOptions(CrcMode.REQUIRED, 1400, 1024, 4096,
-				1 << 20, 2 << 20, false, 7, 8, Duration.ofSeconds(9), Duration.ofSeconds(2)));
+				1 << 20, 2 << 20, false, 7, 8, Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(9)));
 	}
 
 	@ParameterizedTest
@@ -143,6 +143,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.iwarp.max-read-depth            | 20000   | from 1 to 16382
 			rdma.rpc.iwarp.drain-timeout             | -1s     | not negative
 			rdma.rpc.iwarp.linger-timeout            | -1s     | not negative
+			rdma.rpc.iwarp.frame-timeout             | -1s     | not negative
 			rdma.rpc.server.port                     | 65536   | from 0 to 65535
 			rdma.rpc.server.loops                    | 0       | from 1 to 1024
 			rdma.rpc.server.max-connections          | 0       | at least 1

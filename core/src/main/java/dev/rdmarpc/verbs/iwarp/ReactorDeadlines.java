@@ -1,0 +1,90 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What must have happened on the connections of a reactor by a certain time: an orderly
+ * disconnect, and the rest of an FPDU. Guarded by the reactor's lock.
+ *
+ * <p>
+ * The clock is read only while there is something to wait for; for frames, in a loop that
+ * polls, only now and then.
+ */
+final class ReactorDeadlines {
+
+	/** Polls between two looks; a power of two. */
+	private static final int POLLS = 16;
+
+	private final Reactor reactor;
+
+	private final List<ConnectionLifecycle> draining = new ArrayList<>();
+
+	private final List<FrameDeadline> frames = new ArrayList<>();
+
+	ReactorDeadlines(Reactor reactor) {
+		this.reactor = reactor;
+	}
+
+	/** Notes that a queue pair has a deadline for what it still has to send. */
+	void addDraining(ConnectionLifecycle lifecycle) {
+		this.draining.add(lifecycle);
+		this.reactor.interestChanged();
+	}
+
+	/** Notes that a connection waits for the rest of an FPDU. */
+	void addFrame(FrameDeadline frame) {
+		this.frames.add(frame);
+		this.reactor.interestChanged();
+	}
+
+	/** Ends what has run out of time, frames only once in so many polls. */
+	void checkNowAndThen(int polls) {
+		if (!this.draining.isEmpty() || (polls & (POLLS - 1)) == 0) {
+			check();
+		}
+	}
+
+	/** Ends what has run out of time. */
+	void check() {
+		if (this.draining.isEmpty() && this.frames.isEmpty()) {
+			return;
+		}
+		long now = System.nanoTime();
+		this.draining.removeIf((lifecycle) -> lifecycle.drainEnded(now));
+		this.frames.removeIf((frame) -> frame.isOver(now));
+	}
+
+	/** The time until the next deadline, at most the given one. */
+	long until(long timeoutNanos) {
+		long least = timeoutNanos;
+		if (this.draining.isEmpty() && this.frames.isEmpty()) {
+			return least;
+		}
+		long now = System.nanoTime();
+		for (ConnectionLifecycle lifecycle : this.draining) {
+			least = Math.min(least, Math.max(1, lifecycle.drainDeadline() - now));
+		}
+		for (FrameDeadline frame : this.frames) {
+			least = frame.until(now, least);
+		}
+		return least;
+	}
+
+}
