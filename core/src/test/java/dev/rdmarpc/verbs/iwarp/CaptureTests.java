@@ -74,7 +74,7 @@ class CaptureTests {
 				new Variant("CRC that only the client asks for", crc, plain, true, largest),
 				new Variant("no CRC", plain, plain, false, segment),
 				new Variant("no CRC, short FPDUs", plain.withMaxUlpduBytes(IwarpOptions.MIN_ULPDU_BYTES),
-						plain.withMaxUlpduBytes(IwarpOptions.MIN_ULPDU_BYTES), false, segment),
+						plain.withMaxUlpduBytes(IwarpOptions.MIN_ULPDU_BYTES), false, largest),
 				new Variant("no CRC, revision 1", plain, plain, true, largest));
 	}
 

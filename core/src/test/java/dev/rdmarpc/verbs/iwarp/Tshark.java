@@ -33,11 +33,12 @@ final class Tshark {
 
 	/**
 	 * Heuristics that take a payload for another protocol are off, those that look for
-	 * MPA come before well-known ports, and all checksums are verified.
+	 * MPA come before well-known ports, all checksums are verified, and a TCP segment may
+	 * hold many FPDUs.
 	 */
 	private static final List<String> OPTIONS = List.of("--disable-protocol", "rpcordma", "--disable-protocol",
 			"smb_direct", "-o", "tcp.try_heuristic_first:TRUE", "-o", "tcp.check_checksum:TRUE", "-o",
-			"ip.check_checksum:TRUE");
+			"ip.check_checksum:TRUE", "-o", "gui.max_tree_depth:5000");
 
 	private final Path directory;
 
