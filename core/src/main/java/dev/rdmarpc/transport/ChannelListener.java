@@ -78,7 +78,10 @@ public final class ChannelListener implements AutoCloseable {
 			channel.accepting(request.remoteAddress());
 			ConnectOptions connect = this.transport.connectOptions(this.options);
 			request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
-				if (failure != null) {
+				if (failure == null) {
+					channel.execute(() -> channel.rendezvous().readDepth(info.readDepth()));
+				}
+				else {
 					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);
 					channel.close("not established: " + failure.getMessage());
 				}

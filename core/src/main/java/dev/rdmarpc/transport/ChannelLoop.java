@@ -32,7 +32,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.WorkCompletion;
-import dev.rdmarpc.verbs.WorkOpcode;
 
 /**
  * The event loop over one completion queue: takes completions, delivers frames, posts
@@ -165,11 +164,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		while (this.batchCursor < this.batchCount) {
 			WorkCompletion completion = this.batch[this.batchCursor++];
 			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
-			if (completion.opcode() == WorkOpcode.RECEIVE) {
-				received(channel, completion);
-			}
-			else {
-				sent(channel, completion.isSuccess());
+			switch (completion.opcode()) {
+				case RECEIVE -> received(channel, completion);
+				case READ -> read(channel, completion);
+				default -> sent(channel, completion.isSuccess());
 			}
 		}
 		return true;
@@ -178,6 +176,15 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private static void sent(RpcChannel channel, boolean success) {
 		try {
 			channel.onSendCompleted(success);
+		}
+		catch (RuntimeException | Error ex) {
+			failed(channel, ex);
+		}
+	}
+
+	private static void read(RpcChannel channel, WorkCompletion completion) {
+		try {
+			channel.onReadCompleted(completion.isSuccess(), completion.isSuccess() ? completion.byteLength() : 0);
 		}
 		catch (RuntimeException | Error ex) {
 			failed(channel, ex);
@@ -222,7 +229,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				catch (RuntimeException | Error ex) {
 					failed(channel, ex);
 				}
-				busy |= channel.hasDeadlines();
+				busy |= channel.needsTicks();
 			}
 		}
 		this.receives.replenish();
@@ -294,6 +301,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	void callFinished() {
 		this.driver.callFinished();
+	}
+
+	/** Something has begun that ticks watch over. */
+	void tickSoon() {
+		moveTick(this.nowNanos + BUSY_TICK_NANOS);
 	}
 
 	private void moveTick(long nanos) {

@@ -34,9 +34,14 @@ import java.time.Duration;
  * @param keepAliveNanos silence after which the peer is asked whether it is alive
  * @param deadPeerNanos silence after which it is taken for dead; more than
  * {@code keepAliveNanos}
+ * @param eagerBytes largest message that is sent in frames; larger ones are Read by the
+ * peer from where they are
  */
 public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, long maxUnfinishedBytes, int maxCalls,
-		long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos) {
+		long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes) {
+
+	/** The eager limit unless set. */
+	public static final int DEFAULT_EAGER_BYTES = 32 * 1024;
 
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;
@@ -58,7 +63,8 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 	 * 5 s for the handshake, a question after 10 s of silence, given up after 30 s.
 	 */
 	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, 128, 16 << 20, 64 << 20, 4096,
-			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos());
+			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos(),
+			DEFAULT_EAGER_BYTES);
 
 	/**
 	 * Checks the bounds.
@@ -76,6 +82,7 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 		check("handshake timeout (ns)", handshakeTimeoutNanos, 1, Long.MAX_VALUE / 4);
 		check("keep-alive interval (ns)", keepAliveNanos, 1, Long.MAX_VALUE / 4);
 		check("dead peer timeout (ns)", deadPeerNanos, keepAliveNanos + 1, Long.MAX_VALUE / 4);
+		check("eager limit", eagerBytes, 0, Integer.MAX_VALUE / 2);
 	}
 
 	private static void check(String what, long value, long min, long max) {
@@ -87,25 +94,31 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 	/** These options with other frames. */
 	public ChannelOptions withFrames(int bytes, int count) {
 		return new ChannelOptions(bytes, count, this.maxMessageBytes, this.maxUnfinishedBytes, this.maxCalls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
 		return new ChannelOptions(this.frameBytes, this.credits, messageBytes, this.maxUnfinishedBytes, calls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with another bound for unfinished messages. */
 	public ChannelOptions withUnfinished(long bytes) {
 		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, bytes, this.maxCalls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos);
+				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
 		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxUnfinishedBytes,
-				this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos());
+				this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(), this.eagerBytes);
+	}
+
+	/** These options with another limit of what is sent in frames. */
+	public ChannelOptions withEagerLimit(int bytes) {
+		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxUnfinishedBytes,
+				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, bytes);
 	}
 
 }

@@ -42,4 +42,17 @@ public enum ChannelState {
 		return isSending();
 	}
 
+	/**
+	 * Why no call can be started, or an empty string.
+	 * @param closeReason why the channel is closed, if it is
+	 */
+	String refusal(String closeReason) {
+		return switch (this) {
+			case OPEN -> "";
+			case CONNECTING, HANDSHAKING -> "the connection is not established yet";
+			case DRAINING -> "the peer is shutting down";
+			case CLOSED -> closeReason;
+		};
+	}
+
 }

@@ -81,6 +81,18 @@ final class CreditLedger {
 		return --this.peerAvailable >= 0;
 	}
 
+	/**
+	 * A frame has arrived.
+	 * @param granted the credits it brings
+	 * @return what is wrong with it, or an empty string
+	 */
+	String problem(int granted) {
+		if (!used()) {
+			return "a frame without a credit for it";
+		}
+		return (granted == 0 || receive(granted)) ? "" : "more credits than the window";
+	}
+
 	boolean maySendData() {
 		return this.available > DATA_RESERVE;
 	}

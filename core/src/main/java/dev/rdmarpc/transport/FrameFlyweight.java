@@ -52,6 +52,7 @@ import java.nio.ByteBuffer;
  *
  * Metadata follows the header, padded to a multiple of 8, then the message from
  * {@code Offset} on; {@code Message length} counts the whole message without metadata.
+ * With {@link #FLAG_READ} a {@link WindowListFlyweight} stands in place of the message.
  */
 final class FrameFlyweight {
 
@@ -68,6 +69,9 @@ final class FrameFlyweight {
 	static final int OFFSET_OFFSET = 12;
 
 	static final int HEADER_LENGTH = 16;
+
+	/** The receiver Reads the message from where a {@link WindowListFlyweight} says. */
+	static final int FLAG_READ = 0x01;
 
 	static final int METHOD_ID_OFFSET = 16;
 
@@ -113,6 +117,14 @@ final class FrameFlyweight {
 		frame.put(at + STATUS_OFFSET + 1, (byte) 0);
 		frame.putShort(at + REPLY_METADATA_LENGTH_OFFSET, (short) metadataBytes);
 		frame.putInt(at + STATUS_OFFSET + 4, 0);
+	}
+
+	static void putFlags(ByteBuffer frame, int at, int flags) {
+		frame.put(at + FLAGS_OFFSET, (byte) flags);
+	}
+
+	static int flags(ByteBuffer frame) {
+		return frame.get(FLAGS_OFFSET) & 0xFF;
 	}
 
 	static int type(ByteBuffer frame) {

@@ -31,7 +31,7 @@ import dev.rdmarpc.transport.MessageAssembler.Assembly;
  * <p>
  * Confined to the loop's driver.
  */
-final class FrameReceiver {
+final class FrameReceiver implements InboundTransfers.Receiver {
 
 	private static final Logger logger = LoggerFactory.getLogger(FrameReceiver.class);
 
@@ -51,6 +51,8 @@ final class FrameReceiver {
 
 	private final MessageAssembler assembler;
 
+	private final InboundTransfers transfers;
+
 	FrameReceiver(RpcChannel channel, ChannelHandler handler, ChannelOptions options, boolean initiator,
 			ChannelCalls calls) {
 		this.channel = channel;
@@ -61,8 +63,13 @@ final class FrameReceiver {
 		this.patienceNanos = options.deadPeerNanos();
 		this.calls = calls;
 		// replies to calls given up go on arriving, so there can be more than calls
-		this.assembler = new MessageAssembler(this.loop.memory(),
-				initiator ? ChannelOptions.MAX_CALLS : options.maxCalls(), options.maxUnfinishedBytes());
+		int maxMessages = initiator ? ChannelOptions.MAX_CALLS : options.maxCalls();
+		this.assembler = new MessageAssembler(this.loop.memory(), maxMessages, options.maxUnfinishedBytes());
+		this.transfers = new InboundTransfers(this, this.loop, options, maxMessages);
+	}
+
+	InboundTransfers transfers() {
+		return this.transfers;
 	}
 
 	/**
@@ -82,6 +89,7 @@ final class FrameReceiver {
 			}
 			case FrameType.PING -> this.channel.onPing();
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
+			case FrameType.READ_DONE -> this.channel.rendezvous().exposures().done(FrameFlyweight.requestId(frame));
 			default -> this.channel.violation(FrameType.name(type));
 		}
 		return false;
@@ -89,6 +97,7 @@ final class FrameReceiver {
 
 	private void onCancel(int requestId) {
 		this.assembler.cancel(requestId);
+		this.transfers.cancel(requestId);
 		this.handler.onCancel(this.channel, requestId);
 	}
 
@@ -114,6 +123,10 @@ final class FrameReceiver {
 			this.channel.violation(message.metadataBytes() + " bytes of metadata");
 			return false;
 		}
+		if (FrameFlyweight.flags(frame) == FrameFlyweight.FLAG_READ) {
+			beginRead(message, frame, length, request);
+			return false;
+		}
 		int inFrame = length - message.messageOffset();
 		if (inFrame < 0 || message.messageBytes() < inFrame || FrameFlyweight.offsetBytes(frame) != 0) {
 			this.channel
@@ -126,6 +139,57 @@ final class FrameReceiver {
 		}
 		deliver(message, request);
 		return message.release();
+	}
+
+	private void beginRead(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
+		String problem = WindowListFlyweight.problem(frame, message.messageOffset(), length, message.messageBytes());
+		if (!problem.isEmpty()) {
+			this.channel.violation(problem);
+		}
+		else if (message.messageBytes() > this.maxMessageBytes) {
+			readDone(message.requestId());
+			onDropped(message, request);
+		}
+		else if (!request && !this.calls.expects(message.requestId())) {
+			readDone(message.requestId());
+		}
+		else if (!this.transfers.begin(message, frame, request, this.loop.nowNanos())) {
+			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
+		}
+		else if (this.transfers.isWaiting()) {
+			this.loop.tickSoon();
+		}
+		else {
+			this.channel.markDirty();
+		}
+	}
+
+	/** Tells the peer that a message of its is not needed any more. */
+	private void readDone(int requestId) {
+		if (!this.channel.sendControl(FrameType.READ_DONE, requestId) && this.channel.isOpen()) {
+			this.channel.shut("no registered memory to end a read");
+		}
+	}
+
+	@Override
+	public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
+		readDone(transfer.requestId());
+		IncomingMessage message = transfer.takeMessage(memory);
+		deliver(message, transfer.isRequest());
+		if (!message.release()) {
+			memory.release();
+		}
+	}
+
+	@Override
+	public void onTransferWithoutMemory(InboundTransfer transfer) {
+		readDone(transfer.requestId());
+		onDropped(transfer.head(), transfer.isRequest());
+	}
+
+	@Override
+	public void onTransferAbandoned(InboundTransfer transfer) {
+		readDone(transfer.requestId());
 	}
 
 	private void begin(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
@@ -164,7 +228,7 @@ final class FrameReceiver {
 		boolean tooLarge = head.messageBytes() > this.maxMessageBytes;
 		String detail = tooLarge
 				? "message of " + head.messageBytes() + " bytes (expected: at most " + this.maxMessageBytes + ")"
-				: "no memory for a message of " + head.messageBytes() + " bytes in several frames";
+				: "no memory for a message of " + head.messageBytes() + " bytes";
 		if (request) {
 			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
 			return;

@@ -52,6 +52,9 @@ final class FrameType {
 	/** No new calls any more; what is outstanding is finished. */
 	static final int GOODBYE = 10;
 
+	/** The receiver of a message that is Read needs its sender's memory no more. */
+	static final int READ_DONE = 11;
+
 	private FrameType() {
 	}
 
@@ -67,6 +70,7 @@ final class FrameType {
 			case PING -> "PING";
 			case PONG -> "PONG";
 			case GOODBYE -> "GOODBYE";
+			case READ_DONE -> "READ_DONE";
 			default -> "unknown type " + type;
 		};
 	}

@@ -42,6 +42,8 @@ final class Handshake {
 
 	private int peerCredits;
 
+	private boolean peerReads;
+
 	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
 		this.channel = channel;
 		this.options = options;
@@ -54,8 +56,16 @@ final class Handshake {
 	}
 
 	private void send(int type, int refusal, String text) {
-		this.channel.sendHello(type, (frame) -> HelloFlyweight.put(frame, HelloFlyweight.VERSION,
-				HelloFlyweight.VERSION, this.options, refusal, text));
+		this.channel.sendHello(type, (frame) -> {
+			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
+					refusal, text);
+			HelloFlyweight.putFeatures(frame, features());
+			return length;
+		});
+	}
+
+	private int features() {
+		return this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
 	}
 
 	/** The first frame of the peer has arrived. */
@@ -124,6 +134,11 @@ final class Handshake {
 		this.peerMaxMessageBytes = HelloFlyweight.maxMessageBytes(frame);
 		this.peerMaxCalls = HelloFlyweight.maxCalls(frame);
 		this.peerCredits = HelloFlyweight.credits(frame);
+		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
+	}
+
+	boolean peerReads() {
+		return this.peerReads;
 	}
 
 	int peerFrameBytes() {

@@ -37,7 +37,7 @@ import java.nio.charset.StandardCharsets;
  *  +-------------------------------+-------------------------------+
  *  |            Credits            |     Refusal (0 is none)       | 36
  *  +-------------------------------+-------------------------------+
- *  |                     Features (reserved, 0)                    | 40
+ *  |                           Features                            | 40
  *  +-------------------------------+-------------------------------+
  *  |          Text length          |  UTF-8 text: why refused  ... | 44
  *  +-------------------------------+-------------------------------+
@@ -54,6 +54,9 @@ final class HelloFlyweight {
 	static final int REFUSED_BUSY = 2;
 
 	static final int REFUSED_DRAINING = 3;
+
+	/** The sender can Read messages from the peer's memory. */
+	static final int FEATURE_READS = 0x01;
 
 	static final int LENGTH = 46;
 
@@ -131,6 +134,14 @@ final class HelloFlyweight {
 
 	static int credits(ByteBuffer frame) {
 		return frame.getShort(36) & 0xFFFF;
+	}
+
+	static void putFeatures(ByteBuffer frame, int features) {
+		frame.putInt(40, features);
+	}
+
+	static int features(ByteBuffer frame) {
+		return frame.getInt(40);
 	}
 
 	static int refusal(ByteBuffer frame) {

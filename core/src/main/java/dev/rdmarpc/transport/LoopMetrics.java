@@ -37,6 +37,8 @@ public final class LoopMetrics {
 
 	private static final VarHandle RECEIVED_BYTES = handle("receivedBytes");
 
+	private static final VarHandle READ_BYTES = handle("readBytes");
+
 	private long completions;
 
 	private long polls;
@@ -48,6 +50,8 @@ public final class LoopMetrics {
 	private long sentBytes;
 
 	private long receivedBytes;
+
+	private long readBytes;
 
 	LoopMetrics() {
 	}
@@ -80,6 +84,10 @@ public final class LoopMetrics {
 		RECEIVED_BYTES.setOpaque(this, this.receivedBytes + bytes);
 	}
 
+	void read(long bytes) {
+		READ_BYTES.setOpaque(this, this.readBytes + bytes);
+	}
+
 	/** Work completions taken. */
 	public long completions() {
 		return (long) COMPLETIONS.getOpaque(this);
@@ -108,6 +116,11 @@ public final class LoopMetrics {
 	/** Frame bytes received. */
 	public long receivedBytes() {
 		return (long) RECEIVED_BYTES.getOpaque(this);
+	}
+
+	/** Message bytes fetched by Reads from the peers' memory. */
+	public long readBytes() {
+		return (long) READ_BYTES.getOpaque(this);
 	}
 
 }

@@ -16,9 +16,12 @@
 
 package dev.rdmarpc.transport;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 
 /**
@@ -26,12 +29,18 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
  *
  * @param memory borrowed
  * @param attachment borrowed
+ * @param protectionDomain borrowed; {@code null} if the device cannot Read
  * @param completionQueue owned
  * @param sharedReceiveQueue owned
  * @param receives owned
  */
-record LoopResources(RegisteredMemory memory, MemoryAttachment attachment, CompletionQueue completionQueue,
-		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
+record LoopResources(RegisteredMemory memory, MemoryAttachment attachment, @Nullable ProtectionDomain protectionDomain,
+		CompletionQueue completionQueue, SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
+
+	/** Whether messages can be Read and opened for Reads. */
+	boolean canRead() {
+		return this.protectionDomain != null;
+	}
 
 	/** Gives the owned ones back; all queue pairs are closed already. */
 	void close() {

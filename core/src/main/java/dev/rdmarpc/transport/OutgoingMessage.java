@@ -59,6 +59,12 @@ public final class OutgoingMessage implements Runnable {
 
 	private int controlType;
 
+	private @Nullable Exposure exposure;
+
+	private long exposedUntilNanos;
+
+	private boolean withdrawn;
+
 	OutgoingMessage(OutgoingMessagePool pool) {
 		this.pool = pool;
 	}
@@ -68,7 +74,7 @@ public final class OutgoingMessage implements Runnable {
 	 * when it is sent.
 	 */
 	void prepareRequest(RpcChannel target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head,
-			long deadline, int deadlineMicros, byte[] metadata, MessageSegments message) {
+			long deadline, int deadlineMicros, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
 		this.channel = target;
 		this.call = waiting;
 		this.deadlineNanos = deadline;
@@ -77,18 +83,19 @@ public final class OutgoingMessage implements Runnable {
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
 		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), deadlineMicros, head.priority(),
 				head.argumentCount(), metadata.length);
-		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message);
+		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
 	}
 
 	/** Claims memory and lays out the frames of a reply. */
-	void prepareReply(RpcChannel target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message) {
+	void prepareReply(RpcChannel target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message,
+			@Nullable Exposure opened) {
 		this.channel = target;
 		this.call = null;
 		this.requestId = replyTo;
 		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
 		FrameFlyweight.putReplyFields(frame, 0, status, 0);
-		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestHead.NO_METADATA, message);
+		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestHead.NO_METADATA, message, opened);
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
@@ -108,15 +115,25 @@ public final class OutgoingMessage implements Runnable {
 		this.postedBytes = 0;
 		this.framesInFlight = 0;
 		this.controlType = 0;
+		this.withdrawn = false;
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
 	}
 
-	private void layOut(ByteBuffer frame, int headerLength, byte[] metadata, MessageSegments message) {
+	private void layOut(ByteBuffer frame, int headerLength, byte[] metadata, MessageSegments message,
+			@Nullable Exposure opened) {
 		frame.position(headerLength);
 		frame.put(metadata);
 		frame.put(PADDING, 0, FrameFlyweight.padded(metadata.length) - metadata.length);
+		this.exposure = opened;
+		if (opened != null) {
+			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.FLAG_READ);
+			opened.describe(frame, frame.position());
+			this.totalBytes = frame.position() + WindowListFlyweight.length(opened.windowCount());
+			frame.clear();
+			return;
+		}
 		int messageBytes = message.totalBytes();
 		int copied = Math.min(messageBytes, this.frameBytes - frame.position());
 		frame.limit(frame.position() + copied);
@@ -190,20 +207,66 @@ public final class OutgoingMessage implements Runnable {
 	void framePosted() {
 		this.postedBytes += nextFrameLength();
 		this.framesInFlight++;
+		if (this.exposure != null) {
+			RpcChannel reader = channel();
+			reader.rendezvous().exposures().add(this, reader.loop().nowNanos());
+			reader.loop().tickSoon();
+		}
 	}
 
 	/** A Send of this message has completed; gives everything back after the last one. */
 	void frameCompleted() {
-		if (--this.framesInFlight == 0 && isPosted()) {
-			recycle();
-		}
+		this.framesInFlight--;
+		recycleIfDone();
 	}
 
 	/** Nothing more of this message will be posted. */
 	void truncate() {
 		this.totalBytes = this.postedBytes;
-		if (this.framesInFlight == 0) {
+		if (this.postedBytes == 0) {
 			recycle();
+		}
+		else {
+			recycleIfDone();
+		}
+	}
+
+	private void recycleIfDone() {
+		if (this.framesInFlight == 0 && isPosted() && this.exposure == null) {
+			recycle();
+		}
+	}
+
+	/** When the message is to be revoked, by {@link System#nanoTime()}. */
+	long exposedUntil() {
+		return this.exposedUntilNanos;
+	}
+
+	void exposedUntil(long nanos) {
+		this.exposedUntilNanos = nanos;
+	}
+
+	/** Nobody needs the message any more: it is revoked soon. */
+	void withdrawn(long untilNanos) {
+		this.withdrawn = true;
+		this.exposedUntilNanos = Math.min(this.exposedUntilNanos, untilNanos);
+	}
+
+	boolean isWithdrawn() {
+		return this.withdrawn;
+	}
+
+	/** Ends the peer's Reads of a message whose frame has been posted. */
+	void conceal() {
+		closeExposure();
+		recycleIfDone();
+	}
+
+	private void closeExposure() {
+		Exposure opened = this.exposure;
+		if (opened != null) {
+			this.exposure = null;
+			opened.close();
 		}
 	}
 
@@ -253,6 +316,7 @@ public final class OutgoingMessage implements Runnable {
 
 	/** Gives the buffer back to its pool and this object to its own. */
 	void recycle() {
+		closeExposure();
 		memory().release();
 		this.buffer = null;
 		this.call = null;

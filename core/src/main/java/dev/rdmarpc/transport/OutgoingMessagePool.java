@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.ProtectionDomain;
 
 /**
  * Makes outgoing messages: claims memory for them and reuses their objects. Thread-safe:
@@ -44,24 +45,45 @@ final class OutgoingMessagePool {
 	/** See {@link RpcChannel#prepareRequest}. */
 	OutgoingMessage request(RpcChannel channel, PendingCall call, RequestHead head, long deadlineNanos,
 			int deadlineMicros, byte[] metadata, MessageSegments message) {
-		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message);
+		Exposure exposure = expose(channel, message);
+		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message,
+				exposure);
 		OutgoingMessage request = take();
-		request.prepareRequest(channel, buffer, call, head, deadlineNanos, deadlineMicros, metadata, message);
+		request.prepareRequest(channel, buffer, call, head, deadlineNanos, deadlineMicros, metadata, message, exposure);
 		return request;
 	}
 
 	/** See {@link RpcChannel#prepareReply}. */
 	OutgoingMessage reply(RpcChannel channel, int requestId, int status, MessageSegments message) {
-		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message);
+		Exposure exposure = expose(channel, message);
+		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
 		OutgoingMessage reply = take();
-		reply.prepareReply(channel, buffer, requestId, status, message);
+		reply.prepareReply(channel, buffer, requestId, status, message, exposure);
 		return reply;
 	}
 
-	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message) {
-		long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
-				channel.peerFrameBytes());
-		return this.loop.claim((int) Math.min(Integer.MAX_VALUE, bytes));
+	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */
+	private @Nullable Exposure expose(RpcChannel channel, MessageSegments message) {
+		ProtectionDomain domain = this.loop.resources().protectionDomain();
+		return (domain != null && channel.rendezvous().isReadByPeer(message.totalBytes()))
+				? Exposure.open(domain, message, this.loop::claim) : null;
+	}
+
+	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message,
+			@Nullable Exposure exposure) {
+		if (exposure == null) {
+			long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
+					channel.peerFrameBytes());
+			return this.loop.claim((int) Math.min(Integer.MAX_VALUE, bytes));
+		}
+		try {
+			return this.loop.claim(headerLength + FrameFlyweight.padded(metadataBytes)
+					+ WindowListFlyweight.length(exposure.windowCount()));
+		}
+		catch (RuntimeException | Error ex) {
+			exposure.close();
+			throw ex;
+		}
 	}
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */

@@ -146,7 +146,8 @@ public final class RdmaTransport implements AutoCloseable {
 		CompletionQueue completionQueue = this.device.createCompletionQueue(completions);
 		SharedReceiveQueue receiveQueue = this.protectionDomain.createSharedReceiveQueue(receives, 1);
 		ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
-		LoopResources resources = new LoopResources(this.memory, this.attachment, completionQueue, receiveQueue, pool);
+		LoopResources resources = new LoopResources(this.memory, this.attachment,
+				(limits.maxReadDepth() > 0) ? this.protectionDomain : null, completionQueue, receiveQueue, pool);
 		ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.loops::remove);
 		this.loops.add(loop);
 		return loop;
@@ -189,6 +190,7 @@ public final class RdmaTransport implements AutoCloseable {
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
 				.whenComplete((info, failure) -> loop.execute(() -> {
 					if (failure == null) {
+						channel.rendezvous().readDepth(info.readDepth());
 						channel.established(info.remoteAddress());
 					}
 					else {

@@ -60,6 +60,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final OutboundQueue outbound;
 
+	private final Rendezvous rendezvous;
+
 	private final KeepAlive keepAlive;
 
 	private volatile ChannelState state = ChannelState.CONNECTING;
@@ -85,6 +87,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.calls = new ChannelCalls(this, options.maxCalls());
 		this.handshake = new Handshake(this, options, initiator);
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
+		this.rendezvous = new Rendezvous(options, this.handshake, this.receiver.transfers());
 		this.outbound = new OutboundQueue(this, this.credits, initiator ? Integer.MAX_VALUE : options.credits());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
 	}
@@ -112,6 +115,10 @@ public final class RpcChannel implements QueuePairListener {
 	/** The largest message the peer accepts, in bytes. */
 	public int peerMaxMessageBytes() {
 		return this.handshake.peerMaxMessageBytes();
+	}
+
+	Rendezvous rendezvous() {
+		return this.rendezvous;
 	}
 
 	int peerFrameBytes() {
@@ -217,32 +224,16 @@ public final class RpcChannel implements QueuePairListener {
 	/** A submitted message: takes ownership. */
 	void accept(OutgoingMessage message) {
 		PendingCall call = message.call();
-		if (call == null) {
-			if (this.state.isSending()) {
-				this.outbound.addData(message);
-				markDirty();
-			}
-			else {
-				message.recycle();
-			}
-			return;
-		}
-		if (this.calls.start(message, call, notOpenReason(), this.handshake.peerMaxCalls())) {
+		boolean wanted = (call != null)
+				? this.calls.start(message, call, this.state.refusal(this.closeReason), this.handshake.peerMaxCalls())
+				: this.state.isSending();
+		if (wanted) {
 			this.outbound.addData(message);
 			markDirty();
 		}
 		else {
 			message.recycle();
 		}
-	}
-
-	private String notOpenReason() {
-		return switch (this.state) {
-			case OPEN -> "";
-			case CONNECTING, HANDSHAKING -> "the connection is not established yet";
-			case DRAINING -> "the peer is shutting down";
-			case CLOSED -> this.closeReason;
-		};
 	}
 
 	/**
@@ -261,7 +252,7 @@ public final class RpcChannel implements QueuePairListener {
 		return control != null;
 	}
 
-	private void markDirty() {
+	void markDirty() {
 		if (!this.dirty) {
 			this.dirty = true;
 			this.loop.addDirty(this);
@@ -275,7 +266,8 @@ public final class RpcChannel implements QueuePairListener {
 		if (pair == null || !this.state.isSending()) {
 			return;
 		}
-		if (this.outbound.post(pair, this.state == ChannelState.HANDSHAKING)) {
+		boolean posted = this.outbound.post(pair, this.state == ChannelState.HANDSHAKING);
+		if (this.rendezvous.post(pair) || posted) {
 			pair.ringDoorbell();
 		}
 	}
@@ -287,11 +279,20 @@ public final class RpcChannel implements QueuePairListener {
 	/** A Send has completed or was flushed. */
 	void onSendCompleted(boolean success) {
 		this.outbound.completed();
-		if (success && this.outbound.hasWaiting()) {
+		if (success && (this.outbound.hasWaiting() || this.rendezvous.canPost())) {
 			markDirty();
 		}
 		if (success) {
 			closeIfDrained();
+		}
+	}
+
+	/** A Read has completed or was flushed. */
+	void onReadCompleted(boolean success, long bytes) {
+		this.keepAlive.sign(this.loop.nowNanos());
+		this.rendezvous.completed(success, bytes, this.loop.nowNanos());
+		if (this.rendezvous.canPost()) {
+			markDirty();
 		}
 	}
 
@@ -323,14 +324,11 @@ public final class RpcChannel implements QueuePairListener {
 			this.handshake.onFrame(frame, length, type);
 			return false;
 		}
-		if (!this.credits.used()) {
-			return violation("a frame without a credit for it");
+		String problem = this.credits.problem(FrameFlyweight.credits(frame));
+		if (!problem.isEmpty()) {
+			return violation(problem);
 		}
-		int granted = FrameFlyweight.credits(frame);
-		if (granted > 0) {
-			if (!this.credits.receive(granted)) {
-				return violation("more credits than the window");
-			}
+		if (FrameFlyweight.credits(frame) > 0) {
 			this.keepAlive.granted(this.loop.nowNanos());
 			if (this.outbound.hasWaiting()) {
 				markDirty();
@@ -350,6 +348,7 @@ public final class RpcChannel implements QueuePairListener {
 		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
 			this.outbound.removeRest(requestId);
 		}
+		this.rendezvous.withdraw(requestId, this.loop.nowNanos());
 		this.receiver.drop(requestId);
 	}
 
@@ -411,6 +410,7 @@ public final class RpcChannel implements QueuePairListener {
 			pair.disconnect();
 		}
 		this.outbound.dropUnposted();
+		this.rendezvous.close();
 		this.receiver.close();
 		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);
 		this.loop.retire(this, this.handler, reason);
@@ -422,7 +422,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** Whether the device has given all posted buffers back. */
 	boolean isQuiet() {
-		return this.outbound.isEmpty();
+		return this.outbound.isEmpty() && this.rendezvous.isQuiet();
 	}
 
 	/** Releases the queue pair and whatever it still held. */
@@ -433,19 +433,18 @@ public final class RpcChannel implements QueuePairListener {
 			this.queuePair = null;
 		}
 		this.outbound.dropPosted();
+		this.rendezvous.dropPosted();
 	}
 
-	boolean hasDeadlines() {
-		return this.calls.anyDeadline();
+	boolean needsTicks() {
+		return this.calls.anyDeadline() || this.rendezvous.needsTicks();
 	}
 
 	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
 	void tick(long now) {
 		this.calls.expire(now);
-		String problem = this.keepAlive.problem(this.state, this.outbound.isStarved(), now);
-		if (problem.isEmpty()) {
-			problem = this.receiver.problem(now);
-		}
+		String problem = this.keepAlive.problem(this.state, this.outbound.isStarved(), now) + this.receiver.problem(now)
+				+ this.rendezvous.tick(now);
 		if (!problem.isEmpty()) {
 			shut(problem);
 			return;

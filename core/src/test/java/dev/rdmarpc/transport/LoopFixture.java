@@ -72,9 +72,8 @@ final class LoopFixture implements AutoCloseable {
 			.build());
 		this.attachment = this.memory.attach(new Hook());
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
-		this.loop = new ChannelLoop("loop-of-the-test",
-				new LoopResources(this.memory, this.attachment, this.completions, this.receiveQueue, this.receives),
-				PollingOptions.DEFAULTS, (closed) -> {
+		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources(this.memory, this.attachment, null,
+				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, (closed) -> {
 				});
 	}
 

@@ -116,7 +116,7 @@ class RpcChannelTests {
 				Arguments.of("frame of 15 bytes", Frames.truncated(request, 15)),
 				Arguments.of("request of 31 bytes", Frames.truncated(request, 31)),
 				Arguments.of("HELLO", Frames.hello(1, 16)), Arguments.of("unknown type 0", Frames.control(0, 0, 0)),
-				Arguments.of("unknown type 11", Frames.control(11, 0, 0)),
+				Arguments.of("unknown type 12", Frames.control(12, 0, 0)),
 				Arguments.of("unknown type 255", Frames.control(255, 0, 0)),
 				Arguments.of("reply", Frames.reply(0, 0, 0, 0, new byte[0])),
 				Arguments.of("message of 3 bytes", Frames.withInt(request, 8, 3)),

@@ -64,7 +64,7 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				source.get("keep-alive", Client::keepAlive, Duration.ofNanos(channelDefaults.keepAliveNanos())));
 		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
 				Duration.ofNanos(channelDefaults.deadPeerNanos()));
-		ChannelOptions channel = CoreOptions.channel(properties.queuePairs(),
+		ChannelOptions channel = CoreOptions.channel(properties,
 				CoreOptions.messageBytes(messageSize.name(), messageSize.value()), channelDefaults.maxUnfinishedBytes(),
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
 				keepAlive, CoreOptions.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));

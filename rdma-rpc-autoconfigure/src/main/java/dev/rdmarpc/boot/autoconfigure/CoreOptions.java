@@ -120,8 +120,7 @@ final class CoreOptions {
 		int port = PropertyCheck.range(prefix + "port", server.port(), 0, 65535);
 		InetSocketAddress address = (server.address() != null) ? new InetSocketAddress(server.address(), port)
 				: new InetSocketAddress(port);
-		ChannelOptions channel = channel(properties.queuePairs(),
-				messageBytes(prefix + "max-message-size", server.maxMessageSize()),
+		ChannelOptions channel = channel(properties, messageBytes(prefix + "max-message-size", server.maxMessageSize()),
 				unfinishedBytes(prefix + "max-unfinished-size", server.maxUnfinishedSize()),
 				PropertyCheck.range(prefix + "max-calls-per-connection", server.maxCallsPerConnection(), 1,
 						ChannelOptions.MAX_CALLS),
@@ -134,8 +133,9 @@ final class CoreOptions {
 				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()));
 	}
 
-	static ChannelOptions channel(QueuePairs queuePairs, int maxMessageBytes, long maxUnfinishedBytes, int maxCalls,
-			Duration handshakeTimeout, Duration keepAlive, Duration deadPeerTimeout) {
+	static ChannelOptions channel(RdmaRpcProperties properties, int maxMessageBytes, long maxUnfinishedBytes,
+			int maxCalls, Duration handshakeTimeout, Duration keepAlive, Duration deadPeerTimeout) {
+		QueuePairs queuePairs = properties.queuePairs();
 		String prefix = "rdma.rpc.queue-pairs.";
 		return new ChannelOptions(
 				PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(), ChannelOptions.MIN_FRAME_BYTES,
@@ -143,7 +143,8 @@ final class CoreOptions {
 				PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
 						ChannelOptions.MAX_CREDITS),
 				maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(),
-				deadPeerTimeout.toNanos());
+				deadPeerTimeout.toNanos(),
+				PropertyCheck.bytes("rdma.rpc.eager-limit", properties.eagerLimit(), 0, MAX_MESSAGE_BYTES, 1));
 	}
 
 	static int messageBytes(String name, DataSize value) {

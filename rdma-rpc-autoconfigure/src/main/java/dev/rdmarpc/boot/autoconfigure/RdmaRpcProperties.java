@@ -35,6 +35,8 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param provider Name of the verbs provider, such as 'iwarp'. With 'auto' the best
  * available one is taken.
  * @param device Name of the provider's device. By default the provider chooses.
+ * @param eagerLimit Largest message that is sent in frames. The peer reads larger ones by
+ * itself, once it has memory for them.
  * @param memory Registered memory.
  * @param queuePairs Queue pairs and their receive buffers.
  * @param polling How threads wait for completions.
@@ -47,9 +49,9 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  */
 @ConfigurationProperties("rdma.rpc")
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
-		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Polling polling,
-		@DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Observation observation,
-		@DefaultValue Server server, @DefaultValue Map<String, Client> client) {
+		@DefaultValue("32KB") DataSize eagerLimit, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
+		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
+		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Map<String, Client> client) {
 
 	/** The entry of {@link #client()} that applies to all targets. */
 	public static final String DEFAULT_CLIENT = "default";

@@ -70,9 +70,10 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.max-unfinished-size", "3MB"),
 				Map.entry("rdma.rpc.server.handshake-timeout", "6s"), Map.entry("rdma.rpc.server.keep-alive", "7s"),
 				Map.entry("rdma.rpc.server.dead-peer-timeout", "8s"), Map.entry("rdma.rpc.server.drain-timeout", "9s"),
-				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
+				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.eager-limit", "100KB"),
+				Map.entry("rdma.rpc.queue-pairs.credits", "10")));
 		ChannelOptions channel = new ChannelOptions(4096, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
-				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos());
+				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024);
 		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
 	}

@@ -1,0 +1,108 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.IntFunction;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.ProtectionDomain;
+
+/**
+ * A message opened for the Reads of one peer: windows under keys of their own, which
+ * cover just the message's bytes and end with {@link #close()}. What lies in registered
+ * memory is opened where it is, the rest is copied together.
+ *
+ * <p>
+ * Owns the windows, a reference to each buffer opened in place, and the memory copied to.
+ * Opened by any thread, then confined to whoever owns the message.
+ */
+final class Exposure {
+
+	private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.REMOTE_READ);
+
+	private final MemoryRegion[] windows = new MemoryRegion[WindowListFlyweight.MAX_WINDOWS];
+
+	private final RegisteredBuffer[] held = new RegisteredBuffer[WindowListFlyweight.MAX_WINDOWS + 1];
+
+	private int windowCount;
+
+	private int heldCount;
+
+	private Exposure() {
+	}
+
+	/**
+	 * Opens a message.
+	 * @param message borrowed; may be cleared afterwards
+	 * @param memory claims memory for what must be copied, or throws
+	 * @throws RuntimeException if there is no memory, or the device refuses a window;
+	 * nothing stays open then
+	 */
+	static Exposure open(ProtectionDomain domain, MessageSegments message, IntFunction<RegisteredBuffer> memory) {
+		Exposure exposure = new Exposure();
+		try {
+			exposure.openAll(domain, message, memory);
+			return exposure;
+		}
+		catch (RuntimeException | Error ex) {
+			exposure.close();
+			throw ex;
+		}
+	}
+
+	private void openAll(ProtectionDomain domain, MessageSegments message, IntFunction<RegisteredBuffer> memory) {
+		RegisteredBuffer copy = memory.apply(message.totalBytes());
+		this.held[this.heldCount++] = copy;
+		ByteBuffer target = copy.buffer();
+		target.clear().limit(message.totalBytes());
+		message.copyTo(target);
+		target.flip();
+		this.windows[this.windowCount++] = domain.registerMemory(target, ACCESS);
+	}
+
+	/** The number of windows. */
+	int windowCount() {
+		return this.windowCount;
+	}
+
+	/** Writes the list of windows. */
+	void describe(ByteBuffer frame, int at) {
+		WindowListFlyweight.putCount(frame, at, this.windowCount);
+		for (int i = 0; i < this.windowCount; i++) {
+			MemoryRegion window = this.windows[i];
+			WindowListFlyweight.putWindow(frame, at, i, window.remoteAddress(), window.remoteKey(),
+					window.lengthBytes());
+		}
+	}
+
+	/** Revokes the windows, then gives the memory back. Idempotent. */
+	void close() {
+		while (this.windowCount > 0) {
+			this.windows[--this.windowCount].close();
+		}
+		while (this.heldCount > 0) {
+			this.held[--this.heldCount].release();
+		}
+	}
+
+}

@@ -1,0 +1,102 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * The messages of a channel that the peer is Reading: from the posting of the frame that
+ * describes them until the peer says that it is done. A message whose call is given up
+ * stays open a little longer, so that an honest peer can finish the Reads it has posted
+ * instead of losing the connection to an access error.
+ *
+ * <p>
+ * Confined to the loop's driver. Shares the messages with the {@link OutboundQueue}; a
+ * message is given back when both are done with it.
+ */
+final class Exposures {
+
+	/** How long a message stays open whose call was given up. */
+	static final long GRACE_NANOS = 1_000_000_000;
+
+	private final Map<Integer, OutgoingMessage> open = new HashMap<>();
+
+	private final long limitNanos;
+
+	/**
+	 * Creates the collection.
+	 * @param limitNanos how long the peer may take for one message
+	 */
+	Exposures(long limitNanos) {
+		this.limitNanos = limitNanos;
+	}
+
+	/** The frame that describes a message has been posted. */
+	void add(OutgoingMessage message, long nowNanos) {
+		message.exposedUntil(nowNanos + this.limitNanos);
+		OutgoingMessage before = this.open.put(message.requestId(), message);
+		if (before != null) {
+			before.conceal();
+		}
+	}
+
+	/** The peer has read a message, or does not want it. */
+	void done(int requestId) {
+		OutgoingMessage message = this.open.remove(requestId);
+		if (message != null) {
+			message.conceal();
+		}
+	}
+
+	/** Nobody is interested any more in the message of a call. */
+	void withdraw(int requestId, long nowNanos) {
+		OutgoingMessage message = this.open.get(requestId);
+		if (message != null) {
+			message.withdrawn(nowNanos + GRACE_NANOS);
+		}
+	}
+
+	/**
+	 * Revokes what has been open for too long.
+	 * @return whether the peer has failed to read something that was still wanted
+	 */
+	boolean expire(long nowNanos) {
+		boolean late = false;
+		for (Iterator<OutgoingMessage> messages = this.open.values().iterator(); messages.hasNext();) {
+			OutgoingMessage message = messages.next();
+			if (nowNanos - message.exposedUntil() >= 0) {
+				messages.remove();
+				late |= !message.isWithdrawn();
+				message.conceal();
+			}
+		}
+		return late;
+	}
+
+	boolean isEmpty() {
+		return this.open.isEmpty();
+	}
+
+	/** Revokes everything. */
+	void close() {
+		this.open.values().forEach(OutgoingMessage::conceal);
+		this.open.clear();
+	}
+
+}

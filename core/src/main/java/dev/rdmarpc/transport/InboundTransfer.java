@@ -1,0 +1,175 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * One message that is fetched from the peer's memory by Reads. Confined to the loop's
+ * driver; see {@link InboundTransfers}.
+ */
+final class InboundTransfer {
+
+	private final IncomingMessage head = new IncomingMessage();
+
+	private final boolean request;
+
+	private final long[] addresses;
+
+	private final int[] keys;
+
+	private final int[] lengths;
+
+	private final byte[] metadata;
+
+	private @Nullable RegisteredBuffer target;
+
+	private int window;
+
+	private int windowBytes;
+
+	private int postedBytes;
+
+	private int outstanding;
+
+	private boolean cancelled;
+
+	/** Copies what it needs of the frame, whose list of windows has been checked. */
+	InboundTransfer(IncomingMessage message, ByteBuffer frame, boolean request) {
+		this.request = request;
+		this.head.copyFrom(message);
+		int at = message.messageOffset();
+		int count = WindowListFlyweight.count(frame, at);
+		this.addresses = new long[count];
+		this.keys = new int[count];
+		this.lengths = new int[count];
+		for (int i = 0; i < count; i++) {
+			this.addresses[i] = WindowListFlyweight.address(frame, at, i);
+			this.keys[i] = WindowListFlyweight.key(frame, at, i);
+			this.lengths[i] = WindowListFlyweight.lengthBytes(frame, at, i);
+		}
+		this.metadata = new byte[FrameFlyweight.padded(message.metadataBytes())];
+		frame.get(message.metadataOffset(), this.metadata);
+	}
+
+	/** The fields of the message; no bytes before {@link #takeMessage}. */
+	IncomingMessage head() {
+		return this.head;
+	}
+
+	int requestId() {
+		return this.head.requestId();
+	}
+
+	boolean isRequest() {
+		return this.request;
+	}
+
+	/** How much memory it takes. */
+	int memoryBytes() {
+		return this.metadata.length + this.head.messageBytes();
+	}
+
+	/** Takes ownership of the memory to read into. */
+	void start(RegisteredBuffer memory) {
+		ByteBuffer view = memory.buffer();
+		view.clear();
+		view.put(0, this.metadata);
+		this.target = memory;
+	}
+
+	/** Describes the next Read. */
+	void fillNext(WorkRequest read, MemoryAttachment attachment, int chunkBytes) {
+		RegisteredBuffer memory = this.target;
+		if (memory == null) {
+			throw new IllegalStateException("transfer without memory");
+		}
+		read.read(0, this.addresses[this.window] + this.windowBytes, this.keys[this.window]);
+		read.addSegment(memory.region(attachment), memory.regionOffset() + this.metadata.length + this.postedBytes,
+				nextBytes(chunkBytes));
+	}
+
+	private int nextBytes(int chunkBytes) {
+		return Math.min(chunkBytes, this.lengths[this.window] - this.windowBytes);
+	}
+
+	/** The Read described last has been posted. */
+	void posted(int chunkBytes) {
+		int bytes = nextBytes(chunkBytes);
+		this.outstanding++;
+		this.postedBytes += bytes;
+		this.windowBytes += bytes;
+		if (this.windowBytes == this.lengths[this.window]) {
+			this.window++;
+			this.windowBytes = 0;
+		}
+	}
+
+	/** Whether Reads are still to be posted. */
+	boolean hasNext() {
+		return !this.cancelled && this.window < this.lengths.length;
+	}
+
+	/** The oldest Read posted has completed or was flushed. */
+	void completed() {
+		this.outstanding--;
+	}
+
+	/** Whether no Read is under way. */
+	boolean isQuiet() {
+		return this.outstanding == 0;
+	}
+
+	/** Posts no more Reads. */
+	void cancel() {
+		this.cancelled = true;
+	}
+
+	boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	/** The complete message, whose memory the caller releases unless it is taken. */
+	IncomingMessage takeMessage(RegisteredBuffer memory) {
+		this.target = null;
+		this.head.relocate(memory, 0);
+		return this.head;
+	}
+
+	/** The memory read into, {@code null} before it is there. */
+	@Nullable RegisteredBuffer target() {
+		return this.target;
+	}
+
+	/** Gives the memory back if there is any; no Read is under way. */
+	boolean release() {
+		RegisteredBuffer memory = this.target;
+		if (memory == null) {
+			return false;
+		}
+		this.target = null;
+		memory.release();
+		return true;
+	}
+
+}

@@ -1,0 +1,284 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * The large messages of a channel that are being fetched by Reads. Several Reads are
+ * under way at once, up to the read depth of the connection, and messages take turns Read
+ * by Read.
+ *
+ * <p>
+ * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
+ * or, when it was cancelled, without; the peer is told that its memory is not needed any
+ * more in each case, once no Read is under way.
+ */
+final class InboundTransfers {
+
+	/** Most bytes of one Read, so that messages take turns. */
+	private static final int CHUNK_BYTES = 256 * 1024;
+
+	private final Receiver receiver;
+
+	private final RegisteredMemory memory;
+
+	private final MemoryAttachment attachment;
+
+	private final LoopMetrics metrics;
+
+	private final int maxTransfers;
+
+	private final long maxBytes;
+
+	private final long patienceNanos;
+
+	private final WorkRequest read = new WorkRequest(1);
+
+	private final Map<Integer, InboundTransfer> transfers = new HashMap<>();
+
+	private final ArrayDeque<InboundTransfer> waiting = new ArrayDeque<>();
+
+	private final ArrayDeque<InboundTransfer> ready = new ArrayDeque<>();
+
+	private final ArrayDeque<InboundTransfer> reading = new ArrayDeque<>();
+
+	private int readDepth = 1;
+
+	private long heldBytes;
+
+	private long progressNanos;
+
+	InboundTransfers(Receiver receiver, ChannelLoop loop, ChannelOptions options, int maxTransfers) {
+		this.receiver = receiver;
+		this.memory = loop.memory();
+		this.attachment = loop.attachment();
+		this.metrics = loop.metrics();
+		this.maxTransfers = maxTransfers;
+		this.maxBytes = options.maxUnfinishedBytes();
+		this.patienceNanos = options.deadPeerNanos();
+	}
+
+	/** How many Reads the connection allows at once. */
+	void readDepth(int depth) {
+		this.readDepth = depth;
+	}
+
+	/**
+	 * A frame has described a message.
+	 * @return whether the peer may begin it
+	 */
+	boolean begin(IncomingMessage message, ByteBuffer frame, boolean request, long nowNanos) {
+		if (this.transfers.size() >= this.maxTransfers || this.transfers.containsKey(message.requestId())) {
+			return false;
+		}
+		InboundTransfer transfer = new InboundTransfer(message, frame, request);
+		this.transfers.put(message.requestId(), transfer);
+		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
+			this.progressNanos = nowNanos;
+		}
+		if (!this.waiting.isEmpty() || !start(transfer)) {
+			this.waiting.add(transfer);
+		}
+		return true;
+	}
+
+	private boolean start(InboundTransfer transfer) {
+		if (this.heldBytes > 0 && this.heldBytes + transfer.memoryBytes() > this.maxBytes) {
+			return false;
+		}
+		RegisteredBuffer target = this.memory.tryAllocate(transfer.memoryBytes());
+		if (target == null) {
+			return false;
+		}
+		this.heldBytes += transfer.memoryBytes();
+		transfer.start(target);
+		this.ready.add(transfer);
+		return true;
+	}
+
+	/**
+	 * Tries again to get memory for those that wait for it, in turn. One is given up when
+	 * nothing has moved for as long as an allocation may wait.
+	 */
+	void retry(long nowNanos) {
+		long limit = this.memory.options().allocationTimeout().toNanos();
+		for (InboundTransfer first = this.waiting.peek(); first != null; first = this.waiting.peek()) {
+			if (start(first)) {
+				this.waiting.remove();
+				this.progressNanos = nowNanos;
+			}
+			else if (nowNanos - this.progressNanos >= limit) {
+				this.waiting.remove();
+				this.transfers.remove(first.requestId());
+				this.receiver.onTransferWithoutMemory(first);
+			}
+			else {
+				return;
+			}
+		}
+	}
+
+	/** Why the channel should be given up, or an empty string. */
+	String problem(long nowNanos) {
+		return (!this.reading.isEmpty() && nowNanos - this.progressNanos > this.patienceNanos)
+				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : "";
+	}
+
+	/** Whether some wait for memory, so that {@link #retry} should be called soon. */
+	boolean isWaiting() {
+		return !this.waiting.isEmpty();
+	}
+
+	/** Whether Reads could be posted. */
+	boolean canPost() {
+		return !this.ready.isEmpty() && this.reading.size() < this.readDepth;
+	}
+
+	/**
+	 * Posts as many Reads as the connection and its send queue allow.
+	 * @return whether any was posted
+	 */
+	boolean post(QueuePair pair) {
+		boolean any = false;
+		while (canPost()) {
+			InboundTransfer next = this.ready.element();
+			next.fillNext(this.read, this.attachment, CHUNK_BYTES);
+			if (pair.postSend(this.read) != PostResult.POSTED) {
+				break;
+			}
+			any = true;
+			next.posted(CHUNK_BYTES);
+			this.reading.add(next);
+			this.ready.remove();
+			if (next.hasNext()) {
+				this.ready.add(next);
+			}
+		}
+		return any;
+	}
+
+	/** The oldest Read has completed or was flushed. */
+	void completed(boolean success, long bytes, long nowNanos) {
+		InboundTransfer transfer = this.reading.poll();
+		if (transfer == null) {
+			return;
+		}
+		transfer.completed();
+		this.progressNanos = nowNanos;
+		if (success) {
+			this.metrics.read(bytes);
+		}
+		else {
+			transfer.cancel();
+		}
+		if (!transfer.isQuiet() || transfer.hasNext()) {
+			return;
+		}
+		this.transfers.remove(transfer.requestId(), transfer);
+		RegisteredBuffer target = transfer.target();
+		if (transfer.isCancelled() || target == null) {
+			abandon(transfer);
+		}
+		else {
+			this.heldBytes -= transfer.memoryBytes();
+			this.receiver.onTransferred(transfer, target);
+		}
+		retry(nowNanos);
+	}
+
+	/** Gives up a message in which nobody is interested any more. */
+	void cancel(int requestId) {
+		InboundTransfer transfer = this.transfers.get(requestId);
+		if (transfer == null || transfer.isCancelled()) {
+			return;
+		}
+		transfer.cancel();
+		this.ready.remove(transfer);
+		this.waiting.remove(transfer);
+		if (transfer.isQuiet()) {
+			this.transfers.remove(requestId);
+			abandon(transfer);
+		}
+	}
+
+	private void abandon(InboundTransfer transfer) {
+		release(transfer);
+		this.receiver.onTransferAbandoned(transfer);
+	}
+
+	private void release(InboundTransfer transfer) {
+		if (transfer.release()) {
+			this.heldBytes -= transfer.memoryBytes();
+		}
+	}
+
+	/** Posts nothing more; what no Read is under way for is given back. */
+	void close() {
+		this.ready.clear();
+		this.waiting.clear();
+		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); all.hasNext();) {
+			InboundTransfer transfer = all.next();
+			transfer.cancel();
+			if (transfer.isQuiet()) {
+				all.remove();
+				release(transfer);
+			}
+		}
+	}
+
+	/** Whether no Read is under way. */
+	boolean isQuiet() {
+		return this.reading.isEmpty();
+	}
+
+	/** Gives everything back; the queue pair is closed already. */
+	void dropPosted() {
+		this.reading.clear();
+		this.transfers.values().forEach(this::release);
+		this.transfers.clear();
+	}
+
+	/** Is told how transfers end. */
+	interface Receiver {
+
+		/**
+		 * All of a message is there.
+		 * @param memory owned by the callee
+		 */
+		void onTransferred(InboundTransfer transfer, RegisteredBuffer memory);
+
+		/** There was no memory in time. */
+		void onTransferWithoutMemory(InboundTransfer transfer);
+
+		/** A cancelled transfer has no Reads under way any more. */
+		void onTransferAbandoned(InboundTransfer transfer);
+
+	}
+
+}
