@@ -102,7 +102,7 @@ final class ServerSession implements ChannelHandler {
 			this.calls.executor().execute(call);
 		}
 		catch (RejectedExecutionException ex) {
-			call.reject(this.calls.overloaded() + " and its executor takes no more");
+			call.reject("the executor of the server takes no more calls");
 		}
 	}
 

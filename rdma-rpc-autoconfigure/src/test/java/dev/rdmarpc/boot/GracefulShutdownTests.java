@@ -31,8 +31,10 @@ import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -110,7 +112,7 @@ class GracefulShutdownTests {
 
 	@Test
 	void callsAreServedUntilTheServerDrains() {
-		ConfigurableApplicationContext server = server();
+		ConfigurableApplicationContext server = run(StrictServerApplication.class);
 		ConfigurableApplicationContext client = client(server, "last");
 		Greeter greeter = client.getBean("last.greeter", Greeter.class);
 		LastCall lastCall = server.getBean(LastCall.class);
@@ -196,8 +198,20 @@ class GracefulShutdownTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import({ GreeterService.class, LastCall.class })
+	@Import(GreeterService.class)
 	static class ServerApplication {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ GreeterService.class, LastCall.class })
+	static class StrictServerApplication {
+
+		@Bean
+		ThreadPoolTaskExecutorCustomizer strict() {
+			return (executor) -> executor.setStrictEarlyShutdown(true);
+		}
 
 	}
 
