@@ -1,0 +1,138 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
+import java.net.URL;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The table of properties and their metadata say the same. */
+class DocumentedPropertiesTests {
+
+	private static final Path GUIDE = Documentation.ROOT.resolve("docs/spring-boot.md");
+
+	private static final String ENTRY = "rdma.rpc.client.default.";
+
+	@Test
+	void everyPropertyIsInTheGuideAsInTheMetadata() throws Exception {
+		List<List<String>> expected = new ArrayList<>();
+		for (Map<String, Object> property : metadata().values()) {
+			if (!property.get("name").equals("rdma.rpc.client")) {
+				expected.add(row(property));
+			}
+		}
+		assertThat(Documentation.rows(GUIDE, "## Properties")).as("the table of properties in docs/spring-boot.md")
+			.containsExactlyInAnyOrderElementsOf(expected);
+	}
+
+	@Test
+	void everyPropertyIsDescribed() throws Exception {
+		assertThat(metadata().values()).hasSizeGreaterThan(50)
+			.allSatisfy((property) -> assertThat((String) property.get("description")).matches("(?s)[A-Z].*\\."));
+	}
+
+	@Test
+	void metadataOfClientsIsThatOfTheirRecord() throws Exception {
+		Map<String, Map<String, Object>> metadata = metadata();
+		Map<String, Object> defaults = new HashMap<>();
+		for (RecordComponent component : RdmaRpcProperties.Client.class.getRecordComponents()) {
+			String name = ENTRY + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+			assertThat(metadata).containsKey(name);
+			assertThat(metadata.get(name)).containsEntry("type", component.getType().getName());
+			defaults.put(name, metadata.get(name).get("defaultValue"));
+		}
+		assertThat(metadata.keySet()).filteredOn((name) -> name.startsWith(ENTRY))
+			.containsExactlyInAnyOrderElementsOf(defaults.keySet());
+		assertThat(ClientSettings.of("any", bind(defaults))).isEqualTo(ClientSettings.of("any", bind(Map.of())));
+	}
+
+	private static RdmaRpcProperties bind(Map<String, Object> values) {
+		return new Binder(List.of(new MapConfigurationPropertySource(values)), null,
+				ApplicationConversionService.getSharedInstance())
+			.bindOrCreate("rdma.rpc", Bindable.of(RdmaRpcProperties.class));
+	}
+
+	private static List<String> row(Map<String, Object> property) throws ClassNotFoundException {
+		String name = ((String) property.get("name")).replace(ENTRY, "rdma.rpc.client.<target>.");
+		Object value = property.get("defaultValue");
+		String fallback = (value == null || value.equals("")) ? "–" : "`" + value + "`";
+		return List.of("`" + name + "`", form((String) property.get("type")), fallback,
+				(String) property.get("description"));
+	}
+
+	private static String form(String typeName) throws ClassNotFoundException {
+		Class<?> type = ClassUtils.forName(typeName, null);
+		if (type.isEnum()) {
+			return String.join(", ",
+					Arrays.stream(type.getEnumConstants())
+						.map((constant) -> "`" + constant.toString().toLowerCase(Locale.ROOT).replace('_', '-') + "`")
+						.toList());
+		}
+		return switch (type.getSimpleName()) {
+			case "Integer" -> "number";
+			case "Boolean" -> "`true`, `false`";
+			case "String" -> "text";
+			case "Duration" -> "duration";
+			case "DataSize" -> "size";
+			case "InetAddress" -> "address";
+			default -> throw new IllegalArgumentException(typeName);
+		};
+	}
+
+	/** The metadata of this module by the names of the properties. */
+	@SuppressWarnings("unchecked")
+	private static Map<String, Map<String, Object>> metadata() throws IOException {
+		Map<String, Map<String, Object>> found = new LinkedHashMap<>();
+		for (URL url : Collections.list(DocumentedPropertiesTests.class.getClassLoader()
+			.getResources("META-INF/spring-configuration-metadata.json"))) {
+			try (InputStream content = url.openStream()) {
+				String json = new String(content.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+				List<Object> properties = (List<Object>) JsonParserFactory.getJsonParser()
+					.parseMap(json)
+					.get("properties");
+				for (Object property : properties) {
+					String name = (String) ((Map<String, Object>) property).get("name");
+					if (name.startsWith("rdma.") || name.contains(".rdma.")) {
+						found.put(name, (Map<String, Object>) property);
+					}
+				}
+			}
+		}
+		return found;
+	}
+
+}

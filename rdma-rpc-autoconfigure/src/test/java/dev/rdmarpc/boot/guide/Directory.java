@@ -1,0 +1,40 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.guide;
+
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** Stands for a service directory. */
+@Component
+class Directory {
+
+	private final Map<String, InetSocketAddress> addresses = new ConcurrentHashMap<>();
+
+	void register(String name, InetSocketAddress address) {
+		this.addresses.put(name, address);
+	}
+
+	@Nullable InetSocketAddress lookUp(String name) {
+		return this.addresses.get(name);
+	}
+
+}
