@@ -18,8 +18,11 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntFunction;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -71,13 +74,56 @@ final class Exposure {
 	}
 
 	private void openAll(ProtectionDomain domain, MessageSegments message, IntFunction<RegisteredBuffer> memory) {
-		RegisteredBuffer copy = memory.apply(message.totalBytes());
-		this.held[this.heldCount++] = copy;
-		ByteBuffer target = copy.buffer();
-		target.clear().limit(message.totalBytes());
-		message.copyTo(target);
-		target.flip();
-		this.windows[this.windowCount++] = domain.registerMemory(target, ACCESS);
+		if (message.segmentCount() > WindowListFlyweight.MAX_WINDOWS) {
+			message.coalesce(WindowListFlyweight.MAX_WINDOWS);
+		}
+		int copiedBytes = copiedBytes(message);
+		ByteBuffer copy = null;
+		if (copiedBytes > 0) {
+			RegisteredBuffer claimed = memory.apply(copiedBytes);
+			this.held[this.heldCount++] = claimed;
+			copy = claimed.buffer().clear();
+		}
+		int copied = 0;
+		int opened = 0;
+		for (int i = 0; i < message.segmentCount(); i++) {
+			ByteBuffer segment = message.segmentMemory(i);
+			int offset = message.segmentOffset(i);
+			int length = message.segmentLength(i);
+			RegisteredBuffer buffer = message.segmentBuffer(i);
+			if (buffer == null && copy != null) {
+				copy.put(copied, segment, offset, length);
+				copied += length;
+			}
+			else if (buffer != null) {
+				opened = openCopied(domain, copy, opened, copied);
+				this.held[this.heldCount++] = buffer.retain();
+				open(domain, segment.duplicate().limit(offset + length).position(offset));
+			}
+		}
+		openCopied(domain, copy, opened, copied);
+	}
+
+	/** Opens what was copied since the last time. */
+	private int openCopied(ProtectionDomain domain, @Nullable ByteBuffer copy, int from, int to) {
+		if (copy != null && from < to) {
+			open(domain, copy.limit(to).position(from));
+			copy.clear();
+		}
+		return to;
+	}
+
+	private void open(ProtectionDomain domain, ByteBuffer bytes) {
+		MemoryRegion window = domain.registerMemory(bytes, ACCESS);
+		this.windows[this.windowCount++] = window;
+	}
+
+	private static int copiedBytes(MessageSegments message) {
+		int bytes = 0;
+		for (int i = 0; i < message.segmentCount(); i++) {
+			bytes += (message.segmentBuffer(i) == null) ? message.segmentLength(i) : 0;
+		}
+		return bytes;
 	}
 
 	/** The number of windows. */
@@ -85,11 +131,16 @@ final class Exposure {
 		return this.windowCount;
 	}
 
+	/** One of the windows. */
+	MemoryRegion window(int index) {
+		return this.windows[Objects.checkIndex(index, this.windowCount)];
+	}
+
 	/** Writes the list of windows. */
 	void describe(ByteBuffer frame, int at) {
 		WindowListFlyweight.putCount(frame, at, this.windowCount);
 		for (int i = 0; i < this.windowCount; i++) {
-			MemoryRegion window = this.windows[i];
+			MemoryRegion window = window(i);
 			WindowListFlyweight.putWindow(frame, at, i, window.remoteAddress(), window.remoteKey(),
 					window.lengthBytes());
 		}
