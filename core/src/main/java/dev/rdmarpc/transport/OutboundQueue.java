@@ -173,9 +173,11 @@ final class OutboundQueue {
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted);
+		pair.allowReceives(granted);
 		if (pair.postSend(this.request) != PostResult.POSTED) {
 			if (counted) {
 				this.credits.refund(granted);
+				pair.allowReceives(-granted);
 			}
 			return false;
 		}

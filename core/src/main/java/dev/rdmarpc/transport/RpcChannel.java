@@ -179,6 +179,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	void attach(QueuePair created) {
 		this.queuePair = created;
+		created.allowReceives(this.options.credits() + HANDSHAKE_RECEIVES);
 	}
 
 	QueuePair queuePair() {

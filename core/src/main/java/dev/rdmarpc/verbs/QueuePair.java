@@ -59,6 +59,17 @@ public interface QueuePair extends AutoCloseable {
 	PostResult postReceive(WorkRequest request);
 
 	/**
+	 * Lets the peer use so many more receives of the shared receive queue. From the first
+	 * call on, a Send beyond the sum ends this connection as if no receive were posted:
+	 * one peer cannot use up what was posted for others. A device that does not count per
+	 * queue pair ignores it, as does a queue pair with receives of its own.
+	 * @param count receives; negative to take back what no peer knows of yet
+	 */
+	default void allowReceives(int count) {
+		// not counted
+	}
+
+	/**
 	 * Hands everything posted to the device, several requests at once. Does not block.
 	 */
 	void ringDoorbell();

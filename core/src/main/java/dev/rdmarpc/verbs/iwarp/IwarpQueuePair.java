@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,10 @@ final class IwarpQueuePair implements QueuePair {
 	private final @Nullable RequestRing receives;
 
 	private final @Nullable IwarpSharedReceiveQueue sharedReceives;
+
+	private final AtomicLong receivesAllowed = new AtomicLong();
+
+	private volatile boolean receivesLimited;
 
 	private final WorkReporter reporter;
 
@@ -132,10 +137,21 @@ final class IwarpQueuePair implements QueuePair {
 		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : this.options.maxReceiveSegments();
 	}
 
+	@Override
+	public void allowReceives(int count) {
+		this.receivesAllowed.getAndAdd(count);
+		this.receivesLimited = true;
+	}
+
+	private boolean mayTakeShared() {
+		return !this.receivesLimited || this.receivesAllowed.getAndDecrement() > 0;
+	}
+
 	ReceiveSource receiveSource() {
 		RequestRing own = this.receives;
 		if (own == null) {
-			return Objects.requireNonNull(this.sharedReceives);
+			IwarpSharedReceiveQueue shared = Objects.requireNonNull(this.sharedReceives);
+			return (receive) -> mayTakeShared() && shared.take(receive);
 		}
 		return (receive) -> {
 			if (own.isEmpty()) {

@@ -100,7 +100,8 @@ final class SendReceiver implements SegmentHandler {
 	private void place() throws ProtocolViolation {
 		if (!this.receive.isTaken()) {
 			if (!this.source.take(this.receive)) {
-				throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER, "Send found no receive posted");
+				throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER,
+						"Send found no receive posted that it may use");
 			}
 			if (!this.receive.permits(this.queuePair.protectionDomain())) {
 				throw placementLost();
