@@ -1,0 +1,283 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import io.micrometer.observation.transport.ReceiverContext;
+import io.micrometer.observation.transport.SenderContext;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.info.Info;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import dev.rdmarpc.boot.Greeter;
+import dev.rdmarpc.boot.GreeterService;
+import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaEndpoint;
+import dev.rdmarpc.boot.endpoint.RdmaInfoContributor;
+import dev.rdmarpc.boot.health.RdmaHealthContributor;
+import dev.rdmarpc.boot.metrics.RdmaMeters;
+import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
+import dev.rdmarpc.boot.observation.DefaultRdmaServerObservationConvention;
+import dev.rdmarpc.boot.observation.RdmaClientObserver;
+import dev.rdmarpc.boot.observation.RdmaServerObservationConvention;
+import dev.rdmarpc.boot.observation.RdmaServerObserver;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.RpcException;
+import dev.rdmarpc.rpc.RpcServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What Micrometer and Actuator see of real calls. */
+class ObservabilityTests {
+
+	private static final String SERVICE = Greeter.class.getName();
+
+	private final TestObservationRegistry observations = TestObservationRegistry.create();
+
+	private final ApplicationContextRunner runner = RdmaContextRunner.create()
+		.withUserConfiguration(GreeterService.class);
+
+	private final ApplicationContextRunner observed = this.runner.withBean(ObservationRegistry.class,
+			() -> this.observations);
+
+	@Test
+	void callIsObservedOnBothSides() {
+		this.observed.run((context) -> {
+			greeter(context).greet("world");
+			for (String name : new String[] { "rdma.rpc.client.calls", "rdma.rpc.server.calls" }) {
+				TestObservationRegistryAssert.assertThat(this.observations)
+					.hasObservationWithNameEqualTo(name)
+					.that()
+					.hasBeenStopped()
+					.doesNotHaveError()
+					.hasContextualNameEqualTo(SERVICE + "/greet")
+					.hasLowCardinalityKeyValue("service", SERVICE)
+					.hasLowCardinalityKeyValue("method", "greet")
+					.hasLowCardinalityKeyValue("status", "OK")
+					.hasHighCardinalityKeyValueWithKey("peer");
+			}
+		});
+	}
+
+	@Test
+	void failureIsObservedOnBothSides() {
+		this.observed.run((context) -> {
+			assertThatExceptionOfType(RpcException.class).isThrownBy(() -> greeter(context).fail("no such thing"));
+			for (String name : new String[] { "rdma.rpc.client.calls", "rdma.rpc.server.calls" }) {
+				TestObservationRegistryAssert.assertThat(this.observations)
+					.hasObservationWithNameEqualTo(name)
+					.that()
+					.hasBeenStopped()
+					.hasError()
+					.hasLowCardinalityKeyValue("status", "NOT_FOUND");
+			}
+		});
+	}
+
+	@Test
+	void contextTravelsWithTheRequest() {
+		AtomicReference<String> received = new AtomicReference<>();
+		this.observations.observationConfig()
+			.observationHandler(new Sending())
+			.observationHandler(new Receiving(received));
+		this.observed.run((context) -> {
+			greeter(context).greet("world");
+			assertThat(received).hasValue("00-abc-def-01");
+		});
+	}
+
+	@Test
+	void observationsCanBeSwitchedOffAndReplaced() {
+		this.observed.withPropertyValues("rdma.rpc.observation.client=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(RdmaClientObserver.class)
+				.hasSingleBean(RdmaServerObserver.class));
+		this.observed.withPropertyValues("rdma.rpc.observation.server=false")
+			.withBean("own", RdmaClientObserver.class, () -> new RdmaClientObserver(ObservationRegistry.NOOP, null))
+			.run((context) -> {
+				assertThat(context).hasBean("own")
+					.hasSingleBean(RdmaClientObserver.class)
+					.doesNotHaveBean(RdmaServerObserver.class);
+				greeter(context).greet("world");
+				TestObservationRegistryAssert.assertThat(this.observations).doesNotHaveAnyObservation();
+			});
+	}
+
+	@Test
+	void ownConventionNamesObservations() {
+		this.observed
+			.withBean(RdmaServerObservationConvention.class, () -> new DefaultRdmaServerObservationConvention() {
+
+				@Override
+				public String getName() {
+					return "served";
+				}
+
+			})
+			.run((context) -> {
+				greeter(context).greet("world");
+				TestObservationRegistryAssert.assertThat(this.observations)
+					.hasObservationWithNameEqualTo("served")
+					.that()
+					.hasBeenStopped();
+			});
+	}
+
+	@Test
+	void everyMeterIsBound() {
+		this.runner.withBean(SimpleMeterRegistry.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			context.getBean(RdmaTransportMetrics.class).bindTo(registry);
+			greeter(context).greet("world");
+			for (RdmaMeters meter : RdmaMeters.values()) {
+				assertThat(registry.get(meter.getName()).meters()).as(meter.getName())
+					.allSatisfy((bound) -> assertThat(bound.getId().getType()).isEqualTo(meter.getType()));
+			}
+			assertThat(registry.get("rdma.queue.pairs.open").gauge().value()).isEqualTo(2);
+			assertThat(registry.get("rdma.memory.registered").gauge().value())
+				.isEqualTo((double) context.getBean(RegisteredMemory.class).metrics().registeredBytes());
+			assertThat(registry.get("rdma.completion.entries").functionCounter().count()).isPositive();
+			double sent = registry.get("rdma.bytes").tag("direction", "sent").functionCounter().count();
+			assertThat(sent).isPositive();
+			greeter(context).reverse(new byte[1000]);
+			assertThat(registry.get("rdma.bytes").tag("direction", "sent").functionCounter().count())
+				.isGreaterThan(sent + 2000);
+		});
+	}
+
+	@Test
+	void metersNeedARegistryAndGiveWay() {
+		this.runner.run((context) -> assertThat(context).doesNotHaveBean(RdmaTransportMetrics.class));
+		this.runner.withBean(SimpleMeterRegistry.class)
+			.withBean("own", RdmaTransportMetrics.class)
+			.run((context) -> assertThat(context).hasSingleBean(RdmaTransportMetrics.class).hasBean("own"));
+	}
+
+	@Test
+	void healthOfServerAndClients() {
+		this.runner.run((context) -> {
+			greeter(context).greet("world");
+			assertThat(health(context, "server").getStatus()).isEqualTo(Status.UP);
+			assertThat(health(context, "server").getDetails()).containsEntry("address",
+					context.getBean(RpcServer.class).address().toString());
+			assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.UP);
+			assertThat(context.getBean(RdmaHealthContributor.class).getContributor("client.others")).isNull();
+			context.getBean(RpcServer.class).stop();
+			assertThat(health(context, "server").getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+		});
+	}
+
+	@Test
+	void targetWithoutConnectionIsDownOnlyWhereItIsRequired() {
+		this.runner
+			.withPropertyValues("rdma.rpc.server.enabled=false", "rdma.rpc.client.greetings.initial-backoff=1h",
+					"rdma.rpc.client.greetings.max-backoff=1h")
+			.run((context) -> {
+				assertThatExceptionOfType(RpcException.class).isThrownBy(() -> greeter(context).greet("world"));
+				assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.UNKNOWN);
+				assertThat(health(context, "client.greetings").getDetails()).containsEntry("required", false)
+					.containsKey("lastFailure");
+			});
+		this.runner
+			.withPropertyValues("rdma.rpc.server.enabled=false", "rdma.rpc.client.greetings.required=true",
+					"rdma.rpc.client.greetings.initial-backoff=1h", "rdma.rpc.client.greetings.max-backoff=1h")
+			.run((context) -> {
+				assertThatExceptionOfType(RpcException.class).isThrownBy(() -> greeter(context).greet("world"));
+				assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.DOWN);
+			});
+	}
+
+	@Test
+	void healthAndEndpointCanBeSwitchedOff() {
+		this.runner.withPropertyValues("management.health.rdma.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(RdmaHealthContributor.class)
+				.doesNotHaveBean(RdmaEndpoint.class)
+				.doesNotHaveBean(RdmaInfoContributor.class));
+	}
+
+	@Test
+	void endpointAndInfoShowProviderServerAndClients() {
+		this.runner
+			.withPropertyValues("management.endpoints.jmx.exposure.include=rdma", "spring.jmx.enabled=true",
+					"management.info.rdma.enabled=true")
+			.run((context) -> {
+				greeter(context).greet("world");
+				RdmaDescriptor shown = context.getBean(RdmaEndpoint.class).rdma();
+				assertThat(shown.provider().name()).isEqualTo("iwarp");
+				assertThat(shown.server().services()).extracting((service) -> service.name()).containsExactly(SERVICE);
+				assertThat(shown.clients()).singleElement()
+					.satisfies((client) -> assertThat(client.state()).isEqualTo("READY"));
+				assertThat(shown.loops()).hasSize(2).allSatisfy((loop) -> assertThat(loop.channels()).hasSize(1));
+				Info.Builder info = new Info.Builder();
+				context.getBean(RdmaInfoContributor.class).contribute(info);
+				assertThat(info.build().getDetails().toString()).contains("provider=iwarp")
+					.contains("port=" + context.getBean(RpcServer.class).port());
+			});
+	}
+
+	private static Greeter greeter(ApplicationContext context) {
+		return context.getBean(RdmaClients.class).proxy("greetings", Greeter.class);
+	}
+
+	private static Health health(ApplicationContext context, String component) {
+		HealthIndicator indicator = (HealthIndicator) context.getBean(RdmaHealthContributor.class)
+			.getContributor(component);
+		return indicator.health();
+	}
+
+	private static final class Sending implements ObservationHandler<SenderContext<Object>> {
+
+		@Override
+		public void onStart(SenderContext<Object> context) {
+			context.getSetter().set(context.getCarrier(), "traceparent", "00-abc-def-01");
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof SenderContext;
+		}
+
+	}
+
+	private record Receiving(AtomicReference<String> received) implements ObservationHandler<ReceiverContext<Object>> {
+
+		@Override
+		public void onStart(ReceiverContext<Object> context) {
+			this.received.set(context.getGetter().get(context.getCarrier(), "traceparent"));
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof ReceiverContext;
+		}
+
+	}
+
+}
