@@ -49,6 +49,8 @@ final class BlockingCall implements PendingCall {
 
 	private @Nullable RpcException failure;
 
+	private @Nullable CallFailure unanswered;
+
 	private volatile boolean done;
 
 	/** Takes the current thread's idle call, or makes one. */
@@ -70,15 +72,26 @@ final class BlockingCall implements PendingCall {
 	@Nullable Object finish() {
 		Object value = this.result;
 		RpcException thrown = this.failure;
-		this.result = null;
-		this.failure = null;
-		this.method = null;
-		this.loop = null;
-		IDLE.set(this);
+		giveBack();
 		if (thrown != null) {
 			throw thrown;
 		}
 		return value;
+	}
+
+	/** Gives the object back without looking at the outcome. */
+	void giveBack() {
+		this.result = null;
+		this.failure = null;
+		this.unanswered = null;
+		this.method = null;
+		this.loop = null;
+		IDLE.set(this);
+	}
+
+	/** Why there was no reply, or {@code null} if there was one; once it is done. */
+	@Nullable CallFailure unanswered() {
+		return this.unanswered;
 	}
 
 	@Override
@@ -105,6 +118,7 @@ final class BlockingCall implements PendingCall {
 	@Override
 	public void onFailure(CallFailure why, String detail) {
 		this.failure = Replies.failure(method(), why, detail);
+		this.unanswered = why;
 		end();
 	}
 

@@ -40,9 +40,18 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	private volatile int requestId;
 
+	private @Nullable Runnable repetition;
+
+	private int attempts = 1;
+
 	CallFuture(MethodDescriptor method, @Nullable CallObservation observation) {
 		this.method = method;
 		this.observation = new AtomicReference<>(observation);
+	}
+
+	/** How to make the call again. Set before it is started. */
+	void repeatedBy(Runnable another) {
+		this.repetition = another;
 	}
 
 	/** The call is about to be submitted on a channel. */
@@ -76,6 +85,12 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
+		Runnable again = this.repetition;
+		if (again != null && !isDone() && Repetition.isAllowed(why, this.method, this.attempts)) {
+			this.attempts++;
+			again.run();
+			return;
+		}
 		fail(Replies.failure(this.method, why, detail));
 	}
 

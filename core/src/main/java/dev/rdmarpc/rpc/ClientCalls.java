@@ -37,7 +37,12 @@ import dev.rdmarpc.transport.RequestHead;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
- * Makes calls over a connection: encodes, submits, and waits or hands out a future.
+ * Makes calls over the queue pairs of a client: encodes, submits, and waits or hands out
+ * a future.
+ *
+ * <p>
+ * A call that ends without reply because its connection went is made again, on another
+ * one, if it was never sent or its method is idempotent.
  *
  * <p>
  * Thread-safe. Whatever fails before a call is submitted has given back what it took.
@@ -48,20 +53,20 @@ final class ClientCalls {
 
 	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
 
-	private final ClientConnection connection;
+	private final QueuePairPool pool;
 
 	private final RpcClientOptions options;
 
 	private final List<CallObserver> observers;
 
-	ClientCalls(ClientConnection connection, RpcClientOptions options, List<CallObserver> observers) {
-		this.connection = connection;
+	ClientCalls(QueuePairPool pool, RpcClientOptions options, List<CallObserver> observers) {
+		this.pool = pool;
 		this.options = options;
 		this.observers = observers;
 	}
 
 	String target() {
-		return this.connection.target();
+		return this.pool.target();
 	}
 
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
@@ -116,24 +121,29 @@ final class ClientCalls {
 
 	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
 			long deadline, byte[] metadata) {
-		RpcChannel channel = this.connection.openChannel();
-		if (channel == null) {
-			channel = awaitChannel(method, call, deadline);
+		for (int attempts = 1;; attempts++) {
+			RpcChannel channel = this.pool.openChannel();
+			if (channel == null) {
+				channel = awaitChannel(method, call, deadline);
+			}
+			BlockingCall waiting = BlockingCall.take(method, channel.loop());
+			OutgoingMessage request;
+			try {
+				request = prepare(channel, waiting, method, arguments, call, deadline, NO_DEADLINE, metadata);
+			}
+			catch (RpcException ex) {
+				waiting.giveBack();
+				throw ex;
+			}
+			request.submit();
+			if (!channel.loop().waitFor(waiting, deadline)) {
+				abandon(channel, waiting);
+			}
+			if (!Repetition.isAllowed(waiting.unanswered(), method, attempts)) {
+				return waiting.finish();
+			}
+			waiting.giveBack();
 		}
-		BlockingCall waiting = BlockingCall.take(method, channel.loop());
-		OutgoingMessage request;
-		try {
-			request = prepare(channel, waiting, method, arguments, call, deadline, NO_DEADLINE, metadata);
-		}
-		catch (RpcException ex) {
-			waiting.finish();
-			throw ex;
-		}
-		request.submit();
-		if (!channel.loop().waitFor(waiting, deadline)) {
-			abandon(channel, waiting);
-		}
-		return waiting.finish();
 	}
 
 	/** The deadline has passed or the thread was interrupted: the call is ended here. */
@@ -154,12 +164,12 @@ final class ClientCalls {
 	}
 
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
-		CompletableFuture<RpcChannel> channel = this.connection.channel(call.waitForReady());
+		CompletableFuture<RpcChannel> channel = this.pool.channel(call.waitForReady());
 		long nanos = this.options.connectTimeout().toNanos();
 		if (call.waitForReady() || (deadline != NO_DEADLINE && deadline - System.nanoTime() < nanos)) {
 			nanos = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
 		}
-		ChannelLoop loop = this.connection.loop();
+		ChannelLoop loop = this.pool.loop();
 		if (loop.isDriver()) {
 			long until = (nanos == Long.MAX_VALUE) ? nanos : System.nanoTime() + nanos;
 			nanos = loop.driveUntil(channel::isDone, until) ? nanos : 0;
@@ -191,12 +201,20 @@ final class ClientCalls {
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
 			@Nullable CallObservation observation, byte[] metadata) {
 		CallFuture future = new CallFuture(method, observation);
-		RpcChannel channel = this.connection.openChannel();
+		future.repeatedBy(() -> begin(future, method, arguments, call, deadline, metadata));
+		begin(future, method, arguments, call, deadline, metadata);
+		return future;
+	}
+
+	/** Starts a call now, or when there is a connection. */
+	private void begin(CallFuture future, MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
+			long deadline, byte[] metadata) {
+		RpcChannel channel = this.pool.openChannel();
 		if (channel != null) {
 			start(channel, future, method, arguments, call, deadline, metadata);
-			return future;
+			return;
 		}
-		CompletableFuture<RpcChannel> soon = this.connection.channel(call.waitForReady());
+		CompletableFuture<RpcChannel> soon = this.pool.channel(call.waitForReady());
 		if (deadline != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
 		}
@@ -212,7 +230,6 @@ final class ClientCalls {
 				start(opened, future, method, arguments, call, deadline, metadata);
 			}
 		});
-		return future;
 	}
 
 	private void start(RpcChannel channel, CallFuture future, MethodDescriptor method, @Nullable Object[] arguments,

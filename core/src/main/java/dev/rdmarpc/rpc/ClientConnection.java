@@ -76,6 +76,8 @@ final class ClientConnection implements ChannelHandler {
 
 	private volatile String lastFailure = "";
 
+	private volatile long lastUsedNanos = System.nanoTime();
+
 	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
 			RpcClientOptions options, ScheduledExecutorService timer) {
 		this.transport = transport;
@@ -90,6 +92,23 @@ final class ClientConnection implements ChannelHandler {
 	@Nullable RpcChannel openChannel() {
 		RpcChannel channel = this.open;
 		return (channel != null && channel.isOpen()) ? channel : null;
+	}
+
+	/** A call has taken the channel. */
+	void used(long nowNanos) {
+		this.lastUsedNanos = nowNanos;
+	}
+
+	/** Whether no call is outstanding and none was begun since then. */
+	boolean isIdleSince(long nanos) {
+		RpcChannel channel = openChannel();
+		return (channel == null || channel.outstandingCalls() == 0) && this.lastUsedNanos - nanos < 0;
+	}
+
+	/** Calls outstanding, as far as one can tell. */
+	int outstandingCalls() {
+		RpcChannel channel = openChannel();
+		return (channel != null) ? channel.outstandingCalls() : 0;
 	}
 
 	/** The loop of its channels. */
@@ -152,6 +171,9 @@ final class ClientConnection implements ChannelHandler {
 		RpcChannel channel = this.transport.newChannel(this.loop, this.options.channel(), this);
 		this.state = ConnectionState.CONNECTING;
 		this.attempt = new CompletableFuture<>();
+		if (this.open != null) {
+			logger.info("Connection to {} lost", target());
+		}
 		this.open = null;
 		this.connecting = channel;
 		return channel;

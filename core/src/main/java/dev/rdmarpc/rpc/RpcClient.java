@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -42,7 +43,7 @@ import dev.rdmarpc.transport.RdmaTransport;
  */
 public final class RpcClient implements AutoCloseable {
 
-	private final ClientConnection connection;
+	private final QueuePairPool pool;
 
 	private final ClientCalls calls;
 
@@ -51,10 +52,14 @@ public final class RpcClient implements AutoCloseable {
 	private RpcClient(Builder builder) {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.codec = builder.codec;
-		this.connection = new ClientConnection(transport, transport.sharedLoop(builder.options.channel().frameBytes()),
-				Objects.requireNonNull(builder.target, "target"),
-				Objects.requireNonNull(builder.addresses, "addresses"), builder.options, transport.timer());
-		this.calls = new ClientCalls(this.connection, builder.options, List.copyOf(builder.observers));
+		String target = Objects.requireNonNull(builder.target, "target");
+		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
+		RpcClientOptions options = builder.options;
+		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
+		this.pool = new QueuePairPool(
+				() -> new ClientConnection(transport, loop, target, addresses, options, transport.timer()),
+				options.queuePairs(), transport.timer());
+		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers));
 	}
 
 	/** Starts building a client. */
@@ -80,28 +85,37 @@ public final class RpcClient implements AutoCloseable {
 
 	/** Begins to connect without waiting for the first call. */
 	public void connect() {
-		this.connection.channel(false);
+		this.pool.connect();
 	}
 
 	/** The target: its name, or {@code host:port}. */
 	public String target() {
-		return this.connection.target();
+		return this.pool.target();
+	}
+
+	/** The queue pairs, and whether each of them works. */
+	public List<QueuePairHealth> queuePairs() {
+		return this.pool.connections()
+			.stream()
+			.map((connection) -> new QueuePairHealth(connection.state(), connection.outstandingCalls(),
+					connection.lastFailure()))
+			.toList();
 	}
 
 	/** Whether there is a connection. */
 	public ConnectionState state() {
-		return this.connection.state();
+		return this.pool.state();
 	}
 
 	/** Why there is no connection, or an empty string. */
 	public String lastFailure() {
-		return this.connection.lastFailure();
+		return this.pool.lastFailure();
 	}
 
 	/** Takes no new calls and closes the connection after the outstanding ones. */
 	@Override
 	public void close() {
-		this.connection.close();
+		this.pool.close();
 	}
 
 	/** Builds a {@link RpcClient}. */

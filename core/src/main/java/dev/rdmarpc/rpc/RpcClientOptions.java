@@ -28,13 +28,14 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param connectTimeout how long a call waits for a connection being set up
  * @param initialBackoff pause after the first failure to connect
  * @param maxBackoff longest pause; it doubles from failure to failure, with jitter
+ * @param queuePairs how many to keep
  */
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
-		Duration initialBackoff, Duration maxBackoff) {
+		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs) {
 
 	/** No deadline, 5 s to connect, pauses of 50 ms to 2 s. */
 	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS, Duration.ZERO,
-			Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2));
+			Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2), QueuePairPoolOptions.DEFAULTS);
 
 	/**
 	 * Checks the bounds.
@@ -55,18 +56,26 @@ public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline,
 
 	/** These options with another default deadline. */
 	public RpcClientOptions withDefaultDeadline(Duration deadline) {
-		return new RpcClientOptions(this.channel, deadline, this.connectTimeout, this.initialBackoff, this.maxBackoff);
+		return new RpcClientOptions(this.channel, deadline, this.connectTimeout, this.initialBackoff, this.maxBackoff,
+				this.queuePairs);
 	}
 
 	/** These options with another channel. */
 	public RpcClientOptions withChannel(ChannelOptions other) {
 		return new RpcClientOptions(other, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff);
+				this.maxBackoff, this.queuePairs);
 	}
 
 	/** These options with other pauses. */
 	public RpcClientOptions withBackoff(Duration initial, Duration max) {
-		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, initial, max);
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, initial, max,
+				this.queuePairs);
+	}
+
+	/** These options with other numbers of queue pairs. */
+	public RpcClientOptions withQueuePairs(QueuePairPoolOptions other) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
+				this.maxBackoff, other);
 	}
 
 }

@@ -151,6 +151,11 @@ final class ChannelCalls {
 		}
 	}
 
+	/** Calls that wait for a reply; any thread may ask. */
+	int outstanding() {
+		return this.pending.count();
+	}
+
 	boolean isEmpty() {
 		return this.pending.count() == 0;
 	}

@@ -56,12 +56,15 @@ final class Handshake {
 	}
 
 	private void send(int type, int refusal, String text) {
-		this.channel.sendHello(type, (frame) -> {
+		OutgoingMessage hello = this.channel.loop().outgoingMessages().hello(this.channel, type, (frame) -> {
 			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
 					refusal, text);
 			HelloFlyweight.putFeatures(frame, features());
 			return length;
 		});
+		if (!this.channel.send(hello)) {
+			this.channel.shut("no registered memory for the handshake");
+		}
 	}
 
 	private int features() {

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -26,9 +28,20 @@ import org.jspecify.annotations.Nullable;
  * is told from the reply to the next call in the same slot.
  *
  * <p>
- * Confined to the loop's driver.
+ * Confined to the loop's driver, but for {@link #count()}.
  */
 final class PendingCalls {
+
+	private static final VarHandle COUNT;
+
+	static {
+		try {
+			COUNT = MethodHandles.lookup().findVarHandle(PendingCalls.class, "count", int.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
 
 	private static final int INITIAL_SLOTS = 64;
 
@@ -54,8 +67,13 @@ final class PendingCalls {
 		this.maxCalls = maxCalls;
 	}
 
+	/** The number of calls; any thread may ask. */
 	int count() {
-		return this.count;
+		return (int) COUNT.getOpaque(this);
+	}
+
+	private void count(int difference) {
+		COUNT.setOpaque(this, this.count + difference);
 	}
 
 	boolean anyDeadline() {
@@ -74,7 +92,7 @@ final class PendingCalls {
 		int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
 		this.calls[slot] = call;
 		this.deadlines[slot] = deadlineNanos;
-		this.count++;
+		count(1);
 		if (deadlineNanos != Long.MAX_VALUE) {
 			this.withDeadline++;
 		}
@@ -122,7 +140,7 @@ final class PendingCalls {
 		this.calls[slot] = null;
 		this.generations[slot]++;
 		this.freeSlots[this.freeCount++] = slot;
-		this.count--;
+		count(-1);
 		if (this.deadlines[slot] != Long.MAX_VALUE) {
 			this.withDeadline--;
 		}

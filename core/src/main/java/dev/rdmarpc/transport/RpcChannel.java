@@ -18,7 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.function.ToIntFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -105,6 +104,11 @@ public final class RpcChannel implements QueuePairListener {
 	/** Where the channel is in its life. */
 	public ChannelState state() {
 		return this.state;
+	}
+
+	/** Calls from here that wait for a reply. Any thread. */
+	public int outstandingCalls() {
+		return this.calls.outstanding();
 	}
 
 	/** The peer's address, or {@code null} before the connection is established. */
@@ -205,13 +209,6 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
-	/** Sends a frame of the handshake, whose body the writer fills in. */
-	void sendHello(int type, ToIntFunction<ByteBuffer> writer) {
-		if (!send(this.loop.outgoingMessages().hello(this, type, writer))) {
-			shut("no registered memory for the handshake");
-		}
-	}
-
 	/** The handshake is done. */
 	void opened() {
 		if (this.state != ChannelState.HANDSHAKING) {
@@ -245,7 +242,8 @@ public final class RpcChannel implements QueuePairListener {
 		return this.state.isSending() && send(this.loop.outgoingMessages().control(this, type, subject));
 	}
 
-	private boolean send(@Nullable OutgoingMessage control) {
+	/** Sends a frame without message, unless there was no memory for it. */
+	boolean send(@Nullable OutgoingMessage control) {
 		if (control != null) {
 			this.outbound.addControl(control);
 			markDirty();

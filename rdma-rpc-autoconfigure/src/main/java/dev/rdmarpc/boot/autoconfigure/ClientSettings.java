@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ClientQueuePairs;
+import dev.rdmarpc.rpc.QueuePairPoolOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 
@@ -69,7 +71,27 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
 				keepAlive, CoreOptions.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
-				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value()));
+				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
+						queuePairs(source)));
+	}
+
+	private static QueuePairPoolOptions queuePairs(Source source) {
+		QueuePairPoolOptions defaults = QueuePairPoolOptions.DEFAULTS;
+		Setting<Integer> min = source.get("queue-pairs.min", (client) -> of(client).min(), defaults.min());
+		PropertyCheck.range(min.name(), min.value(), 1, QueuePairPoolOptions.MOST);
+		Setting<Integer> max = source.get("queue-pairs.max", (client) -> of(client).max(),
+				Math.max(min.value(), defaults.max()));
+		PropertyCheck.range(max.name(), max.value(), min.value(), QueuePairPoolOptions.MOST);
+		Setting<Integer> calls = source.get("queue-pairs.calls-per-queue-pair",
+				(client) -> of(client).callsPerQueuePair(), defaults.callsPerQueuePair());
+		PropertyCheck.range(calls.name(), calls.value(), 1, ChannelOptions.MAX_CALLS);
+		return new QueuePairPoolOptions(min.value(), max.value(), calls.value(), positive(
+				source.get("queue-pairs.idle-timeout", (client) -> of(client).idleTimeout(), defaults.idleTimeout())));
+	}
+
+	private static ClientQueuePairs of(Client client) {
+		ClientQueuePairs set = client.queuePairs();
+		return (set != null) ? set : ClientQueuePairs.EMPTY;
 	}
 
 	private static Duration positive(Setting<Duration> setting) {

@@ -211,14 +211,34 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * keep-alive.
 	 * @param maxMessageSize Largest request sent and largest reply accepted.
 	 * @param maxCalls Calls outstanding at once.
+	 * @param queuePairs Queue pairs to the target.
 	 */
 	public record Client(@Nullable String host, @Nullable Integer port, @Nullable Boolean required,
 			@Nullable Duration deadline, @Nullable Duration connectTimeout, @Nullable Duration initialBackoff,
 			@Nullable Duration maxBackoff, @Nullable Duration handshakeTimeout, @Nullable Duration keepAlive,
-			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls) {
+			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls,
+			@Nullable ClientQueuePairs queuePairs) {
 
 		/** Nothing set. */
-		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null);
+		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
+				null);
+
+	}
+
+	/**
+	 * Queue pairs that a client keeps to its target.
+	 *
+	 * @param min Queue pairs kept.
+	 * @param max Queue pairs at most. Those above the minimum come and go with the load.
+	 * @param callsPerQueuePair Calls outstanding on the least busy queue pair at which
+	 * another one is added.
+	 * @param idleTimeout After which an additional queue pair without calls is closed.
+	 */
+	public record ClientQueuePairs(@Nullable Integer min, @Nullable Integer max, @Nullable Integer callsPerQueuePair,
+			@Nullable Duration idleTimeout) {
+
+		/** Nothing set. */
+		static final ClientQueuePairs EMPTY = new ClientQueuePairs(null, null, null, null);
 
 	}
 

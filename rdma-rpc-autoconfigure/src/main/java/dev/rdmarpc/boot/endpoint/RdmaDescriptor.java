@@ -21,6 +21,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
+import dev.rdmarpc.rpc.QueuePairHealth;
 import dev.rdmarpc.verbs.DeviceLimits;
 
 /**
@@ -83,7 +84,7 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceL
 	}
 
 	/** A client, and why it has no connection. */
-	public record ClientDescriptor(String target, String state, String lastFailure) {
+	public record ClientDescriptor(String target, String state, String lastFailure, List<QueuePairHealth> queuePairs) {
 
 	}
 

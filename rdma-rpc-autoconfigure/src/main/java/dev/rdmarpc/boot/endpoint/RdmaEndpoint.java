@@ -124,7 +124,7 @@ public class RdmaEndpoint {
 			.entrySet()
 			.stream()
 			.map((entry) -> new ClientDescriptor(entry.getKey(), entry.getValue().state().name(),
-					entry.getValue().lastFailure()))
+					entry.getValue().lastFailure(), entry.getValue().queuePairs()))
 			.toList();
 	}
 

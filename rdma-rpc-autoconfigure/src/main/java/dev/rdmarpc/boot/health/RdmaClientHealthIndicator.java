@@ -62,6 +62,8 @@ public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("lastFailure", failure);
 		}
 		builder.withDetail("required", this.required);
+		long ready = this.client.queuePairs().stream().filter((pair) -> pair.state() == ConnectionState.READY).count();
+		builder.withDetail("queuePairs", ready + " of " + this.client.queuePairs().size());
 	}
 
 	private void missing(Health.Builder builder) {

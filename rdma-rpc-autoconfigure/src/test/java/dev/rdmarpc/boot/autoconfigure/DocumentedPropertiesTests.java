@@ -69,15 +69,24 @@ class DocumentedPropertiesTests {
 	void metadataOfClientsIsThatOfTheirRecord() throws Exception {
 		Map<String, Map<String, Object>> metadata = metadata();
 		Map<String, Object> defaults = new HashMap<>();
-		for (RecordComponent component : RdmaRpcProperties.Client.class.getRecordComponents()) {
-			String name = ENTRY + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+		collectDefaults(metadata, ENTRY, RdmaRpcProperties.Client.class, defaults);
+		assertThat(metadata.keySet()).filteredOn((name) -> name.startsWith(ENTRY))
+			.containsExactlyInAnyOrderElementsOf(defaults.keySet());
+		assertThat(ClientSettings.of("any", bind(defaults))).isEqualTo(ClientSettings.of("any", bind(Map.of())));
+	}
+
+	private static void collectDefaults(Map<String, Map<String, Object>> metadata, String prefix, Class<?> type,
+			Map<String, Object> defaults) {
+		for (RecordComponent component : type.getRecordComponents()) {
+			String name = prefix + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+			if (component.getType().isRecord()) {
+				collectDefaults(metadata, name + ".", component.getType(), defaults);
+				continue;
+			}
 			assertThat(metadata).containsKey(name);
 			assertThat(metadata.get(name)).containsEntry("type", component.getType().getName());
 			defaults.put(name, metadata.get(name).get("defaultValue"));
 		}
-		assertThat(metadata.keySet()).filteredOn((name) -> name.startsWith(ENTRY))
-			.containsExactlyInAnyOrderElementsOf(defaults.keySet());
-		assertThat(ClientSettings.of("any", bind(defaults))).isEqualTo(ClientSettings.of("any", bind(Map.of())));
 	}
 
 	private static RdmaRpcProperties bind(Map<String, Object> values) {

@@ -33,6 +33,7 @@ import org.springframework.boot.convert.ApplicationConversionService;
 
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.rpc.QueuePairPoolOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
@@ -41,6 +42,7 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class RdmaRpcPropertiesTests {
@@ -76,6 +78,23 @@ class RdmaRpcPropertiesTests {
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024);
 		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
+	}
+
+	@Test
+	void queuePairsOfAClient() {
+		RdmaRpcProperties properties = bind(
+				Map.of("rdma.rpc.client.default.queue-pairs.min", "5", "rdma.rpc.client.orders.queue-pairs.max", "9",
+						"rdma.rpc.client.orders.queue-pairs.calls-per-queue-pair", "7",
+						"rdma.rpc.client.orders.queue-pairs.idle-timeout", "3s"));
+		assertThat(ClientSettings.of("orders", properties).options().queuePairs())
+			.isEqualTo(new QueuePairPoolOptions(5, 9, 7, Duration.ofSeconds(3)));
+		assertThat(ClientSettings.of("others", properties).options().queuePairs().max()).isEqualTo(5);
+		assertThatException()
+			.isThrownBy(() -> ClientSettings.of("orders",
+					bind(Map.of("rdma.rpc.client.orders.queue-pairs.min", "3", "rdma.rpc.client.orders.queue-pairs.max",
+							"2"))))
+			.withMessageContaining("rdma.rpc.client.orders.queue-pairs.max")
+			.withMessageContaining("from 3 to 256");
 	}
 
 	@Test

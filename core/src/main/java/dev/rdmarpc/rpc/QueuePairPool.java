@@ -1,0 +1,251 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * The connections of a client to its target, one queue pair each. A call takes the open
+ * one with the fewest calls outstanding. When that one is busy another is prepared beside
+ * it, without the call waiting for it; when the load has gone the additional ones are
+ * closed. Each looks after itself: one that is lost takes its own calls with it and is
+ * connected again.
+ *
+ * <p>
+ * Thread-safe.
+ *
+ * <p>
+ * Implementation notes. The connections are in an array that is replaced, never changed,
+ * so that picking takes no lock; counts of outstanding calls are read as they happen to
+ * be. The lock only guards replacing the array. Of several equally busy queue pairs the
+ * first is taken, so that under little load the last ones see no calls and can go. A call
+ * that has just picked a queue pair that goes finds it draining, which is one of the
+ * failures after which any call may be repeated, since it was never sent.
+ */
+final class QueuePairPool {
+
+	private static final Logger logger = LoggerFactory.getLogger(QueuePairPool.class);
+
+	private final Supplier<ClientConnection> factory;
+
+	private final QueuePairPoolOptions options;
+
+	private final ScheduledExecutorService timer;
+
+	private volatile ClientConnection[] connections;
+
+	private boolean shrinking;
+
+	private boolean closed;
+
+	QueuePairPool(Supplier<ClientConnection> factory, QueuePairPoolOptions options, ScheduledExecutorService timer) {
+		this.factory = factory;
+		this.options = options;
+		this.timer = timer;
+		this.connections = new ClientConnection[options.min()];
+		Arrays.setAll(this.connections, (i) -> factory.get());
+	}
+
+	/** The open channel with the fewest calls, or {@code null} if none is open. */
+	@Nullable RpcChannel openChannel() {
+		ClientConnection[] all = this.connections;
+		RpcChannel best = null;
+		ClientConnection owner = null;
+		int fewest = Integer.MAX_VALUE;
+		for (ClientConnection connection : all) {
+			RpcChannel channel = connection.openChannel();
+			int calls = (channel != null) ? channel.outstandingCalls() : Integer.MAX_VALUE;
+			if (calls < fewest) {
+				best = channel;
+				owner = connection;
+				fewest = calls;
+			}
+		}
+		if (owner == null) {
+			return null;
+		}
+		if (all.length > this.options.min()) {
+			owner.used(System.nanoTime());
+		}
+		if (fewest >= this.options.callsPerQueuePair() && all.length < this.options.max()) {
+			grow(all);
+		}
+		return best;
+	}
+
+	/** Prepares another queue pair, unless one is being prepared or has failed. */
+	private void grow(ClientConnection[] seen) {
+		ClientConnection added;
+		synchronized (this) {
+			if (this.closed || this.connections != seen
+					|| Arrays.stream(seen).anyMatch((connection) -> connection.state() != ConnectionState.READY)) {
+				return;
+			}
+			added = this.factory.get();
+			added.used(System.nanoTime());
+			ClientConnection[] more = Arrays.copyOf(seen, seen.length + 1);
+			more[seen.length] = added;
+			this.connections = more;
+			scheduleShrinking();
+		}
+		logger.debug("{} queue pairs to {}", seen.length + 1, added.target());
+		added.channel(false);
+	}
+
+	private void scheduleShrinking() {
+		if (!this.shrinking) {
+			this.shrinking = true;
+			try {
+				long nanos = Math.max(1, this.options.idleTimeout().toNanos() / 2);
+				this.timer.schedule(this::shrink, nanos, TimeUnit.NANOSECONDS);
+			}
+			catch (RejectedExecutionException ex) {
+				logger.debug("Not shrinking any more: the transport is closed");
+			}
+		}
+	}
+
+	private void shrink() {
+		List<ClientConnection> idle = new ArrayList<>();
+		synchronized (this) {
+			this.shrinking = false;
+			if (this.closed) {
+				return;
+			}
+			List<ClientConnection> left = new ArrayList<>(List.of(this.connections));
+			long now = System.nanoTime();
+			for (int i = left.size() - 1; i >= 0 && left.size() > this.options.min(); i--) {
+				ClientConnection candidate = left.get(i);
+				if (candidate.isIdleSince(now - this.options.idleTimeout().toNanos())) {
+					idle.add(left.remove(i));
+				}
+			}
+			this.connections = left.toArray(ClientConnection[]::new);
+			if (left.size() > this.options.min()) {
+				scheduleShrinking();
+			}
+		}
+		idle.forEach(ClientConnection::close);
+	}
+
+	/** Begins to connect all that are kept. */
+	void connect() {
+		for (ClientConnection connection : this.connections) {
+			connection.channel(false);
+		}
+	}
+
+	/**
+	 * An open channel, soon; whichever connection has one first.
+	 * @param waitForReady whether to sit out pauses between attempts
+	 * @return completed on any thread, exceptionally with an {@link RpcException} that
+	 * names no method yet
+	 */
+	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
+		ClientConnection[] all = this.connections;
+		if (all.length == 1) {
+			return all[0].channel(waitForReady);
+		}
+		CompletableFuture<RpcChannel> first = new CompletableFuture<>();
+		AtomicInteger left = new AtomicInteger(all.length);
+		for (ClientConnection connection : all) {
+			connection.channel(waitForReady).whenComplete((channel, failure) -> {
+				if (failure == null) {
+					first.complete(channel);
+				}
+				else if (left.decrementAndGet() == 0) {
+					boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
+					first.completeExceptionally(wrapped ? failure.getCause() : failure);
+				}
+			});
+		}
+		return first;
+	}
+
+	/** The loop that drives all of them. */
+	ChannelLoop loop() {
+		return this.connections[0].loop();
+	}
+
+	String target() {
+		return this.connections[0].target();
+	}
+
+	/** The connections at this instant. */
+	List<ClientConnection> connections() {
+		return List.of(this.connections);
+	}
+
+	/** The best that can be said of any of them. */
+	ConnectionState state() {
+		ConnectionState best = ConnectionState.CLOSED;
+		for (ClientConnection connection : this.connections) {
+			ConnectionState state = connection.state();
+			if (rank(state) > rank(best)) {
+				best = state;
+			}
+		}
+		return best;
+	}
+
+	private static int rank(ConnectionState state) {
+		return switch (state) {
+			case CLOSED -> 0;
+			case BACKOFF -> 1;
+			case CONNECTING -> 2;
+			case IDLE -> 3;
+			case READY -> 4;
+		};
+	}
+
+	/** Why there is none that works, or an empty string. */
+	String lastFailure() {
+		for (ClientConnection connection : this.connections) {
+			if (!connection.lastFailure().isEmpty()) {
+				return connection.lastFailure();
+			}
+		}
+		return "";
+	}
+
+	/** Says goodbye on all; outstanding calls are finished. */
+	void close() {
+		synchronized (this) {
+			this.closed = true;
+		}
+		for (ClientConnection connection : this.connections) {
+			connection.close();
+		}
+	}
+
+}

@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+
+/**
+ * How many queue pairs a client keeps to its target.
+ *
+ * @param min kept as long as the client is used, from 1 to {@value #MOST}
+ * @param max added under load up to here
+ * @param callsPerQueuePair calls outstanding on the least busy queue pair at which
+ * another one is added
+ * @param idleTimeout after which an additional queue pair that carried no call is closed
+ */
+public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Duration idleTimeout) {
+
+	/** The most queue pairs of a client. */
+	public static final int MOST = 256;
+
+	/** One, up to four when each has 256 calls outstanding; one minute. */
+	public static final QueuePairPoolOptions DEFAULTS = new QueuePairPoolOptions(1, 4, 256, Duration.ofMinutes(1));
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public QueuePairPoolOptions {
+		if (min < 1 || max < min || max > MOST) {
+			throw new IllegalArgumentException(
+					"queue pairs " + min + " to " + max + " (expected: 1 to " + MOST + ", the second not less)");
+		}
+		if (callsPerQueuePair < 1) {
+			throw new IllegalArgumentException("calls per queue pair " + callsPerQueuePair + " (expected: at least 1)");
+		}
+		if (idleTimeout.isNegative() || idleTimeout.isZero()) {
+			throw new IllegalArgumentException("idle timeout " + idleTimeout + " (expected: positive)");
+		}
+	}
+
+	/** Always that many. */
+	public static QueuePairPoolOptions fixed(int count) {
+		return new QueuePairPoolOptions(count, count, DEFAULTS.callsPerQueuePair, DEFAULTS.idleTimeout);
+	}
+
+}
