@@ -23,12 +23,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -57,7 +59,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * </pre>
  *
  * <p>
- * Thread-safe. Starts once and stops once.
+ * Thread-safe. Starts once and stops once. Stopping may take long; asking does not wait
+ * for it.
  */
 public final class RpcServer implements AutoCloseable {
 
@@ -79,11 +82,13 @@ public final class RpcServer implements AutoCloseable {
 
 	private final @Nullable ExecutorService ownExecutor;
 
-	private final List<ChannelLoop> loops = new ArrayList<>();
+	private final ReentrantLock lifecycle = new ReentrantLock();
 
-	private @Nullable ChannelListener listener;
+	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
-	private boolean stopped;
+	private volatile @Nullable ChannelListener listener;
+
+	private volatile boolean stopped;
 
 	private RpcServer(Builder builder) {
 		this.transport = Objects.requireNonNull(builder.transport, "transport");
@@ -127,33 +132,44 @@ public final class RpcServer implements AutoCloseable {
 	 * @throws VerbsException if the address is taken or not of this host
 	 * @throws IllegalStateException if it was started before
 	 */
-	public synchronized RpcServer start() {
-		if (this.listener != null || this.stopped) {
-			throw new IllegalStateException("a server starts once");
+	public RpcServer start() {
+		this.lifecycle.lock();
+		try {
+			if (this.listener != null || this.stopped) {
+				throw new IllegalStateException("a server starts once");
+			}
+			ChannelListener started = listen();
+			this.listener = started;
+			logger.info("Serving {} on {} over {} ({})", this.services.stream().map(ServiceDescriptor::name).toList(),
+					started.localAddress(), this.transport.selection().provider().name(),
+					this.transport.selection().reason());
+			return this;
 		}
+		finally {
+			this.lifecycle.unlock();
+		}
+	}
+
+	private ChannelListener listen() {
 		int frameBytes = this.options.channel().frameBytes();
 		try {
 			for (int i = 0; i < this.options.loops(); i++) {
 				this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
 			}
-			this.listener = this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
+			return this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
 					this.options.channel(), () -> new ServerSession(this.calls, this.options.channel().maxCalls()));
 		}
 		catch (RuntimeException ex) {
 			stop();
 			throw ex;
 		}
-		logger.info("Serving {} on {} over {} ({})", this.services.stream().map(ServiceDescriptor::name).toList(),
-				this.listener.localAddress(), this.transport.selection().provider().name(),
-				this.transport.selection().reason());
-		return this;
 	}
 
 	/**
 	 * The address listened on, with the real port.
 	 * @throws IllegalStateException unless it is running
 	 */
-	public synchronized InetSocketAddress address() {
+	public InetSocketAddress address() {
 		ChannelListener current = this.listener;
 		if (current == null) {
 			throw new IllegalStateException("the server is not running");
@@ -172,7 +188,7 @@ public final class RpcServer implements AutoCloseable {
 	}
 
 	/** Whether it is listening. */
-	public synchronized boolean isRunning() {
+	public boolean isRunning() {
 		return this.listener != null && !this.stopped;
 	}
 
@@ -187,12 +203,12 @@ public final class RpcServer implements AutoCloseable {
 	}
 
 	/** Its open connections. */
-	public synchronized List<RpcChannel> channels() {
+	public List<RpcChannel> channels() {
 		return this.loops.stream().flatMap((loop) -> loop.channels().stream()).toList();
 	}
 
 	/** Its loops. */
-	public synchronized List<ChannelLoop> loops() {
+	public List<ChannelLoop> loops() {
 		return List.copyOf(this.loops);
 	}
 
@@ -202,16 +218,26 @@ public final class RpcServer implements AutoCloseable {
 	 * still running and gives them a moment to notice. Idempotent.
 	 * @throws IllegalStateException if called by an inline handler
 	 */
-	public synchronized void stop() {
+	public void stop() {
 		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
 			throw new IllegalStateException("a server cannot be stopped by its inline handler");
 		}
-		if (this.stopped) {
-			return;
+		this.lifecycle.lock();
+		try {
+			if (!this.stopped) {
+				this.stopped = true;
+				shutDown();
+			}
 		}
-		this.stopped = true;
-		if (this.listener != null) {
-			this.listener.close();
+		finally {
+			this.lifecycle.unlock();
+		}
+	}
+
+	private void shutDown() {
+		ChannelListener current = this.listener;
+		if (current != null) {
+			current.close();
 		}
 		this.loops.forEach(ChannelLoop::drain);
 		await(() -> channels().isEmpty() && this.calls.active() == 0, this.options.drainTimeout().toNanos());

@@ -1,0 +1,244 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/** Connections that are not there yet, not there any more, or about to go. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcConnectionTests {
+
+	private static final Duration LONG = Duration.ofSeconds(50);
+
+	@Test
+	void pausesGrowFromFailureToFailure() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			List<Long> attempts = new ArrayList<>();
+			CountDownLatch enough = new CountDownLatch(7);
+			InetSocketAddress nobody = nobody();
+			Supplier<InetSocketAddress> addresses = () -> {
+				attempts.add(System.nanoTime());
+				enough.countDown();
+				return nobody;
+			};
+			RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(8),
+					Duration.ofMillis(100));
+			try (RpcClient client = client(fixture, addresses, options)) {
+				client.connect();
+				assertThat(enough.await(20, TimeUnit.SECONDS)).isTrue();
+				assertThat(client.lastFailure()).isNotEmpty();
+			}
+			for (int i = 1; i < 7; i++) {
+				long pause = Math.min(100, 8L << (i - 1));
+				assertThat(attempts.get(i) - attempts.get(i - 1)).as("pause %d", i)
+					.isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(pause) / 2);
+			}
+		}
+	}
+
+	@Test
+	void addressThatIsNotKnownIsUnavailableWithTheReason() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcClient unresolved = client(fixture, () -> InetSocketAddress.createUnresolved("nowhere", 1),
+						RpcClientOptions.DEFAULTS);
+				RpcClient throwing = client(fixture, () -> {
+					throw new IllegalStateException("registry is down");
+				}, RpcClientOptions.DEFAULTS)) {
+			assertThat(RpcFixture.failureOf(() -> unresolved.proxy(Echo.class).touch()))
+				.hasMessageContaining("UNAVAILABLE")
+				.hasMessageContaining("unknown host nowhere");
+			assertThat(RpcFixture.failureOf(() -> throwing.proxy(Echo.class).touch()))
+				.hasMessageContaining("UNAVAILABLE")
+				.hasMessageContaining("registry is down");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void deadlineHoldsWhileThereIsNoConnection(boolean waitForReady) throws Exception {
+		try (RpcFixture fixture = new RpcFixture();
+				ServerSocket mute = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+				RpcClient client = client(fixture, () -> (InetSocketAddress) mute.getLocalSocketAddress(),
+						RpcClientOptions.DEFAULTS)) {
+			CallOptions options = CallOptions.deadline(Duration.ofMillis(100));
+			Echo echo = (waitForReady ? options.withWaitForReady() : options).on(client.proxy(Echo.class));
+			CompletableFuture<String> future = echo.echoAsync("anybody?");
+			assertThat(RpcFixture.failureOf(() -> echo.echo("anybody?")).status())
+				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			assertThat(failureOf(future).status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void deathOfTheConnectionReleasesEverybodyAtOnce(boolean reset) throws Exception {
+		try (RpcFixture fixture = new RpcFixture();
+				KillingProxy proxy = new KillingProxy(fixture.server.address());
+				RpcClient client = client(fixture,
+						() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.port()),
+						RpcClientOptions.DEFAULTS)) {
+			Echo echo = CallOptions.deadline(LONG).on(client.proxy(Echo.class));
+			List<CompletableFuture<?>> calls = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				calls.add(inThread(() -> echo.slow(40_000)));
+				calls.add(echo.never());
+			}
+			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 8);
+			proxy.kill(reset);
+			for (CompletableFuture<?> call : calls) {
+				assertThat(failureOf(call).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			}
+			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0);
+		}
+	}
+
+	@Test
+	void closedClientFinishesWhatItHasBegunAndTakesNothingNew() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo echo = CallOptions.deadline(LONG).on(fixture.echo);
+			CompletableFuture<String> running = inThread(() -> echo.slow(40_000));
+			CompletableFuture<byte[]> large = inThread(() -> echo.bytes(new byte[8 << 20]));
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
+			RpcFixture
+				.awaitTrue(() -> large.isDone() || fixture.clientTransport.loops().get(0).outstandingCalls() == 2);
+			fixture.client.close();
+			assertThat(fixture.client.state()).isEqualTo(ConnectionState.CLOSED);
+			assertThat(RpcFixture.failureOf(echo::touch)).hasMessageContaining("the client is closed");
+			fixture.service.release.countDown();
+			assertThat(running.get(20, TimeUnit.SECONDS)).isEqualTo("released");
+			assertThat(large.get(20, TimeUnit.SECONDS)).hasSize(8 << 20);
+			RpcFixture.awaitTrue(() -> fixture.server.channels().isEmpty());
+		}
+	}
+
+	@Test
+	void serverAnswersQuestionsWhileItDrains() throws Exception {
+		try (RpcFixture fixture = new RpcFixture((options) -> options.withDrainTimeout(Duration.ofSeconds(40)),
+				UnaryOperator.identity())) {
+			Echo echo = CallOptions.deadline(LONG).on(fixture.echo);
+			CompletableFuture<String> running = inThread(() -> echo.slow(40_000));
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
+			InetSocketAddress address = fixture.server.address();
+			CompletableFuture<Void> stopped = inThread(() -> {
+				fixture.server.stop();
+				return null;
+			});
+			RpcFixture.awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
+			CompletableFuture<Boolean> answers = inThread(() -> !fixture.server.isRunning()
+					&& fixture.server.address().equals(address) && fixture.server.channels().size() == 1
+					&& fixture.server.loops().size() == 1 && fixture.server.activeCalls() == 1);
+			assertThat(answers.get(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(stopped).isNotDone();
+			fixture.service.release.countDown();
+			assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("released");
+			stopped.get(20, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void callsGoOnAcrossRestartsOnTheSamePort() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
+			AtomicBoolean over = new AtomicBoolean();
+			AtomicInteger served = new AtomicInteger();
+			CompletableFuture<Void> load = inThread(() -> {
+				while (!over.get()) {
+					try {
+						assertThat(patient.add(served.get(), 1)).isEqualTo(served.get() + 1);
+						served.incrementAndGet();
+					}
+					catch (RpcException ex) {
+						assertThat(ex.status()).as("%s", ex).isEqualTo(RpcStatus.UNAVAILABLE);
+					}
+				}
+				return null;
+			});
+			int port = fixture.server.port();
+			for (int restart = 0; restart < 3; restart++) {
+				int before = served.get();
+				RpcFixture.awaitTrue(() -> served.get() > before + 10 || load.isDone());
+				fixture.server.close();
+				fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
+			}
+			int before = served.get();
+			RpcFixture.awaitTrue(() -> served.get() > before + 10 || load.isDone());
+			over.set(true);
+			load.get(20, TimeUnit.SECONDS);
+		}
+	}
+
+	private static RpcClient client(RpcFixture fixture, Supplier<InetSocketAddress> addresses,
+			RpcClientOptions options) {
+		return RpcClient.builder()
+			.transport(fixture.clientTransport)
+			.target("the target", addresses)
+			.options(options)
+			.build();
+	}
+
+	private static InetSocketAddress nobody() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return (InetSocketAddress) socket.getLocalSocketAddress();
+		}
+	}
+
+	private static RpcException failureOf(CompletableFuture<?> call) {
+		ExecutionException failure = catchThrowableOfType(ExecutionException.class,
+				() -> call.get(10, TimeUnit.SECONDS));
+		assertThat(failure).as("a failure in time").isNotNull();
+		assertThat(failure).hasCauseInstanceOf(RpcException.class);
+		return (RpcException) failure.getCause();
+	}
+
+	private static <T> CompletableFuture<T> inThread(Supplier<T> task) {
+		CompletableFuture<T> outcome = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				outcome.complete(task.get());
+			}
+			catch (Throwable ex) {
+				outcome.completeExceptionally(ex);
+			}
+		}, "caller-of-the-test");
+		thread.setDaemon(true);
+		thread.start();
+		return outcome;
+	}
+
+}
