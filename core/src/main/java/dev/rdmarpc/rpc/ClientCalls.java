@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -126,6 +127,7 @@ final class ClientCalls {
 			if (channel == null) {
 				channel = awaitChannel(method, call, deadline);
 			}
+			checkNotForItself(channel, method);
 			BlockingCall waiting = BlockingCall.take(method, channel.loop());
 			OutgoingMessage request;
 			try {
@@ -143,6 +145,21 @@ final class ClientCalls {
 				return waiting.finish();
 			}
 			waiting.giveBack();
+		}
+	}
+
+	/** An inline handler that waits for the loop it blocks would wait for ever. */
+	private static void checkNotForItself(RpcChannel channel, MethodDescriptor method) {
+		ChannelLoop blocked = ServerCall.blockedLoop();
+		if (blocked == null) {
+			return;
+		}
+		InetSocketAddress local = channel.localAddress();
+		if (local != null && blocked.hasPeer(local)) {
+			throw new RpcException(RpcStatus.FAILED_PRECONDITION,
+					"an inline handler waits for its own server, whose loop it blocks "
+							+ "(expected: a method that is not inline, or one that returns a future)",
+					method.service(), method.name(), null);
 		}
 	}
 
@@ -169,7 +186,9 @@ final class ClientCalls {
 		if (call.waitForReady() || (deadline != NO_DEADLINE && deadline - System.nanoTime() < nanos)) {
 			nanos = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
 		}
-		ChannelLoop loop = this.pool.loop();
+		ChannelLoop blocked = ServerCall.blockedLoop();
+		ChannelLoop own = this.pool.loop();
+		ChannelLoop loop = (blocked != null && !own.isDriver()) ? blocked : own;
 		if (loop.isDriver()) {
 			long until = (nanos == Long.MAX_VALUE) ? nanos : System.nanoTime() + nanos;
 			nanos = loop.driveUntil(channel::isDone, until) ? nanos : 0;

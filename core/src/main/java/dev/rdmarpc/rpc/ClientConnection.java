@@ -179,12 +179,22 @@ final class ClientConnection implements ChannelHandler {
 		return channel;
 	}
 
+	/** Asking for the address may block, which callers, timer and loop must not. */
 	private void connect(RpcChannel channel) {
+		try {
+			this.transport.resolver().execute(() -> resolveAndConnect(channel));
+		}
+		catch (RejectedExecutionException ex) {
+			channel.close("the transport is closed");
+		}
+	}
+
+	private void resolveAndConnect(RpcChannel channel) {
 		InetSocketAddress address;
 		try {
 			address = this.addresses.get();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			channel.close("its address is not known: " + ex.getMessage());
 			return;
 		}

@@ -153,8 +153,8 @@ public final class RpcClient implements AutoCloseable {
 		/**
 		 * Where the services are, when that may change.
 		 * @param name of the target, for messages to people
-		 * @param source asked for the address at each attempt to connect; must not block
-		 * for long. If it throws, the attempt fails with the message
+		 * @param source asked for the address at each attempt to connect, on a thread of
+		 * its own; may block. If it throws, the attempt fails with the message
 		 */
 		public Builder target(String name, Supplier<InetSocketAddress> source) {
 			this.target = name;

@@ -27,6 +27,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
@@ -85,6 +86,19 @@ final class ServerCall implements Runnable, RpcContext {
 
 	static @Nullable RpcContext currentContext() {
 		return CURRENT.get();
+	}
+
+	/**
+	 * The loop that the current thread blocks by running an inline handler, or
+	 * {@code null}.
+	 */
+	static @Nullable ChannelLoop blockedLoop() {
+		ServerCall current = CURRENT.get();
+		if (current == null || !current.method().inline()) {
+			return null;
+		}
+		ChannelLoop loop = current.channel().loop();
+		return loop.isDriver() ? loop : null;
 	}
 
 	/** A request has arrived; driver. */
@@ -234,7 +248,7 @@ final class ServerCall implements Runnable, RpcContext {
 			watched.callEnded(status, failure);
 		}
 		this.reply = reply;
-		required(this.channel).execute(this.ending);
+		required(this.channel).loop().execute(this.ending);
 	}
 
 	/** Hands the reply over and lets go of the call; driver. */

@@ -79,7 +79,7 @@ public final class ChannelListener implements AutoCloseable {
 			ConnectOptions connect = this.transport.connectOptions(this.options);
 			request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 				if (failure == null) {
-					channel.execute(() -> channel.rendezvous().readDepth(info.readDepth()));
+					loop.execute(() -> channel.rendezvous().readDepth(info.readDepth()));
 				}
 				else {
 					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.transport;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -319,8 +320,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.nowNanos;
 	}
 
-	/** Runs a task as driver, now or soon. */
-	void execute(Runnable task) {
+	/**
+	 * Runs something while holding the driver role, now or soon; it must not block. Any
+	 * thread.
+	 */
+	public void execute(Runnable task) {
 		this.driver.execute(task);
 	}
 
@@ -406,6 +410,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Calls waiting for a reply on all channels. */
 	public int outstandingCalls() {
 		return this.driver.outstandingCalls();
+	}
+
+	/** Whether a channel of this loop leads to that address; driver. */
+	public boolean hasPeer(InetSocketAddress address) {
+		return this.channels.stream().anyMatch((channel) -> address.equals(channel.remoteAddress()));
 	}
 
 	/** The channels that are not closed, at this instant. */

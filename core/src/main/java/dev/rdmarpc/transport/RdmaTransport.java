@@ -24,6 +24,8 @@ import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
@@ -69,6 +71,12 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
 		Thread thread = new Thread(task, "rdma-rpc-timer");
+		thread.setDaemon(true);
+		return thread;
+	});
+
+	private final ExecutorService resolver = Executors.newCachedThreadPool((task) -> {
+		Thread thread = new Thread(task, "rdma-rpc-resolver");
 		thread.setDaemon(true);
 		return thread;
 	});
@@ -163,6 +171,13 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.timer;
 	}
 
+	/**
+	 * Threads for what may block before a connection is tried, such as resolving names.
+	 */
+	public Executor resolver() {
+		return this.resolver;
+	}
+
 	/** Makes a channel that is yet to be {@linkplain #connect connected}. */
 	public RpcChannel newChannel(ChannelLoop loop, ChannelOptions channelOptions, ChannelHandler handler) {
 		return new RpcChannel(loop, channelOptions, handler, true);
@@ -174,7 +189,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @param remote the resolved address
 	 */
 	public void connect(RpcChannel channel, InetSocketAddress remote) {
-		channel.execute(() -> startConnecting(channel.loop(), channel, remote));
+		channel.loop().execute(() -> startConnecting(channel.loop(), channel, remote));
 	}
 
 	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote) {
@@ -191,7 +206,7 @@ public final class RdmaTransport implements AutoCloseable {
 				.whenComplete((info, failure) -> loop.execute(() -> {
 					if (failure == null) {
 						channel.rendezvous().readDepth(info.readDepth());
-						channel.established(info.remoteAddress());
+						channel.established(info.localAddress(), info.remoteAddress());
 					}
 					else {
 						channel.shut(describe(failure));
@@ -246,6 +261,7 @@ public final class RdmaTransport implements AutoCloseable {
 			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
 		}
 		this.timer.shutdownNow();
+		this.resolver.shutdownNow();
 		this.loops.forEach(ChannelLoop::close);
 		this.attachment.close();
 		this.protectionDomain.close();

@@ -67,6 +67,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private volatile @Nullable InetSocketAddress remoteAddress;
 
+	private volatile @Nullable InetSocketAddress localAddress;
+
 	private @Nullable QueuePair queuePair;
 
 	private boolean goodbyeSent;
@@ -121,6 +123,11 @@ public final class RpcChannel implements QueuePairListener {
 		return this.handshake.peerMaxMessageBytes();
 	}
 
+	/** The address on this side; known to the side that connected. */
+	public @Nullable InetSocketAddress localAddress() {
+		return this.localAddress;
+	}
+
 	Rendezvous rendezvous() {
 		return this.rendezvous;
 	}
@@ -162,14 +169,6 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	/**
-	 * Runs something while holding the driver role, now or soon; it must not block. Any
-	 * thread.
-	 */
-	public void execute(Runnable task) {
-		this.loop.execute(task);
-	}
-
-	/**
 	 * Says goodbye: outstanding calls are finished, then the channel closes. Any thread.
 	 */
 	public void drain() {
@@ -201,8 +200,9 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	/** The connection is established: the side that connected speaks first. */
-	void established(InetSocketAddress remote) {
+	void established(InetSocketAddress local, InetSocketAddress remote) {
 		if (this.state == ChannelState.CONNECTING) {
+			this.localAddress = local;
 			this.remoteAddress = remote;
 			this.state = ChannelState.HANDSHAKING;
 			this.handshake.begin();

@@ -105,6 +105,58 @@ class RpcConnectionTests {
 		}
 	}
 
+	@Test
+	void resolvingANameBlocksNeitherCallersNorOtherClients() throws Exception {
+		CountDownLatch resolvable = new CountDownLatch(1);
+		AtomicInteger asked = new AtomicInteger();
+		try (RpcFixture fixture = new RpcFixture(); RpcClient slow = client(fixture, () -> {
+			asked.incrementAndGet();
+			awaitQuietly(resolvable);
+			return fixture.server.address();
+		}, RpcClientOptions.DEFAULTS)) {
+			CompletableFuture<String> first = slow.proxy(Echo.class).echoAsync("late");
+			assertThat(first).as("returned before the name was resolved").isNotDone();
+			RpcFixture.awaitTrue(() -> asked.get() == 1);
+			assertThat(fixture.echo.echo("meanwhile")).isEqualTo("meanwhile");
+			resolvable.countDown();
+			assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("late");
+		}
+	}
+
+	@Test
+	void resolvingANameAgainDoesNotKeepOthersFromReconnecting() throws Exception {
+		CountDownLatch resolvable = new CountDownLatch(1);
+		AtomicInteger asked = new AtomicInteger();
+		InetSocketAddress nobody = nobody();
+		RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), Duration.ofMillis(2));
+		try (RpcFixture fixture = new RpcFixture();
+				KillingProxy proxy = new KillingProxy(fixture.server.address());
+				RpcClient stuck = client(fixture, () -> {
+					if (asked.incrementAndGet() > 1) {
+						awaitQuietly(resolvable);
+					}
+					return nobody;
+				}, options);
+				RpcClient other = client(fixture,
+						() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.port()), options)) {
+			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(other.proxy(Echo.class));
+			assertThat(patient.echo("before")).isEqualTo("before");
+			stuck.connect();
+			RpcFixture.awaitTrue(() -> asked.get() == 2);
+			proxy.kill(true);
+			RpcFixture.awaitTrue(() -> {
+				try {
+					return patient.echo("after").equals("after");
+				}
+				catch (RpcException ex) {
+					assertThat(ex.status()).isEqualTo(RpcStatus.UNAVAILABLE);
+					return false;
+				}
+			});
+			resolvable.countDown();
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void deathOfTheConnectionReleasesEverybodyAtOnce(boolean reset) throws Exception {
@@ -203,6 +255,82 @@ class RpcConnectionTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void inlineHandlerThatWaitsForItsOwnServerIsToldSo(boolean connected) throws Exception {
+		EchoService selfish = new EchoService() {
+			private Echo self = this;
+
+			@Override
+			public String echo(String text) {
+				return this.self.echoOnExecutor(text);
+			}
+
+			@Override
+			public CompletableFuture<String> echoAsync(String text) {
+				return CompletableFuture.supplyAsync(() -> this.self.echoOnExecutor(text));
+			}
+
+			@Override
+			Echo next(Echo echo) {
+				this.self = echo;
+				return echo;
+			}
+		};
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = RpcServer.builder()
+					.transport(fixture.serverTransport)
+					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.service(Echo.class, selfish)
+					.build()
+					.start();
+				RpcClient inner = client(fixture, server::address, RpcClientOptions.DEFAULTS);
+				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
+			Echo self = selfish.next(CallOptions.deadline(LONG).on(inner.proxy(Echo.class)));
+			if (connected) {
+				assertThat(self.echoOnExecutor("warm")).isEqualTo("warm");
+			}
+			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));
+			CompletableFuture<String> call = inThread(() -> echo.echo("deadlock?"));
+			RpcException failure = failureOf(call);
+			assertThat(failure.status()).isEqualTo(RpcStatus.FAILED_PRECONDITION);
+			assertThat(failure).hasMessageContaining("inline handler waits for its own server");
+			assertThat(echo.add(1, 2)).as("it serves on").isEqualTo(3);
+			assertThat(echo.echoAsync("promised").get(10, TimeUnit.SECONDS)).isEqualTo("promised");
+		}
+	}
+
+	@Test
+	void inlineHandlerMayWaitForAnotherServer() throws Exception {
+		EchoService front = new EchoService() {
+			private Echo next = this;
+
+			@Override
+			public String echo(String text) {
+				return this.next.echo(text) + "!";
+			}
+
+			@Override
+			Echo next(Echo echo) {
+				this.next = echo;
+				return echo;
+			}
+		};
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = RpcServer.builder()
+					.transport(fixture.serverTransport)
+					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.service(Echo.class, front)
+					.build()
+					.start();
+				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
+			front.next(fixture.echo);
+			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));
+			assertThat(echo.echo("hello")).isEqualTo("hello!");
+			assertThat(echo.echo("again")).isEqualTo("again!");
+		}
+	}
+
 	private static RpcClient client(RpcFixture fixture, Supplier<InetSocketAddress> addresses,
 			RpcClientOptions options) {
 		return RpcClient.builder()
@@ -215,6 +343,15 @@ class RpcConnectionTests {
 	private static InetSocketAddress nobody() throws IOException {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return (InetSocketAddress) socket.getLocalSocketAddress();
+		}
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -114,7 +114,7 @@ final class LoopFixture implements AutoCloseable {
 		RpcChannel channel = new RpcChannel(this.loop, options, handler, true);
 		assertThat(this.loop.add(channel)).isTrue();
 		channel.attach(new FakeQueuePair(channel, this.completions));
-		channel.established(PEER);
+		channel.established(PEER, PEER);
 		deliver(channel, Frames.hello(2, peerCredits));
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
