@@ -20,27 +20,53 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
- * A contiguous piece of direct memory and its region on each attached device. Regions
- * change only under the pool's registration lock; they are read without it.
+ * A contiguous piece of direct memory and its region on each attached device: part of the
+ * pool, divided into pages, or the user's own.
+ *
+ * <p>
+ * Regions change only under the lock of the {@link Registrar}; they are read without it.
+ * The pages are guarded by the lock of {@link Extents}.
  */
 final class Extent {
 
+	/** Spans of more blocks are made anew: their buffer objects take too much heap. */
+	private static final int REMEMBERED_BLOCKS = 16;
+
 	private final ByteBuffer memory;
+
+	private final long order;
+
+	private final @Nullable PageRuns runs;
+
+	/** What began at a page the last time, to be used again with its buffer objects. */
+	private final @Nullable Span[] spans;
 
 	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
 
-	Extent(ByteBuffer memory) {
+	private Extent(ByteBuffer memory, long order, int pages) {
 		this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
+		this.order = order;
+		this.runs = (pages > 0) ? new PageRuns(pages) : null;
+		this.spans = new Span[pages];
 	}
 
-	/** Allocates page-aligned direct memory. */
-	static Extent allocate(int lengthBytes) {
+	/** Takes the user's own memory. */
+	static Extent of(ByteBuffer memory) {
+		return new Extent(memory, 0, 0);
+	}
+
+	/**
+	 * Allocates page-aligned direct memory.
+	 * @throws MemoryExhaustedException when the process has no more
+	 */
+	static Extent allocate(int lengthBytes, long order) {
 		ByteBuffer memory;
 		try {
 			memory = ByteBuffer.allocateDirect(lengthBytes + MemoryOptions.PAGE_BYTES - 1);
@@ -49,7 +75,8 @@ final class Extent {
 			throw new MemoryExhaustedException("no direct memory for another extent of " + lengthBytes
 					+ " bytes (expected: -XX:MaxDirectMemorySize large enough for the pool's maxBytes)", ex);
 		}
-		return new Extent(memory.alignedSlice(MemoryOptions.PAGE_BYTES).slice(0, lengthBytes));
+		return new Extent(memory.alignedSlice(MemoryOptions.PAGE_BYTES).slice(0, lengthBytes), order,
+				lengthBytes / MemoryOptions.PAGE_BYTES);
 	}
 
 	ByteBuffer memory() {
@@ -58,6 +85,25 @@ final class Extent {
 
 	int lengthBytes() {
 		return this.memory.capacity();
+	}
+
+	/** Smaller for older extents. */
+	long order() {
+		return this.order;
+	}
+
+	PageRuns runs() {
+		return Objects.requireNonNull(this.runs);
+	}
+
+	/** Makes the span of pages that were taken from {@link #runs()}. */
+	Span span(int page, int pages, int sizeClass) {
+		Span span = this.spans[page];
+		if (span == null || span.pages() != pages || span.sizeClass() != sizeClass) {
+			span = new Span(this, page, pages, sizeClass);
+			this.spans[page] = (span.blocks() <= REMEMBERED_BLOCKS) ? span : null;
+		}
+		return span;
 	}
 
 	@Nullable MemoryRegion region(int index) {

@@ -18,58 +18,85 @@ package dev.rdmarpc.memory;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The counters of a pool, written under its lock. */
+import org.jspecify.annotations.Nullable;
+
+/** The counters of a pool, collected from its parts. */
 final class MemoryCounters implements MemoryMetrics {
 
-	final AtomicLong registeredBytes = new AtomicLong();
+	private final BlockAllocator blocks;
 
-	final AtomicLong allocatedBytes = new AtomicLong();
+	private final Extents extents;
 
-	final AtomicLong userBytes = new AtomicLong();
+	private final UserRegistrations users;
 
-	final AtomicLong extents = new AtomicLong();
-
-	final AtomicLong allocations = new AtomicLong();
-
-	final AtomicLong frees = new AtomicLong();
+	private final @Nullable LeakDetector leakDetector;
 
 	final AtomicLong waits = new AtomicLong();
 
 	final AtomicLong failures = new AtomicLong();
 
+	MemoryCounters(BlockAllocator blocks, Extents extents, UserRegistrations users,
+			@Nullable LeakDetector leakDetector) {
+		this.blocks = blocks;
+		this.extents = extents;
+		this.users = users;
+		this.leakDetector = leakDetector;
+	}
+
 	@Override
 	public long registeredBytes() {
-		return this.registeredBytes.get();
+		return this.extents.registeredBytes();
 	}
 
 	@Override
 	public long allocatedBytes() {
-		return this.allocatedBytes.get();
+		return this.blocks.sum(ThreadCache::allocatedBytes);
 	}
 
 	@Override
 	public long cachedBytes() {
-		return 0;
+		return this.blocks.sum(ThreadCache::bytes);
 	}
 
 	@Override
 	public long userBytes() {
-		return this.userBytes.get();
+		return this.users.bytes();
 	}
 
 	@Override
 	public int extents() {
-		return (int) this.extents.get();
+		return this.extents.count();
+	}
+
+	@Override
+	public long extentsAdded() {
+		return this.extents.added();
+	}
+
+	@Override
+	public long extentsRemoved() {
+		return this.extents.removed();
+	}
+
+	@Override
+	public long registrationHits() {
+		return this.users.hits();
 	}
 
 	@Override
 	public long allocations() {
-		return this.allocations.get();
+		return this.blocks.sum(ThreadCache::allocations);
 	}
 
 	@Override
 	public long frees() {
-		return this.frees.get();
+		return this.blocks.sum(ThreadCache::frees);
+	}
+
+	@Override
+	public long outstanding() {
+		long frees = frees();
+		return allocations() - frees;
 	}
 
 	@Override
@@ -84,7 +111,7 @@ final class MemoryCounters implements MemoryMetrics {
 
 	@Override
 	public long leaks() {
-		return 0;
+		return (this.leakDetector != null) ? this.leakDetector.leaks() : 0;
 	}
 
 }

@@ -37,6 +37,15 @@ public interface MemoryMetrics {
 	/** Number of extents. */
 	int extents();
 
+	/** Extents registered so far. */
+	long extentsAdded();
+
+	/** Extents given back so far. */
+	long extentsRemoved();
+
+	/** How often a user's memory was registered already when it was to be. */
+	long registrationHits();
+
 	/** Buffers allocated so far. */
 	long allocations();
 

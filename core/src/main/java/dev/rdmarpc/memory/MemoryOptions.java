@@ -28,13 +28,16 @@ import java.time.Duration;
  * ({@code -XX:MaxDirectMemorySize}) and one page more per extent
  * @param extentBytes by how much the pool grows and shrinks; a multiple of
  * {@link #PAGE_BYTES}. Larger requests get extents of their own
- * @param threadCacheBytes free memory a thread may keep for itself, 0 for none
+ * @param threadCacheBytes free memory a thread may keep for itself, 0 for none. All
+ * threads together keep at most a quarter of maxBytes
  * @param allocationTimeout how long {@link RegisteredMemory#allocate(int)} waits for
  * others to release before it gives up
  * @param leakDetection how hard to look for buffers that are never released
+ * @param registrationCacheBytes how much of the users' own memory stays registered when
+ * it is not in use, see {@link RegisteredMemory#register}
  */
 public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, int threadCacheBytes,
-		Duration allocationTimeout, LeakDetection leakDetection) {
+		Duration allocationTimeout, LeakDetection leakDetection, long registrationCacheBytes) {
 
 	/** The unit in which extents are divided; extents begin at multiples of it. */
 	public static final int PAGE_BYTES = 4096;
@@ -44,7 +47,7 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 
 	/** The options {@link #builder()} begins with. */
 	public static final MemoryOptions DEFAULTS = new MemoryOptions(16L << 20, 256L << 20, 4 << 20, 1 << 20,
-			Duration.ofMillis(100), LeakDetection.DISABLED);
+			Duration.ofMillis(100), LeakDetection.DISABLED, 64L << 20);
 
 	/**
 	 * Checks the bounds.
@@ -60,6 +63,7 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 				"a multiple of " + PAGE_BYTES + " from " + PAGE_BYTES + " to " + MAX_EXTENT_BYTES);
 		check(threadCacheBytes >= 0, "threadCacheBytes " + threadCacheBytes, "at least 0");
 		check(!allocationTimeout.isNegative(), "allocationTimeout " + allocationTimeout, "at least 0");
+		check(registrationCacheBytes >= 0, "registrationCacheBytes " + registrationCacheBytes, "at least 0");
 	}
 
 	private static void check(boolean condition, String value, String expected) {
@@ -87,6 +91,8 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 		private Duration allocationTimeout = DEFAULTS.allocationTimeout;
 
 		private LeakDetection leakDetection = DEFAULTS.leakDetection;
+
+		private long registrationCacheBytes = DEFAULTS.registrationCacheBytes;
 
 		private Builder() {
 		}
@@ -127,13 +133,19 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 			return this;
 		}
 
+		/** Bytes of the users' own memory that stay registered when not in use. */
+		public Builder registrationCacheBytes(long bytes) {
+			this.registrationCacheBytes = bytes;
+			return this;
+		}
+
 		/**
 		 * The options.
 		 * @throws IllegalArgumentException naming the value and what was expected
 		 */
 		public MemoryOptions build() {
 			return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
-					this.allocationTimeout, this.leakDetection);
+					this.allocationTimeout, this.leakDetection, this.registrationCacheBytes);
 		}
 
 	}

@@ -56,11 +56,17 @@ public final class RegisteredBuffer {
 
 	private final RegisteredMemory owner;
 
+	/** Of a block; slices and users' memory have none. */
+	private final @Nullable Span span;
+
 	private @Nullable Extent extent;
 
+	/** What a slice is a part of. */
 	private @Nullable RegisteredBuffer root;
 
 	private @Nullable ByteBuffer view;
+
+	private @Nullable LeakTrack track;
 
 	private int offset;
 
@@ -68,27 +74,81 @@ public final class RegisteredBuffer {
 
 	private int length;
 
+	private boolean filled;
+
 	@SuppressWarnings("unused") // through REFERENCES
 	private volatile int references;
 
+	/** Creates the object of a block; its place never changes. */
+	RegisteredBuffer(RegisteredMemory owner, Span span, int offset) {
+		this.owner = owner;
+		this.span = span;
+		this.extent = span.extent();
+		this.offset = offset;
+		this.capacity = span.blockBytes();
+	}
+
+	/** Creates the object of a piece of the user's memory. */
+	RegisteredBuffer(RegisteredMemory owner, Extent extent) {
+		this.owner = owner;
+		this.span = null;
+		this.extent = extent;
+		this.capacity = extent.lengthBytes();
+	}
+
+	/** Creates an object for slices. */
 	RegisteredBuffer(RegisteredMemory owner) {
 		this.owner = owner;
+		this.span = null;
 	}
 
-	/** Binds a dead object to a block or, with a root, to part of the root's block. */
-	void bind(Extent extent, int offset, int capacity, @Nullable RegisteredBuffer root) {
-		if (this.extent != extent || this.offset != offset || this.capacity != capacity) {
-			this.view = null;
-		}
-		this.extent = extent;
-		this.offset = offset;
-		this.capacity = capacity;
-		this.root = root;
-	}
-
+	/** Begins to live, with one reference. */
 	void activate(int lengthBytes) {
+		if (this.filled) {
+			int written = FillPattern.find(boundExtent().memory(), this.offset, this.capacity);
+			if (written >= 0) {
+				throw new IllegalStateException("memory was written after its release, at byte "
+						+ (written - this.offset) + " of a block of " + this.capacity);
+			}
+		}
 		this.length = lengthBytes;
 		REFERENCES.setRelease(this, 1);
+	}
+
+	/** Another object for the same block, whose memory is filled with a pattern. */
+	RegisteredBuffer successor() {
+		FillPattern.write(boundExtent().memory(), this.offset, this.capacity);
+		RegisteredBuffer successor = new RegisteredBuffer(this.owner, span(), this.offset);
+		successor.filled = true;
+		return successor;
+	}
+
+	/** Replaces what follows the buffer to find out whether it is lost. */
+	@Nullable LeakTrack follow(@Nullable LeakTrack track) {
+		LeakTrack before = this.track;
+		if (before != track) {
+			this.track = track;
+		}
+		return before;
+	}
+
+	boolean isBlock() {
+		return this.span != null;
+	}
+
+	/** The span of a block. */
+	Span span() {
+		return Objects.requireNonNull(this.span);
+	}
+
+	/** The extent, also of a buffer that is released. */
+	Extent boundExtent() {
+		return Objects.requireNonNull(this.extent);
+	}
+
+	/** The capacity, also of a buffer that is released. */
+	int blockBytes() {
+		return this.capacity;
 	}
 
 	/** Number of bytes asked for. */
@@ -174,8 +234,7 @@ public final class RegisteredBuffer {
 		return this;
 	}
 
-	/** Retains unless the buffer is released already. */
-	boolean tryRetain() {
+	private boolean tryRetain() {
 		for (;;) {
 			int count = (int) REFERENCES.getAcquire(this);
 			if (count <= 0) {
@@ -213,6 +272,9 @@ public final class RegisteredBuffer {
 	private void free() {
 		RegisteredBuffer root = this.root;
 		if (root != null) {
+			this.root = null;
+			this.extent = null;
+			this.view = null;
 			this.owner.recycleSlice(this);
 			root.release();
 		}
@@ -232,7 +294,10 @@ public final class RegisteredBuffer {
 		RegisteredBuffer root = (this.root != null) ? this.root : this;
 		root.retain();
 		RegisteredBuffer slice = this.owner.sliceObject();
-		slice.bind(extent(), this.offset + offsetBytes, lengthBytes, root);
+		slice.root = root;
+		slice.extent = this.extent;
+		slice.offset = this.offset + offsetBytes;
+		slice.capacity = lengthBytes;
 		slice.activate(lengthBytes);
 		return slice;
 	}
@@ -244,24 +309,16 @@ public final class RegisteredBuffer {
 	 */
 	public RegisteredBuffer touch(Object hint) {
 		checkAlive();
+		LeakTrack track = (this.root != null) ? this.root.track : this.track;
+		if (track != null) {
+			track.touch(hint);
+		}
 		return this;
 	}
 
-	Extent extent() {
+	private Extent extent() {
 		checkAlive();
-		return Objects.requireNonNull(this.extent);
-	}
-
-	Extent freedExtent() {
-		return Objects.requireNonNull(this.extent);
-	}
-
-	int freedOffset() {
-		return this.offset;
-	}
-
-	int freedCapacity() {
-		return this.capacity;
+		return boundExtent();
 	}
 
 	private void checkAlive() {

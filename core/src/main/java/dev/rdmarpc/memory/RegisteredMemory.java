@@ -17,26 +17,17 @@
 package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A pool of memory that is registered with one or more devices. Grows by extents from
- * {@link MemoryOptions#initialBytes()} to {@link MemoryOptions#maxBytes()} and gives them
- * back.
+ * A pool of memory that is registered with one or more devices: a general allocator.
+ * Grows by extents from {@link MemoryOptions#initialBytes()} to
+ * {@link MemoryOptions#maxBytes()} and gives them back. Allocating and releasing allocate
+ * nothing on the heap in the steady state.
  *
  * <p>
  * Thread-safe; buffers may be released by any thread.
@@ -45,31 +36,39 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RegisteredMemory.class);
 
-	private static final int UNIT_BYTES = 64;
+	private static final int MAX_SITES = 10;
 
 	private final MemoryOptions options;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final boolean paranoid;
 
-	private final Condition released = this.lock.newCondition();
+	private final @Nullable LeakDetector leakDetector;
 
-	private final List<MemoryAttachment> attachments = new ArrayList<>();
+	private final Registrar registrar = new Registrar();
 
-	/** The pool's extents in the order of their creation, each with its free ranges. */
-	private final Map<Extent, FreeRanges> extents = new LinkedHashMap<>();
+	private final UserRegistrations users;
 
-	private final IdentityHashMap<ByteBuffer, RegisteredBuffer> userBuffers = new IdentityHashMap<>();
+	private final Extents extents;
 
-	private final ArrayDeque<RegisteredBuffer> objects = new ArrayDeque<>();
+	private final Waiters waiters = new Waiters();
 
-	private final ConcurrentLinkedDeque<RegisteredBuffer> sliceObjects = new ConcurrentLinkedDeque<>();
+	private final BlockAllocator blocks;
 
-	private final MemoryCounters metrics = new MemoryCounters();
+	private final MemoryCounters metrics;
 
-	private boolean closed;
+	/** How many extents there had been when a refusal was logged: once at each height. */
+	private final AtomicLong refusedAt = new AtomicLong(-1);
+
+	private volatile boolean closed;
 
 	private RegisteredMemory(MemoryOptions options) {
 		this.options = options;
+		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
+		this.leakDetector = LeakDetector.of(options.leakDetection());
+		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
+		this.extents = new Extents(options, this.registrar);
+		this.blocks = new BlockAllocator(this, this.extents, this.waiters);
+		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
 
 	/**
@@ -78,16 +77,7 @@ public final class RegisteredMemory implements AutoCloseable {
 	 */
 	public static RegisteredMemory create(MemoryOptions options) {
 		RegisteredMemory memory = new RegisteredMemory(options);
-		memory.lock.lock();
-		try {
-			while (memory.metrics.registeredBytes() < options.initialBytes()) {
-				memory.grow((int) Math.min(options.extentBytes(),
-						options.initialBytes() - memory.metrics.registeredBytes()));
-			}
-		}
-		finally {
-			memory.lock.unlock();
-		}
+		memory.extents.open();
 		return memory;
 	}
 
@@ -101,56 +91,18 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws RuntimeException what the hook threw; nothing is attached then
 	 */
 	public MemoryAttachment attach(RegistrationHook hook) {
-		this.lock.lock();
+		this.registrar.lock().lock();
 		try {
 			checkOpen();
-			MemoryAttachment attachment = new MemoryAttachment(this, hook, freeIndex());
-			List<Extent> registered = new ArrayList<>();
-			boolean complete = false;
-			try {
-				for (Extent extent : allExtents()) {
-					extent.register(attachment);
-					registered.add(extent);
-				}
-				complete = true;
-			}
-			finally {
-				if (!complete) {
-					registered.forEach((extent) -> extent.deregister(attachment));
-				}
-			}
-			this.attachments.add(attachment);
-			return attachment;
+			return this.registrar.attach(this, hook);
 		}
 		finally {
-			this.lock.unlock();
+			this.registrar.lock().unlock();
 		}
-	}
-
-	private int freeIndex() {
-		BitSet used = new BitSet();
-		this.attachments.forEach((attachment) -> used.set(attachment.index()));
-		return used.nextClearBit(0);
-	}
-
-	private List<Extent> allExtents() {
-		List<Extent> all = new ArrayList<>(this.extents.keySet());
-		this.userBuffers.values().forEach((buffer) -> all.add(buffer.freedExtent()));
-		return all;
 	}
 
 	void detach(MemoryAttachment attachment) {
-		this.lock.lock();
-		try {
-			if (!attachment.isClosed()) {
-				attachment.markClosed();
-				this.attachments.remove(attachment);
-				allExtents().forEach((extent) -> extent.deregister(attachment));
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
+		this.registrar.detach(attachment);
 	}
 
 	/**
@@ -161,33 +113,53 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws MemoryExhaustedException when there was still no memory
 	 */
 	public RegisteredBuffer allocate(int lengthBytes) {
-		this.lock.lock();
+		check(lengthBytes);
+		RegisteredBuffer block = this.blocks.take(lengthBytes);
+		return activate((block != null) ? block : allocateSlowly(lengthBytes), lengthBytes);
+	}
+
+	private RegisteredBuffer allocateSlowly(int lengthBytes) {
+		MemoryExhaustedException refused = null;
+		RegisteredBuffer block = null;
 		try {
-			RegisteredBuffer buffer = allocateLocked(lengthBytes);
-			long remaining = this.options.allocationTimeout().toNanos();
-			if (buffer == null && remaining > 0) {
-				this.metrics.waits.incrementAndGet();
-			}
-			while (buffer == null && remaining > 0) {
-				try {
-					remaining = this.released.awaitNanos(remaining);
-				}
-				catch (InterruptedException ex) {
-					Thread.currentThread().interrupt();
-					remaining = 0;
-				}
-				buffer = allocateLocked(lengthBytes);
-			}
-			if (buffer == null) {
-				this.metrics.failures.incrementAndGet();
-				throw new MemoryExhaustedException("no registered memory for " + lengthBytes + " bytes: "
-						+ this.metrics.allocatedBytes() + " of " + this.options.maxBytes() + " in use", null);
-			}
-			return buffer;
+			block = allocateAnywhere(lengthBytes);
 		}
-		finally {
-			this.lock.unlock();
+		catch (MemoryExhaustedException ex) {
+			refused = ex;
 		}
+		long timeoutNanos = this.options.allocationTimeout().toNanos();
+		if (block == null && timeoutNanos > 0) {
+			this.metrics.waits.incrementAndGet();
+			boolean grow = refused == null;
+			try {
+				block = this.waiters.await(() -> allocateAgain(lengthBytes, grow), timeoutNanos);
+			}
+			catch (MemoryExhaustedException ex) {
+				refused = ex;
+			}
+		}
+		if (block == null) {
+			this.metrics.failures.incrementAndGet();
+			throw new MemoryExhaustedException(
+					"no registered memory for " + lengthBytes + " bytes: " + this.metrics.allocatedBytes()
+							+ " of at most " + this.options.maxBytes() + " in use" + suffix(refused),
+					refused);
+		}
+		return block;
+	}
+
+	private static String suffix(@Nullable MemoryExhaustedException refused) {
+		return (refused != null) ? ", and " + refused.getMessage() : "";
+	}
+
+	private @Nullable RegisteredBuffer allocateAnywhere(int lengthBytes) {
+		RegisteredBuffer block = this.blocks.takeOrGrow(lengthBytes);
+		return (block != null) ? block : this.blocks.scrape(lengthBytes, true);
+	}
+
+	private @Nullable RegisteredBuffer allocateAgain(int lengthBytes, boolean grow) {
+		checkOpen();
+		return grow ? allocateAnywhere(lengthBytes) : this.blocks.scrape(lengthBytes, false);
 	}
 
 	/**
@@ -198,156 +170,103 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * when the budget is spent
 	 */
 	public @Nullable RegisteredBuffer tryAllocate(int lengthBytes) {
-		this.lock.lock();
-		try {
-			RegisteredBuffer buffer;
+		check(lengthBytes);
+		RegisteredBuffer block = this.blocks.take(lengthBytes);
+		if (block == null) {
 			try {
-				buffer = allocateLocked(lengthBytes);
+				block = allocateAnywhere(lengthBytes);
 			}
 			catch (MemoryExhaustedException ex) {
-				logger.warn("Cannot grow registered memory", ex);
-				buffer = null;
+				if (this.refusedAt.getAndSet(this.extents.added()) != this.extents.added()) {
+					logger.warn("Cannot grow registered memory", ex);
+				}
+				block = this.blocks.scrape(lengthBytes, false);
 			}
-			if (buffer == null) {
-				this.metrics.failures.incrementAndGet();
-			}
-			return buffer;
 		}
-		finally {
-			this.lock.unlock();
+		if (block == null) {
+			this.metrics.failures.incrementAndGet();
+			return null;
 		}
+		return activate(block, lengthBytes);
 	}
 
-	private @Nullable RegisteredBuffer allocateLocked(int lengthBytes) {
+	private void check(int lengthBytes) {
 		checkOpen();
 		if (lengthBytes < 0 || lengthBytes > MemoryOptions.MAX_EXTENT_BYTES) {
 			throw new IllegalArgumentException(
 					"length " + lengthBytes + " (expected: from 0 to " + MemoryOptions.MAX_EXTENT_BYTES + ")");
 		}
-		int capacity = Math.max(UNIT_BYTES, (lengthBytes + UNIT_BYTES - 1) & -UNIT_BYTES);
-		for (Map.Entry<Extent, FreeRanges> entry : this.extents.entrySet()) {
-			int offset = entry.getValue().find(capacity);
-			if (offset >= 0) {
-				return take(entry.getKey(), entry.getValue(), offset, capacity, lengthBytes);
-			}
-		}
-		int needed = (capacity + MemoryOptions.PAGE_BYTES - 1) & -MemoryOptions.PAGE_BYTES;
-		long left = this.options.maxBytes() - this.metrics.registeredBytes();
-		if (needed > left) {
-			return null;
-		}
-		Extent extent = grow((int) Math.min(left, Math.max(needed, this.options.extentBytes())));
-		return take(extent, Objects.requireNonNull(this.extents.get(extent)), 0, capacity, lengthBytes);
 	}
 
-	private RegisteredBuffer take(Extent extent, FreeRanges free, int offset, int capacity, int lengthBytes) {
-		free.take(offset, capacity);
-		RegisteredBuffer buffer = this.objects.poll();
-		if (buffer == null) {
-			buffer = new RegisteredBuffer(this);
-		}
-		this.metrics.allocatedBytes.addAndGet(capacity);
-		this.metrics.allocations.incrementAndGet();
-		buffer.bind(extent, offset, capacity, null);
+	private RegisteredBuffer activate(RegisteredBuffer buffer, int lengthBytes) {
 		buffer.activate(lengthBytes);
+		if (this.leakDetector != null) {
+			buffer.follow(this.leakDetector.follow(buffer));
+		}
 		return buffer;
 	}
 
-	private Extent grow(int lengthBytes) {
-		Extent extent = Extent.allocate(lengthBytes);
-		try {
-			extent.registerAll(this.attachments);
-		}
-		catch (RuntimeException ex) {
-			throw new MemoryExhaustedException(
-					"a device refused to register another extent of " + lengthBytes + " bytes", ex);
-		}
-		this.extents.put(extent, new FreeRanges(lengthBytes));
-		this.metrics.extents.incrementAndGet();
-		this.metrics.registeredBytes.addAndGet(lengthBytes);
-		return extent;
-	}
-
 	/**
-	 * Registers memory of the user's own: the bytes from position to limit. The same
-	 * buffer again gives the same registration as long as it has not been released as
-	 * often as it was registered.
-	 * @param direct a direct buffer; stays reachable until released
-	 * @return the buffer, owned by the caller
+	 * Registers memory of the user's own: the bytes from position to limit.
+	 *
+	 * <p>
+	 * The same buffer object with the same position and limit again gives the same
+	 * regions. They are kept when all buffers are released, for the next time, and keep
+	 * the memory reachable; when what is kept exceeds
+	 * {@link MemoryOptions#registrationCacheBytes()}, or when a device refuses more, the
+	 * longest unused are dropped. Memory that is to be freed by other means than the
+	 * garbage collector must be {@link #forget forgotten} before.
+	 * @param direct a direct buffer; stays reachable until forgotten or dropped
+	 * @return a buffer, owned by the caller
+	 * @throws MemoryExhaustedException when a device refuses
 	 */
 	public RegisteredBuffer register(ByteBuffer direct) {
 		if (!direct.isDirect() || !direct.hasRemaining()) {
 			throw new IllegalArgumentException(direct + " (expected: a direct buffer that is not empty)");
 		}
-		this.lock.lock();
-		try {
-			checkOpen();
-			RegisteredBuffer known = this.userBuffers.get(direct);
-			if (known != null && known.freedCapacity() == direct.remaining() && known.tryRetain()) {
-				return known;
-			}
-			Extent extent = new Extent(direct.slice());
-			extent.registerAll(this.attachments);
-			RegisteredBuffer buffer = new RegisteredBuffer(this);
-			buffer.bind(extent, 0, extent.lengthBytes(), null);
-			buffer.activate(extent.lengthBytes());
-			this.userBuffers.put(direct, buffer);
-			this.metrics.userBytes.addAndGet(extent.lengthBytes());
-			this.metrics.allocations.incrementAndGet();
-			return buffer;
-		}
-		finally {
-			this.lock.unlock();
-		}
+		checkOpen();
+		RegisteredBuffer buffer = new RegisteredBuffer(this, this.users.use(direct));
+		this.blocks.countAllocation();
+		return activate(buffer, buffer.blockBytes());
 	}
 
+	/**
+	 * Drops the registrations of a buffer that was {@link #register registered}: at once,
+	 * or with the last release if they are in use. The next time it is registered anew.
+	 * @param direct the same object; borrowed
+	 * @return whether there was one
+	 */
+	public boolean forget(ByteBuffer direct) {
+		return this.users.forget(direct);
+	}
+
+	/** Takes back a buffer that was released for the last time. */
 	void free(RegisteredBuffer buffer) {
-		this.lock.lock();
-		try {
-			this.metrics.frees.incrementAndGet();
-			Extent extent = buffer.freedExtent();
-			FreeRanges free = this.extents.get(extent);
-			if (free != null) {
-				free.release(buffer.freedOffset(), buffer.freedCapacity());
-				this.metrics.allocatedBytes.addAndGet(-buffer.freedCapacity());
-				this.objects.push(buffer);
-				giveBack(extent, free);
-				this.released.signalAll();
-			}
-			else if (!this.closed) {
-				this.userBuffers.values().remove(buffer);
-				this.attachments.forEach(extent::deregister);
-				this.metrics.userBytes.addAndGet(-extent.lengthBytes());
-			}
+		LeakTrack track = buffer.follow(null);
+		if (track != null && this.leakDetector != null) {
+			this.leakDetector.end(track);
 		}
-		finally {
-			this.lock.unlock();
+		if (!buffer.isBlock()) {
+			this.users.release(buffer.boundExtent());
+			this.blocks.countFree(0);
 		}
-	}
-
-	/** Gives an extent back that is free, when there is another one like it. */
-	private void giveBack(Extent extent, FreeRanges free) {
-		long left = this.metrics.registeredBytes() - extent.lengthBytes();
-		if (left >= this.options.initialBytes() && free.isFree()
-				&& this.extents.entrySet()
-					.stream()
-					.anyMatch((other) -> other.getKey() != extent && other.getValue().isFree())) {
-			this.extents.remove(extent);
-			this.metrics.extents.decrementAndGet();
-			this.attachments.forEach(extent::deregister);
-			this.metrics.registeredBytes.set(left);
-			this.objects.clear();
-			this.sliceObjects.clear();
+		else if (this.closed) {
+			this.blocks.countFree(buffer.blockBytes());
+		}
+		else {
+			this.blocks.give(this.paranoid ? buffer.successor() : buffer);
 		}
 	}
 
 	RegisteredBuffer sliceObject() {
-		RegisteredBuffer slice = this.sliceObjects.poll();
+		RegisteredBuffer slice = this.paranoid ? null : this.blocks.takeSlice();
 		return (slice != null) ? slice : new RegisteredBuffer(this);
 	}
 
 	void recycleSlice(RegisteredBuffer slice) {
-		this.sliceObjects.push(slice);
+		if (!this.paranoid) {
+			this.blocks.giveSlice(slice);
+		}
 	}
 
 	/** The counters. */
@@ -368,29 +287,43 @@ public final class RegisteredMemory implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.lock.lock();
+		this.registrar.lock().lock();
 		try {
-			this.closed = true;
-			List.copyOf(this.attachments).forEach(this::detach);
-			this.extents.clear();
-			this.userBuffers.clear();
-			this.objects.clear();
-			this.sliceObjects.clear();
-			this.metrics.registeredBytes.set(0);
-			this.metrics.extents.set(0);
-			this.metrics.userBytes.set(0);
-			this.released.signalAll();
-			long outstanding = this.metrics.outstanding();
-			if (outstanding != 0) {
-				String message = outstanding + " buffers outstanding when registered memory was closed";
-				logger.warn(message);
-				if (this.options.leakDetection() == LeakDetection.PARANOID) {
-					throw new IllegalStateException(message);
-				}
+			if (this.closed) {
+				return;
 			}
+			this.closed = true;
+			this.extents.close();
+			this.registrar.close();
 		}
 		finally {
-			this.lock.unlock();
+			this.registrar.lock().unlock();
+		}
+		this.users.close();
+		this.blocks.close();
+		this.waiters.signal();
+		reportOutstanding();
+	}
+
+	private void reportOutstanding() {
+		long leaks = this.metrics.leaks();
+		long outstanding = this.metrics.outstanding();
+		if (outstanding != 0) {
+			String message = outstanding + " buffers outstanding when registered memory was closed, " + leaks
+					+ " of them lost";
+			IllegalStateException report = new IllegalStateException(message);
+			if (this.leakDetector != null) {
+				this.leakDetector.sites(MAX_SITES).forEach(report::addSuppressed);
+			}
+			if (this.paranoid) {
+				throw report;
+			}
+			if (report.getSuppressed().length > 0) {
+				logger.warn(message, report);
+			}
+			else {
+				logger.warn(message);
+			}
 		}
 	}
 

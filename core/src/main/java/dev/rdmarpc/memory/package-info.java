@@ -76,6 +76,12 @@
  *
  * <p>
  * Every path that ends early gives everything back.
+ *
+ * <p>
+ * A buffer of the user's own memory
+ * ({@link dev.rdmarpc.memory.RegisteredMemory#register}) is owned like any other; the
+ * memory behind it stays the user's, and stays registered until it is forgotten or
+ * dropped from the cache of registrations.
  */
 @NullMarked
 package dev.rdmarpc.memory;

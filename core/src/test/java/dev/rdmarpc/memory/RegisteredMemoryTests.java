@@ -26,7 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -131,20 +130,6 @@ class RegisteredMemoryTests {
 		assertThatIllegalStateException().isThrownBy(() -> early.region(attachment));
 		early.release();
 		late.release();
-	}
-
-	@Test
-	void refusingHookRollsTheExtentBack() {
-		this.memory.attach(this.hook);
-		RecordingHook second = new RecordingHook();
-		this.memory.attach(second);
-		second.registrationsLeft.set(0);
-		assertThatExceptionOfType(MemoryExhaustedException.class)
-			.isThrownBy(() -> this.memory.allocate(EXTENT_BYTES + 1))
-			.withRootCauseInstanceOf(IllegalStateException.class);
-		assertThat(this.hook.regions).hasSize(1);
-		assertThat(second.regions).hasSize(1);
-		assertThat(this.memory.metrics().registeredBytes()).isEqualTo(EXTENT_BYTES);
 	}
 
 	@Test

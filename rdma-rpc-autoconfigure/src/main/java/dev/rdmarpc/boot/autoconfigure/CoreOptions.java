@@ -60,7 +60,12 @@ final class CoreOptions {
 				PropertyCheck.bytes(prefix + "extent", memory.extent(), page, MemoryOptions.MAX_EXTENT_BYTES, page),
 				PropertyCheck.bytes(prefix + "thread-cache", memory.threadCache(), 0, Integer.MAX_VALUE, 1),
 				PropertyCheck.notNegative(prefix + "allocation-timeout", memory.allocationTimeout()),
-				memory.leakDetection());
+				memory.leakDetection(), bytes(prefix + "registration-cache", memory.registrationCache()));
+	}
+
+	private static long bytes(String name, DataSize value) {
+		PropertyCheck.that(!value.isNegative(), name, value, "at least 0B");
+		return value.toBytes();
 	}
 
 	static TransportOptions transport(RdmaRpcProperties properties) {

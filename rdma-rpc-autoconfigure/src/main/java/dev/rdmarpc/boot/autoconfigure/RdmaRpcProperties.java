@@ -66,13 +66,17 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param max Budget. The pool never registers more; calls that find none wait, then
 	 * fail with RESOURCE_EXHAUSTED. A multiple of 4KB.
 	 * @param extent By how much the pool grows and shrinks. A multiple of 4KB.
-	 * @param threadCache Free memory that a thread may keep for itself. 0 for none.
+	 * @param threadCache Free memory that a thread may keep for itself. 0 for none. All
+	 * threads together keep at most a quarter of max.
 	 * @param allocationTimeout How long an allocation waits for others to release.
 	 * @param leakDetection How hard to look for buffers that are never released.
+	 * @param registrationCache How much memory of the application's own stays registered
+	 * when it is not in use.
 	 */
 	public record Memory(@DefaultValue("16MB") DataSize initial, @DefaultValue("256MB") DataSize max,
 			@DefaultValue("4MB") DataSize extent, @DefaultValue("1MB") DataSize threadCache,
-			@DefaultValue("100ms") Duration allocationTimeout, @DefaultValue("disabled") LeakDetection leakDetection) {
+			@DefaultValue("100ms") Duration allocationTimeout, @DefaultValue("disabled") LeakDetection leakDetection,
+			@DefaultValue("64MB") DataSize registrationCache) {
 
 	}
 

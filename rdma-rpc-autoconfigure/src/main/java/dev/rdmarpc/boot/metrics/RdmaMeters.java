@@ -41,6 +41,15 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Extents of the pool. */
 	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents"),
 
+	/** Extents registered; if it keeps growing, the pool grows and shrinks in turns. */
+	MEMORY_EXTENTS_ADDED("rdma.memory.extents.added", Meter.Type.COUNTER, "extents"),
+
+	/** Extents given back. */
+	MEMORY_EXTENTS_REMOVED("rdma.memory.extents.removed", Meter.Type.COUNTER, "extents"),
+
+	/** Registrations of the application's own memory that were there already. */
+	MEMORY_REGISTRATION_HITS("rdma.memory.registration.hits", Meter.Type.COUNTER, "registrations"),
+
 	/** Buffers in use, posted receives included. */
 	MEMORY_BUFFERS("rdma.memory.buffers", Meter.Type.GAUGE, "buffers"),
 

@@ -57,6 +57,9 @@ public class RdmaTransportMetrics implements MeterBinder {
 		gauge(registry, RdmaMeters.MEMORY_CACHED, metrics, MemoryMetrics::cachedBytes);
 		gauge(registry, RdmaMeters.MEMORY_USER, metrics, MemoryMetrics::userBytes);
 		gauge(registry, RdmaMeters.MEMORY_EXTENTS, metrics, MemoryMetrics::extents);
+		counter(registry, RdmaMeters.MEMORY_EXTENTS_ADDED, metrics, MemoryMetrics::extentsAdded);
+		counter(registry, RdmaMeters.MEMORY_EXTENTS_REMOVED, metrics, MemoryMetrics::extentsRemoved);
+		counter(registry, RdmaMeters.MEMORY_REGISTRATION_HITS, metrics, MemoryMetrics::registrationHits);
 		gauge(registry, RdmaMeters.MEMORY_BUFFERS, metrics, MemoryMetrics::outstanding);
 		counter(registry, RdmaMeters.MEMORY_ALLOCATIONS, metrics, MemoryMetrics::allocations);
 		counter(registry, RdmaMeters.MEMORY_WAITS, metrics, MemoryMetrics::waits);

@@ -1,0 +1,235 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.memory;
+
+import java.util.function.ToLongFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds blocks: in the thread's cache, then in the size class, then in the extents; large
+ * ones are runs of pages. Thread-safe.
+ *
+ * <p>
+ * Implementation notes. A block in use belongs to whoever has its buffer. A free one
+ * belongs to exactly one place, under the lock of that place: a {@link ThreadCache}, the
+ * {@link Span} in its {@link SizeClassPool}, or the pages of its extent in
+ * {@link Extents}. Locks are taken in this order: cache, size class, extents. Each
+ * hand-over from one thread to the next goes through one of these locks, so whoever
+ * allocates a block sees all that its last user did. Extents are registered and
+ * deregistered while none of these locks is held.
+ */
+final class BlockAllocator {
+
+	private final RegisteredMemory owner;
+
+	private final SizeClassPool[] pools = new SizeClassPool[SizeClasses.COUNT];
+
+	private final ThreadCaches caches;
+
+	private final Extents extents;
+
+	private final Waiters waiters;
+
+	BlockAllocator(RegisteredMemory owner, Extents extents, Waiters waiters) {
+		this.owner = owner;
+		this.extents = extents;
+		this.waiters = waiters;
+		for (int sizeClass = 0; sizeClass < this.pools.length; sizeClass++) {
+			this.pools[sizeClass] = new SizeClassPool(owner, extents, sizeClass);
+		}
+		this.caches = new ThreadCaches(owner.options(), extents, this.pools);
+	}
+
+	/** Takes a block from what there is, or none. */
+	@Nullable RegisteredBuffer take(int lengthBytes) {
+		if (lengthBytes > SizeClasses.MAX_BYTES) {
+			return takePages(pagesFor(lengthBytes));
+		}
+		ThreadCache cache = this.caches.lock();
+		try {
+			return cache.take(SizeClasses.indexOf(lengthBytes), this.waiters.any());
+		}
+		finally {
+			cache.unlock();
+		}
+	}
+
+	private @Nullable RegisteredBuffer takePages(int pages) {
+		Span span = this.extents.takeSpan(pages, Span.LARGE);
+		return (span != null) ? counted(span.take(this.owner)) : null;
+	}
+
+	private RegisteredBuffer counted(RegisteredBuffer block) {
+		ThreadCache cache = this.caches.lock();
+		cache.countAllocation(block.blockBytes());
+		cache.unlock();
+		return block;
+	}
+
+	/**
+	 * Takes a block, growing if need be.
+	 * @return {@code null} when the budget is spent
+	 * @throws MemoryExhaustedException when the process has no memory or a device refuses
+	 */
+	@Nullable RegisteredBuffer takeOrGrow(int lengthBytes) {
+		int pages = spanPages(lengthBytes);
+		this.caches.flushOrphans();
+		trim();
+		RegisteredBuffer block = null;
+		boolean again = true;
+		while (block == null && again) {
+			long seen = this.extents.added();
+			block = take(lengthBytes);
+			again = block == null && this.extents.grow(pages, seen);
+		}
+		settle();
+		return block;
+	}
+
+	/**
+	 * Takes a block after collecting all that is free anywhere.
+	 * @param grow whether extents may be exchanged for one that fits
+	 * @return {@code null} when there is nothing left that could be used
+	 * @throws MemoryExhaustedException when the process has no memory or a device refuses
+	 */
+	@Nullable RegisteredBuffer scrape(int lengthBytes, boolean grow) {
+		this.caches.flush();
+		trim();
+		RegisteredBuffer block = take(lengthBytes);
+		if (block == null && grow) {
+			this.extents.makeRoom(spanPages(lengthBytes));
+			block = takeOrGrow(lengthBytes);
+		}
+		if (block == null && lengthBytes <= SizeClasses.MAX_BYTES) {
+			block = scrapeAnother(lengthBytes, grow);
+		}
+		settle();
+		return block;
+	}
+
+	/** A block of another kind than it should be: just pages, or of a larger class. */
+	private @Nullable RegisteredBuffer scrapeAnother(int lengthBytes, boolean grow) {
+		int pages = pagesFor(lengthBytes);
+		long seen = this.extents.added();
+		RegisteredBuffer block = takePages(pages);
+		if (block == null && grow && this.extents.grow(pages, seen)) {
+			block = takePages(pages);
+		}
+		for (int larger = SizeClasses.indexOf(lengthBytes) + 1; block == null && larger < this.pools.length; larger++) {
+			block = this.pools[larger].take(false);
+			if (block != null) {
+				counted(block);
+			}
+		}
+		return block;
+	}
+
+	/** Takes a released block back and wakes who waits for it. */
+	void give(RegisteredBuffer block) {
+		Span span = block.span();
+		ThreadCache cache = this.caches.lock();
+		try {
+			if (span.sizeClass() == Span.LARGE) {
+				cache.countFree(span.blockBytes());
+			}
+			else {
+				cache.give(block, span.sizeClass(), this.waiters.any());
+			}
+		}
+		finally {
+			cache.unlock();
+		}
+		if (span.sizeClass() == Span.LARGE) {
+			span.give(block);
+			this.extents.giveSpan(span);
+		}
+		settle();
+		if (this.waiters.any()) {
+			this.waiters.signal();
+		}
+	}
+
+	private void trim() {
+		for (SizeClassPool pool : this.pools) {
+			pool.trim();
+		}
+	}
+
+	/** Lets extents go that are not needed. The caller holds no lock. */
+	private void settle() {
+		if (this.extents.pollScattered()) {
+			this.caches.flush();
+			trim();
+		}
+		if (this.extents.isUnsettled()) {
+			this.extents.settle();
+		}
+	}
+
+	/** Takes an unused object for a slice, if there is one. */
+	@Nullable RegisteredBuffer takeSlice() {
+		ThreadCache cache = this.caches.lock();
+		RegisteredBuffer slice = cache.takeSlice();
+		cache.unlock();
+		return slice;
+	}
+
+	/** Takes the object of a released slice. */
+	void giveSlice(RegisteredBuffer slice) {
+		ThreadCache cache = this.caches.lock();
+		cache.giveSlice(slice);
+		cache.unlock();
+	}
+
+	/** Counts the allocation of a buffer that is no block. */
+	void countAllocation() {
+		ThreadCache cache = this.caches.lock();
+		cache.countAllocation(0);
+		cache.unlock();
+	}
+
+	/** Counts the release of a buffer that is no block, or that comes after the end. */
+	void countFree(int blockBytes) {
+		ThreadCache cache = this.caches.lock();
+		cache.countFree(blockBytes);
+		cache.unlock();
+	}
+
+	/** A counter of the caches, over all of them. */
+	long sum(ToLongFunction<ThreadCache> counter) {
+		return this.caches.sum(counter);
+	}
+
+	/** Forgets all blocks. */
+	void close() {
+		this.caches.close();
+		for (SizeClassPool pool : this.pools) {
+			pool.close();
+		}
+	}
+
+	private static int pagesFor(int lengthBytes) {
+		return (lengthBytes + MemoryOptions.PAGE_BYTES - 1) / MemoryOptions.PAGE_BYTES;
+	}
+
+	private static int spanPages(int lengthBytes) {
+		return (lengthBytes > SizeClasses.MAX_BYTES) ? pagesFor(lengthBytes)
+				: SizeClasses.spanPages(SizeClasses.indexOf(lengthBytes));
+	}
+
+}

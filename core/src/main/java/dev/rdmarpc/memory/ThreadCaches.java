@@ -1,0 +1,179 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.memory;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.function.ToLongFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The thread caches of a pool, and which one a thread uses. There is a fixed number of
+ * them, so together they keep a bounded part of the budget. Thread-safe.
+ *
+ * <p>
+ * Implementation notes. A platform thread gets a cache of its own while there is one
+ * without a living owner, with all that an owner who ended left in it; later threads, and
+ * virtual ones, share one chosen by their identity. Sharing is safe because every cache
+ * has a lock; if it is taken the thread goes on to the next cache, so a thread that was
+ * suspended while it held one delays nobody. What is released can be kept in any cache
+ * and allocated from any other.
+ */
+final class ThreadCaches {
+
+	private static final int MAX_CACHES = 64;
+
+	/** The part of the budget that caches may keep together: 1/4. */
+	private static final int BUDGET_SHIFT = 2;
+
+	private static final @Nullable MethodHandle IS_VIRTUAL = findIsVirtual();
+
+	private final ThreadCache[] caches;
+
+	@SuppressWarnings("ThreadLocalUsage") // a thread has a cache in each pool
+	private final ThreadLocal<@Nullable ThreadCache> own = new ThreadLocal<>();
+
+	ThreadCaches(MemoryOptions options, Extents extents, SizeClassPool[] pools) {
+		long affordable = (options.maxBytes() >> BUDGET_SHIFT) / Math.max(1, options.threadCacheBytes());
+		this.caches = new ThreadCache[(int) Math.max(1, Math.min(MAX_CACHES, affordable))];
+		int maxBytes = (int) Math.min(options.threadCacheBytes(), options.maxBytes() >> BUDGET_SHIFT);
+		for (int index = 0; index < this.caches.length; index++) {
+			this.caches[index] = new ThreadCache(extents, pools, maxBytes);
+		}
+	}
+
+	private static @Nullable MethodHandle findIsVirtual() {
+		try {
+			return MethodHandles.publicLookup()
+				.findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+		}
+		catch (ReflectiveOperationException ex) {
+			return null;
+		}
+	}
+
+	private static boolean isVirtual(Thread thread) {
+		if (IS_VIRTUAL == null) {
+			return false;
+		}
+		try {
+			return (boolean) IS_VIRTUAL.invokeExact(thread);
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A cache for the current thread, locked; to be unlocked by the caller. */
+	ThreadCache lock() {
+		Thread thread = Thread.currentThread();
+		ThreadCache cache = isVirtual(thread) ? null : this.own.get();
+		return (cache != null && cache.tryLock()) ? cache : lockAnother(thread, cache);
+	}
+
+	private ThreadCache lockAnother(Thread thread, @Nullable ThreadCache busy) {
+		int index = indexOf(thread);
+		if (busy == null && !isVirtual(thread)) {
+			ThreadCache cache = assign(thread);
+			this.own.set(cache);
+			if (cache.tryLock()) {
+				return cache;
+			}
+		}
+		for (int tries = 0; tries < this.caches.length; tries++) {
+			ThreadCache cache = this.caches[(index + tries) % this.caches.length];
+			if (cache.tryLock()) {
+				return cache;
+			}
+		}
+		this.caches[index].lock();
+		return this.caches[index];
+	}
+
+	private synchronized ThreadCache assign(Thread thread) {
+		for (ThreadCache cache : this.caches) {
+			if (cache.claim(thread)) {
+				return cache;
+			}
+		}
+		return this.caches[indexOf(thread)];
+	}
+
+	private int indexOf(Thread thread) {
+		return (int) (thread.getId() % this.caches.length);
+	}
+
+	/** Empties all caches. The caller holds no lock. */
+	void flush() {
+		for (ThreadCache cache : this.caches) {
+			cache.lock();
+			try {
+				cache.flushAll();
+			}
+			finally {
+				cache.unlock();
+			}
+		}
+	}
+
+	/** Empties the caches of threads that have ended. The caller holds no lock. */
+	void flushOrphans() {
+		for (ThreadCache cache : this.caches) {
+			if (cache.isOrphaned()) {
+				cache.lock();
+				try {
+					cache.flushAll();
+				}
+				finally {
+					cache.unlock();
+				}
+			}
+		}
+	}
+
+	/** Empties all caches and forgets the threads' objects. The caller holds no lock. */
+	void close() {
+		for (ThreadCache cache : this.caches) {
+			cache.lock();
+			try {
+				cache.close();
+			}
+			finally {
+				cache.unlock();
+			}
+		}
+		this.own.remove();
+	}
+
+	/** A counter, over all caches. The caller holds no lock. */
+	long sum(ToLongFunction<ThreadCache> counter) {
+		long sum = 0;
+		for (ThreadCache cache : this.caches) {
+			cache.lock();
+			try {
+				sum += counter.applyAsLong(cache);
+			}
+			finally {
+				cache.unlock();
+			}
+		}
+		return sum;
+	}
+
+}
