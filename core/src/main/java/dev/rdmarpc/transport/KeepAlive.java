@@ -19,8 +19,9 @@ package dev.rdmarpc.transport;
 /**
  * Watches whether the peer is alive: any frame is a sign of life; after some silence it
  * is asked, after more it is taken for dead. So is one that speaks but for as long grants
- * no credits for what waits to be sent. Before the channel is open only the handshake's
- * time counts.
+ * no credits for what waits to be sent. Nobody is taken for dead without having been
+ * asked and given the time to answer, however late this side looks at the clock. Before
+ * the channel is open only the handshake's time counts.
  *
  * <p>
  * Confined to the loop's driver.
@@ -37,6 +38,10 @@ final class KeepAlive {
 
 	private long lastFedNanos;
 
+	private long lastLookNanos;
+
+	private long askedNanos;
+
 	private boolean asked;
 
 	KeepAlive(ChannelOptions options, long nowNanos) {
@@ -44,6 +49,7 @@ final class KeepAlive {
 		this.handshakeDeadline = nowNanos + options.handshakeTimeoutNanos();
 		this.lastSignNanos = nowNanos;
 		this.lastFedNanos = nowNanos;
+		this.lastLookNanos = nowNanos;
 	}
 
 	/** A frame has arrived. */
@@ -67,10 +73,13 @@ final class KeepAlive {
 					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : "";
 		}
 		long silence = nowNanos - this.lastSignNanos;
-		if (silence > this.options.deadPeerNanos()) {
+		long patience = this.options.deadPeerNanos() - this.options.keepAliveNanos();
+		if (silence > this.options.deadPeerNanos() && this.asked && nowNanos - this.askedNanos >= patience) {
 			return "peer silent for " + silence / NANOS_PER_MILLI + " ms";
 		}
-		if (!starved) {
+		boolean paused = nowNanos - this.lastLookNanos > this.options.keepAliveNanos();
+		this.lastLookNanos = nowNanos;
+		if (!starved || paused) {
 			this.lastFedNanos = nowNanos;
 		}
 		long hunger = nowNanos - this.lastFedNanos;
@@ -84,6 +93,7 @@ final class KeepAlive {
 			return false;
 		}
 		this.asked = true;
+		this.askedNanos = nowNanos;
 		return true;
 	}
 

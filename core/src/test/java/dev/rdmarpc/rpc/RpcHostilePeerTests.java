@@ -243,7 +243,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void silence(boolean afterHandshake) {
-		attack(CHANNEL.withTimeouts(Duration.ofMillis(500), Duration.ofMillis(100), Duration.ofMillis(300)),
+		attack(CHANNEL.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(100), Duration.ofMillis(300)),
 				(fixture) -> {
 					try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
 						if (afterHandshake) {

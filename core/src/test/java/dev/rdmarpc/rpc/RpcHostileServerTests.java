@@ -53,7 +53,7 @@ class RpcHostileServerTests {
 		.withLimits(MESSAGE, 64)
 		.withUnfinished(2 * MESSAGE);
 
-	private static final ChannelOptions IMPATIENT = CHANNEL.withTimeouts(Duration.ofMillis(500), Duration.ofMillis(100),
+	private static final ChannelOptions IMPATIENT = CHANNEL.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(100),
 			Duration.ofMillis(300));
 
 	@ParameterizedTest

@@ -51,8 +51,27 @@ class KeepAliveTests {
 	void silenceEndsAnOpenChannel(ChannelState state) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(10));
+		assertThat(keepAlive.shouldAsk(millis(111))).isTrue();
 		assertThat(keepAlive.problem(state, false, millis(310))).isEmpty();
 		assertThat(keepAlive.problem(state, false, millis(311))).isEqualTo("peer silent for 301 ms");
+	}
+
+	@Test
+	void nobodyIsDeadWhoWasNotAsked() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5000))).as("this side slept").isEmpty();
+		assertThat(keepAlive.shouldAsk(millis(5000))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5199))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5200))).isEqualTo("peer silent for 5200 ms");
+	}
+
+	@Test
+	void sleepOfThisSideIsNoHungerOfThePeer() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.sign(millis(5000));
+		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5000))).isEmpty();
+		keepAlive.sign(millis(5090));
+		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5090))).isEmpty();
 	}
 
 	@Test
