@@ -85,7 +85,7 @@ final class LoopDriver {
 
 	private final LoopMetrics metrics;
 
-	private final long spinNanos;
+	private final SpinBudget spinBudget;
 
 	private final Thread thread;
 
@@ -109,7 +109,7 @@ final class LoopDriver {
 		this.work = work;
 		this.completions = completions;
 		this.metrics = metrics;
-		this.spinNanos = polling.effectiveSpinNanos();
+		this.spinBudget = new SpinBudget(polling, System.nanoTime());
 		this.lastCallerNanos = System.nanoTime() - 2 * STANDBY_NANOS;
 		this.thread = new Thread(this::run, name);
 		this.thread.setDaemon(true);
@@ -218,7 +218,9 @@ final class LoopDriver {
 			long nanos = Math.min(this.awaitUntilNanos - start, remaining(deadlineNanos, start));
 			if (nanos > 0 && this.inbox.isEmpty() && !this.closing) {
 				this.completions.await(nanos);
-				this.metrics.awaited(System.nanoTime() - start);
+				long woken = System.nanoTime();
+				this.metrics.awaited(woken - start);
+				this.spinBudget.slept(woken - start, woken);
 			}
 		}
 		finally {
@@ -252,7 +254,7 @@ final class LoopDriver {
 				if (this.work.turn()) {
 					idleSince = System.nanoTime();
 				}
-				else if (System.nanoTime() - idleSince >= this.spinNanos) {
+				else if (System.nanoTime() - idleSince >= this.spinBudget.nanos()) {
 					await = prepareAwait();
 				}
 			}
@@ -323,7 +325,7 @@ final class LoopDriver {
 			if (this.work.turn()) {
 				idleSince = now;
 			}
-			else if (now - idleSince >= this.spinNanos) {
+			else if (now - idleSince >= this.spinBudget.nanos()) {
 				return prepareAwait();
 			}
 			else {
