@@ -26,18 +26,24 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 /** References owned by a message, given back all at once. */
 final class KeptReferences {
 
-	private @Nullable RegisteredBuffer[] buffers = new RegisteredBuffer[4];
+	private static final int FIRST_LENGTH = 4;
+
+	private static final RegisteredBuffer[] NO_BUFFERS = {};
+
+	private static final SegmentOwner[] NO_OWNERS = {};
+
+	private @Nullable RegisteredBuffer[] buffers = NO_BUFFERS;
 
 	private int bufferCount;
 
-	private @Nullable SegmentOwner[] owners = new SegmentOwner[4];
+	private @Nullable SegmentOwner[] owners = NO_OWNERS;
 
 	private int ownerCount;
 
 	/** Takes ownership of a reference. */
 	void add(RegisteredBuffer buffer) {
 		if (this.bufferCount == this.buffers.length) {
-			this.buffers = Arrays.copyOf(this.buffers, 2 * this.bufferCount);
+			this.buffers = Arrays.copyOf(this.buffers, Math.max(FIRST_LENGTH, 2 * this.bufferCount));
 		}
 		this.buffers[this.bufferCount] = buffer;
 		this.bufferCount++;
@@ -46,7 +52,7 @@ final class KeptReferences {
 	/** Takes ownership of a reference. */
 	void add(SegmentOwner owner) {
 		if (this.ownerCount == this.owners.length) {
-			this.owners = Arrays.copyOf(this.owners, 2 * this.ownerCount);
+			this.owners = Arrays.copyOf(this.owners, Math.max(FIRST_LENGTH, 2 * this.ownerCount));
 		}
 		this.owners[this.ownerCount] = owner;
 		this.ownerCount++;

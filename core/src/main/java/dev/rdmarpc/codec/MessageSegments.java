@@ -17,7 +17,6 @@
 package dev.rdmarpc.codec;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -46,17 +45,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
  */
 public final class MessageSegments {
 
-	private static final int INITIAL_SEGMENTS = 4;
-
-	private @Nullable ByteBuffer[] memory = new ByteBuffer[INITIAL_SEGMENTS];
-
-	private int[] offsets = new int[INITIAL_SEGMENTS];
-
-	private int[] lengths = new int[INITIAL_SEGMENTS];
-
-	private @Nullable RegisteredBuffer[] registered = new RegisteredBuffer[INITIAL_SEGMENTS];
-
-	private int segmentCount;
+	private final SegmentList segments = new SegmentList();
 
 	private int totalBytes;
 
@@ -95,22 +84,30 @@ public final class MessageSegments {
 
 	/** Number of segments. */
 	public int segmentCount() {
-		return this.segmentCount;
+		return this.segments.size();
+	}
+
+	/**
+	 * Number of segments, for a message that does not change and that several threads may
+	 * read.
+	 */
+	public int sharedSegmentCount() {
+		return this.segments.sharedSize();
 	}
 
 	/** The memory of a segment; absolute access only, positions mean nothing. */
 	public ByteBuffer segmentMemory(int index) {
-		return Objects.requireNonNull(this.memory[Objects.checkIndex(index, this.segmentCount)]);
+		return SegmentList.memory(this.segments.source(index));
 	}
 
 	/** The offset of a segment within its memory, in bytes. */
 	public int segmentOffset(int index) {
-		return this.offsets[Objects.checkIndex(index, this.segmentCount)];
+		return this.segments.offset(index);
 	}
 
 	/** The length of a segment, in bytes. */
 	public int segmentLength(int index) {
-		return this.lengths[Objects.checkIndex(index, this.segmentCount)];
+		return this.segments.length(index);
 	}
 
 	/**
@@ -118,7 +115,7 @@ public final class MessageSegments {
 	 * memory. Alive until {@link #clear()}; borrowed.
 	 */
 	public @Nullable RegisteredBuffer segmentBuffer(int index) {
-		return this.registered[Objects.checkIndex(index, this.segmentCount)];
+		return (this.segments.source(index) instanceof RegisteredBuffer buffer) ? buffer : null;
 	}
 
 	/**
@@ -140,20 +137,8 @@ public final class MessageSegments {
 	 */
 	public int copyTo(int fromOffset, ByteBuffer target) {
 		Objects.checkFromToIndex(fromOffset, this.totalBytes, this.totalBytes);
-		int skip = fromOffset;
 		int start = target.position();
-		for (int i = 0; i < this.segmentCount && target.hasRemaining(); i++) {
-			int length = this.lengths[i];
-			if (skip >= length) {
-				skip -= length;
-				continue;
-			}
-			int bytes = Math.min(length - skip, target.remaining());
-			int position = target.position();
-			target.put(position, segmentMemory(i), this.offsets[i] + skip, bytes);
-			target.position(position + bytes);
-			skip = 0;
-		}
+		this.segments.copyTo(fromOffset, target);
 		return target.position() - start;
 	}
 
@@ -173,7 +158,11 @@ public final class MessageSegments {
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
 	public void add(ByteBuffer memory, int offset, int lengthBytes) {
-		add(memory, offset, lengthBytes, null);
+		Objects.checkFromIndexSize(offset, lengthBytes, memory.capacity());
+		count(lengthBytes);
+		if (lengthBytes > 0) {
+			this.segments.join(memory, offset, lengthBytes);
+		}
 	}
 
 	/**
@@ -184,48 +173,51 @@ public final class MessageSegments {
 	 */
 	public void add(RegisteredBuffer buffer, int offsetBytes, int lengthBytes) {
 		Objects.checkFromIndexSize(offsetBytes, lengthBytes, buffer.length());
-		if (lengthBytes == 0) {
-			return;
+		int offset = buffer.offset() + offsetBytes;
+		count(lengthBytes);
+		if (lengthBytes > 0) {
+			this.segments.addOwned(buffer.retain(), offset, lengthBytes);
 		}
-		add(buffer.memory(), buffer.offset() + offsetBytes, lengthBytes, buffer);
-		keep(buffer.retain());
 	}
 
 	/**
-	 * Appends part of a buffer of which it is known that it is registered. Continues the
-	 * last segment if it ends where this begins.
-	 * @param memory the memory, borrowed
-	 * @param offset first byte, absolute
+	 * Appends part of a registered buffer that the caller {@linkplain #keep keeps}.
+	 * @param offset first byte, in {@link RegisteredBuffer#memory()}
 	 * @param lengthBytes number of bytes
-	 * @param within the registered buffer that all of it lies in, {@linkplain #keep kept}
-	 * by the caller; {@code null} for other memory
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
-	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
-	public void add(ByteBuffer memory, int offset, int lengthBytes, @Nullable RegisteredBuffer within) {
-		Objects.checkFromIndexSize(offset, lengthBytes, memory.capacity());
+	public void addKept(RegisteredBuffer buffer, int offset, int lengthBytes) {
+		count(lengthBytes);
+		if (lengthBytes > 0) {
+			this.segments.add(buffer, offset, lengthBytes);
+		}
+	}
+
+	/**
+	 * Appends part of one registered buffer, which the caller {@linkplain #keep keeps},
+	 * and all of another one, which is retained until {@link #clear()}.
+	 * @param frameOffset first byte of the part, in {@link RegisteredBuffer#memory()}
+	 * @param frameBytes number of bytes of the part, at least 1
+	 * @param contentBytes length of the other one
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	public void addKept(RegisteredBuffer frame, int frameOffset, int frameBytes, RegisteredBuffer content,
+			int contentBytes) {
+		if (contentBytes == 0 || (long) frameBytes + contentBytes > this.maxBytes - this.totalBytes) {
+			addKept(frame, frameOffset, frameBytes);
+			add(content, 0, contentBytes);
+			return;
+		}
+		content.retain();
+		this.segments.addPair(frame, frameOffset, frameBytes, content, content.offset(), contentBytes);
+		this.totalBytes += frameBytes + contentBytes;
+	}
+
+	private void count(int lengthBytes) {
 		if (lengthBytes > this.maxBytes - this.totalBytes) {
 			throw new MessageTooLargeException(this.maxBytes);
 		}
-		if (lengthBytes == 0) {
-			return;
-		}
 		this.totalBytes += lengthBytes;
-		int count = this.segmentCount;
-		int last = count - 1;
-		if (last >= 0 && this.memory[last] == memory && this.registered[last] == within
-				&& this.offsets[last] + this.lengths[last] == offset) {
-			this.lengths[last] += lengthBytes;
-			return;
-		}
-		if (count == this.memory.length) {
-			growSegments(count + 1);
-		}
-		this.memory[count] = memory;
-		this.offsets[count] = offset;
-		this.lengths[count] = lengthBytes;
-		this.registered[count] = within;
-		this.segmentCount = count + 1;
 	}
 
 	/**
@@ -235,20 +227,8 @@ public final class MessageSegments {
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
 	public void addAll(MessageSegments others) {
-		if (others.totalBytes > this.maxBytes - this.totalBytes) {
-			throw new MessageTooLargeException(this.maxBytes);
-		}
-		int count = others.segmentCount;
-		int at = this.segmentCount;
-		if (count > this.memory.length - at) {
-			growSegments(at + count);
-		}
-		System.arraycopy(others.memory, 0, this.memory, at, count);
-		System.arraycopy(others.offsets, 0, this.offsets, at, count);
-		System.arraycopy(others.lengths, 0, this.lengths, at, count);
-		System.arraycopy(others.registered, 0, this.registered, at, count);
-		this.segmentCount = at + count;
-		this.totalBytes += others.totalBytes;
+		count(others.totalBytes);
+		this.segments.addAll(others.segments, others.totalBytes);
 	}
 
 	/** Takes ownership of a reference and gives it back with {@link #clear()}. */
@@ -284,33 +264,12 @@ public final class MessageSegments {
 		new SegmentCoalescer(this, true).coalesce(maxSegments, memory);
 	}
 
-	/** Replaces a run of segments by one with the same content. */
-	void replace(int first, int count, ByteBuffer with, int offset, @Nullable RegisteredBuffer within) {
-		int bytes = 0;
-		for (int i = first; i < first + count; i++) {
-			bytes += this.lengths[i];
-		}
-		this.memory[first] = with;
-		this.offsets[first] = offset;
-		this.lengths[first] = bytes;
-		this.registered[first] = within;
-		int tail = this.segmentCount - first - count;
-		System.arraycopy(this.memory, first + count, this.memory, first + 1, tail);
-		System.arraycopy(this.offsets, first + count, this.offsets, first + 1, tail);
-		System.arraycopy(this.lengths, first + count, this.lengths, first + 1, tail);
-		System.arraycopy(this.registered, first + count, this.registered, first + 1, tail);
-		int left = this.segmentCount - count + 1;
-		Arrays.fill(this.memory, left, this.segmentCount, null);
-		Arrays.fill(this.registered, left, this.segmentCount, null);
-		this.segmentCount = left;
-	}
-
-	private void growSegments(int minimum) {
-		int capacity = Math.max(minimum, this.segmentCount * 2);
-		this.memory = Arrays.copyOf(this.memory, capacity);
-		this.offsets = Arrays.copyOf(this.offsets, capacity);
-		this.lengths = Arrays.copyOf(this.lengths, capacity);
-		this.registered = Arrays.copyOf(this.registered, capacity);
+	/**
+	 * Replaces segments by one with the same content.
+	 * @param source a {@link ByteBuffer} or {@link RegisteredBuffer}, kept by the caller
+	 */
+	void replace(int first, int count, Object source, int offset) {
+		this.segments.replace(first, count, source, offset, this.kept);
 	}
 
 	/**
@@ -342,12 +301,14 @@ public final class MessageSegments {
 
 	/** Empties the message, lets go of foreign memory and gives kept references back. */
 	public void clear() {
-		Arrays.fill(this.memory, 0, this.segmentCount, null);
-		Arrays.fill(this.registered, 0, this.segmentCount, null);
-		this.segmentCount = 0;
 		this.totalBytes = 0;
 		this.claimed.reclaim();
-		this.kept.releaseAll();
+		try {
+			this.segments.clear();
+		}
+		finally {
+			this.kept.releaseAll();
+		}
 	}
 
 }

@@ -165,7 +165,7 @@ final class SegmentCoalescer {
 					target.put(at, this.message.segmentMemory(i), this.message.segmentOffset(i), length);
 					at += length;
 				}
-				this.message.replace(index, count, target, at - (int) this.bytes[group], within);
+				this.message.replace(index, count, (within != null) ? within : target, at - (int) this.bytes[group]);
 			}
 			index++;
 		}

@@ -75,7 +75,13 @@ final class EnumShape extends ReferenceShape {
 	@Override
 	@SuppressWarnings("EnumOrdinal") // an index into an array of this process
 	int writeTarget(Object value, SegmentWriter out) {
-		return out.writeString(this.names[((Enum<?>) value).ordinal()]);
+		byte[] name = this.names[((Enum<?>) value).ordinal()];
+		int at = out.reserve(OFFSET_BYTES + name.length + 1, OFFSET_BYTES, 0);
+		ByteBuffer memory = out.memory();
+		memory.putInt(at, name.length);
+		memory.put(at + OFFSET_BYTES, name, 0, name.length);
+		memory.put(at + OFFSET_BYTES + name.length, (byte) 0);
+		return at + out.base();
 	}
 
 	@Override

@@ -28,6 +28,8 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 
 	private final OpenParts parts = new OpenParts(this.out);
 
+	private final OpenTable table = this.parts.table();
+
 	FieldPuts() {
 	}
 
@@ -47,57 +49,50 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfBoolean field, boolean value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().put(at, (byte) (value ? 1 : 0));
+		int at = this.table.claim(field);
+		this.table.memory().put(at, (byte) (value ? 1 : 0));
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfByte field, byte value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().put(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().put(at, value);
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfShort field, short value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().putShort(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().putShort(at, value);
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfInt field, int value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().putInt(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().putInt(at, value);
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfLong field, long value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().putLong(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().putLong(at, value);
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfFloat field, float value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().putFloat(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().putFloat(at, value);
 		return self();
 	}
 
 	/** Puts a scalar. */
 	public GatherBuilder put(TableField.OfDouble field, double value) {
-		OpenPart table = this.parts.innermost();
-		int at = table.claim(field);
-		table.memory().putDouble(at, value);
+		int at = this.table.claim(field);
+		this.table.memory().putDouble(at, value);
 		return self();
 	}
 
@@ -106,16 +101,15 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 	 * @throws UnencodableValueException if it has unpaired surrogates
 	 */
 	public GatherBuilder put(TableField.OfString field, String value) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		open.refer(field, this.out.writeString(value));
 		return self();
 	}
 
 	/** The open table, which must be one with that field, not yet set. */
-	final OpenPart table(TableField field) {
-		OpenPart table = this.parts.innermost();
-		table.slot(field);
-		return table;
+	final OpenTable table(TableField field) {
+		this.table.check(field);
+		return this.table;
 	}
 
 	/**
@@ -124,7 +118,7 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 	 * @throws UnencodableValueException if it is not well-formed
 	 */
 	public GatherBuilder put(TableField.OfString field, RegisteredBuffer utf8) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		if (!Utf8.isValid(utf8.memory(), utf8.offset(), utf8.length())) {
 			throw new UnencodableValueException(field + " is not UTF-8");
 		}
@@ -136,14 +130,14 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 
 	/** Puts bytes, by reference if they are many. */
 	public GatherBuilder put(TableField.OfBytes field, byte[] value) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		open.refer(field, this.out.writeBytes(value, field.alignment()));
 		return self();
 	}
 
 	/** Puts the bytes from position to limit, by reference if they are many. */
 	public GatherBuilder put(TableField.OfBytes field, ByteBuffer value) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		open.refer(field, this.out.writeBytes(value, field.alignment()));
 		return self();
 	}
@@ -153,15 +147,24 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 	 * @param value all of it; retained
 	 */
 	public GatherBuilder put(TableField.OfBytes field, RegisteredBuffer value) {
-		OpenPart open = table(field);
-		open.refer(field, this.out.writeBytes(value, field.alignment()));
+		OpenTable open = this.table;
+		int slot = open.claim(field);
+		int position;
+		try {
+			position = this.out.writeBytes(value, field.alignment());
+		}
+		catch (RuntimeException ex) {
+			open.unclaim(field);
+			throw ex;
+		}
+		open.referFrom(slot, position);
 		return self();
 	}
 
 	/** Puts a vector of scalars. */
 	public <A> GatherBuilder put(TableField.OfArray<A> field, A value) {
-		OpenPart open = table(field);
-		open.refer(field, this.out.writeArray(field.kind(), value));
+		OpenTable open = table(field);
+		open.refer(field, field.kind().write(value, this.out));
 		return self();
 	}
 

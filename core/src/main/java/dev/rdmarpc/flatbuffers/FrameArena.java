@@ -31,32 +31,31 @@ import dev.rdmarpc.memory.RegisteredMemory;
  *
  * <p>
  * Not thread-safe, but messages may be released by any thread.
- *
- * <h2>Implementation notes</h2>
- *
- * <p>
- * The arena owns one reference to its chunk and each message one to each chunk that it
- * uses. A count of one therefore says that all messages in it are gone, and the chunk is
- * used from the front again; nobody else can add a reference then. What a message does
- * not use after all is the next one's.
  */
 final class FrameArena {
 
-	/** Size of chunks, in bytes, unless something larger must be contiguous. */
+	/** Size of the first chunk, in bytes. Messages that need more make it larger. */
 	static final int CHUNK_BYTES = 16 * 1024;
 
 	/** The least room in which a message begins, in bytes. */
 	private static final int MIN_ROOM_BYTES = 512;
 
+	/** The largest chunk, in bytes, unless something larger must be contiguous. */
+	private static final int MAX_CHUNK_BYTES = 8 * CHUNK_BYTES;
+
 	private final RegisteredMemory memory;
 
-	private @Nullable RegisteredBuffer chunk;
+	private @Nullable FrameChunk chunk;
 
 	private @Nullable ByteBuffer view;
+
+	private int front;
 
 	private int start;
 
 	private int end;
+
+	private int chunkBytes = CHUNK_BYTES;
 
 	/** Creates an arena without memory yet. */
 	FrameArena(RegisteredMemory memory) {
@@ -67,34 +66,40 @@ final class FrameArena {
 	 * Hands out what is left of the chunk, or a new one.
 	 * @param message gets a reference to the chunk to keep
 	 * @param minBytes least number of bytes needed
+	 * @param more whether the message has a chunk already
 	 * @return the memory: absolute access from {@link #start()} to {@link #end()}
 	 */
-	ByteBuffer claim(MessageSegments message, int minBytes) {
-		RegisteredBuffer current = this.chunk;
-		if (current != null && current.references() == 1) {
-			this.start = current.offset();
+	ByteBuffer claim(MessageSegments message, int minBytes, boolean more) {
+		FrameChunk current = this.chunk;
+		if (current != null && current.isUnused()) {
+			this.start = this.front;
 		}
 		if (current == null || this.end - this.start < Math.max(minBytes, MIN_ROOM_BYTES)
-				|| (minBytes <= CHUNK_BYTES && current.capacity() > 2 * CHUNK_BYTES)) {
-			current = replaceChunk(Math.max(minBytes, CHUNK_BYTES));
+				|| (this.end - this.front > MAX_CHUNK_BYTES && !more)) {
+			if (more) {
+				this.chunkBytes = Math.min(2 * this.chunkBytes, MAX_CHUNK_BYTES);
+			}
+			current = replaceChunk(Math.max(minBytes, this.chunkBytes));
 		}
-		message.keep(current.retain());
+		message.keep(current.use());
 		return Objects.requireNonNull(this.view);
 	}
 
-	private RegisteredBuffer replaceChunk(int bytes) {
-		RegisteredBuffer created = this.memory.allocate(bytes);
+	private FrameChunk replaceChunk(int bytes) {
+		RegisteredBuffer buffer = this.memory.allocate(bytes);
 		close();
+		FrameChunk created = new FrameChunk(buffer);
 		this.chunk = created;
-		this.view = created.memory();
-		this.start = created.offset();
-		this.end = this.start + created.capacity();
+		this.view = buffer.memory();
+		this.front = buffer.offset();
+		this.start = this.front;
+		this.end = this.front + buffer.capacity();
 		return created;
 	}
 
-	/** The chunk that was claimed last. */
-	RegisteredBuffer chunk() {
-		return Objects.requireNonNull(this.chunk);
+	/** The memory that was claimed last. */
+	RegisteredBuffer buffer() {
+		return Objects.requireNonNull(this.chunk).buffer();
 	}
 
 	/** Index of the first byte that may be written. */
@@ -117,13 +122,14 @@ final class FrameArena {
 
 	/** Gives the chunk back; messages in it keep it alive. */
 	void close() {
-		RegisteredBuffer current = this.chunk;
+		FrameChunk current = this.chunk;
 		this.chunk = null;
 		this.view = null;
+		this.front = 0;
 		this.start = 0;
 		this.end = 0;
 		if (current != null) {
-			current.release();
+			current.retire();
 		}
 	}
 

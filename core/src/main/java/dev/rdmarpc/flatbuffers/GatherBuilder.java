@@ -118,6 +118,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		}
 		abort();
 		GatherMessage begun = this.messages.take();
+		begun.begin();
 		this.message = begun;
 		this.rootType = type;
 		this.rootVector = vector;
@@ -153,7 +154,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param table of the field's type; retained
 	 */
 	public GatherBuilder put(TableField.OfTable field, GatherMessage table) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		open.refer(field, embed(field.target(), table));
 		return this;
 	}
@@ -163,12 +164,12 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param vector retained
 	 */
 	public GatherBuilder put(TableField.OfTables field, GatherMessage vector) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		TableField.OfTables built = vector.vector();
 		if (built == null || built.target() != field.target()) {
 			throw new IllegalArgumentException(vector + " (expected: a vector of " + field.target() + ")");
 		}
-		open.refer(field, writer().embed(vector.segments(), vector.retain(), false) + vector.position());
+		open.refer(field, embed(vector));
 		return this;
 	}
 
@@ -177,7 +178,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param table of one of the union's types; retained
 	 */
 	public GatherBuilder put(TableField.OfUnion field, GatherMessage table) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		TableType type = table.type();
 		if (type == null) {
 			throw new IllegalArgumentException(table + " (expected: a table of one of " + field.members() + ")");
@@ -191,7 +192,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param content a message with a root table, built or received; retained
 	 */
 	public GatherBuilder put(TableField.OfMessage field, GatherMessage content) {
-		OpenPart open = table(field);
+		OpenTable open = table(field);
 		open.refer(field, MessageShape.write(content, writer()));
 		return this;
 	}
@@ -200,21 +201,23 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		if (table.type() != type) {
 			throw new IllegalArgumentException(table + " (expected: a message of type " + type + ")");
 		}
-		return writer().embed(table.segments(), table.retain(), false) + table.position();
+		return embed(table);
+	}
+
+	private int embed(GatherMessage part) {
+		parts().embed(part.depth());
+		return writer().embed(part.segments(), part.retain(), false) + part.position();
 	}
 
 	/** Begins a table, which is open until it is ended. */
 	public GatherBuilder begin(TableField.OfTable field) {
-		OpenPart table = table(field);
-		table.refer(field, parts().begin(field.target()));
+		parts().begin(field);
 		return this;
 	}
 
 	/** Begins a table as a member of a union, which is open until it is ended. */
 	public GatherBuilder begin(TableField.OfUnion field, TableType member) {
-		OpenPart table = table(field);
-		int number = field.number(member);
-		table.refer(field, number, parts().begin(member));
+		parts().begin(field, member);
 		return this;
 	}
 
@@ -223,7 +226,8 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param count number of elements
 	 */
 	public GatherBuilder begin(TableField.OfTables field, int count) {
-		return begin((TableField) field, count);
+		parts().begin(field, count);
+		return this;
 	}
 
 	/**
@@ -231,19 +235,13 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param count number of elements
 	 */
 	public GatherBuilder begin(TableField.OfStrings field, int count) {
-		return begin((TableField) field, count);
-	}
-
-	private GatherBuilder begin(TableField field, int count) {
-		OpenPart table = table(field);
-		table.refer(field, parts().begin(field, count));
+		parts().begin(field, count);
 		return this;
 	}
 
 	/** Begins the next table of the open vector; open until it is ended. */
 	public GatherBuilder begin() {
-		OpenPart vector = parts().innermost();
-		vector.referElement(parts().begin(tables(vector).target()));
+		parts().begin();
 		return this;
 	}
 
@@ -252,26 +250,15 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param table of the vector's type; retained
 	 */
 	public GatherBuilder add(GatherMessage table) {
-		OpenPart vector = parts().innermost();
-		vector.referElement(embed(tables(vector).target(), table));
+		parts().add(embed(parts().nextTable(), table));
 		return this;
 	}
 
 	/** Adds the next string of the open vector. */
 	public GatherBuilder add(String value) {
-		OpenPart vector = parts().innermost();
-		if (!(vector.vector() instanceof TableField.OfStrings)) {
-			throw new IllegalStateException(vector.vector() + " holds no strings");
-		}
-		vector.referElement(writer().writeString(value));
+		parts().checkString();
+		parts().add(writer().writeString(value));
 		return this;
-	}
-
-	private static TableField.OfTables tables(OpenPart vector) {
-		if (vector.vector() instanceof TableField.OfTables tables) {
-			return tables;
-		}
-		throw new IllegalStateException(vector.vector() + " holds no tables");
 	}
 
 	/**
@@ -298,7 +285,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		}
 		parts().end();
 		writer().finish();
-		finished.complete(this.rootType, this.rootVector, this.rootPosition);
+		finished.complete(this.rootType, this.rootVector, this.rootPosition, parts().deepest());
 		this.message = null;
 		this.rootType = null;
 		this.rootVector = null;

@@ -45,6 +45,10 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 public final class GatherMessage implements SegmentOwner {
 
+	private static final int IDLE = 0;
+
+	private static final int CLEARING = -1;
+
 	private static final VarHandle REFERENCES;
 
 	static {
@@ -58,20 +62,19 @@ public final class GatherMessage implements SegmentOwner {
 
 	private final MessageSegments segments = new MessageSegments();
 
-	private final @Nullable GatherMessagePool pool;
-
 	private @Nullable TableType type;
 
 	private TableField.@Nullable OfTables vector;
 
 	private int position;
 
+	private int depth;
+
 	@SuppressWarnings("unused") // through REFERENCES
 	private volatile int references;
 
 	/** Creates an object without content. */
-	GatherMessage(@Nullable GatherMessagePool pool) {
-		this.pool = pool;
+	GatherMessage() {
 	}
 
 	/**
@@ -79,15 +82,16 @@ public final class GatherMessage implements SegmentOwner {
 	 * @param buffer its bytes; takes ownership
 	 */
 	static GatherMessage ofReceived(RegisteredBuffer buffer) {
-		GatherMessage message = new GatherMessage(null);
+		GatherMessage message = new GatherMessage();
 		message.segments.keep(buffer);
-		message.segments.add(buffer.memory(), buffer.offset(), buffer.length(), buffer);
+		message.segments.addKept(buffer, buffer.offset(), buffer.length());
 		REFERENCES.setRelease(message, 1);
 		return message;
 	}
 
 	/** Completes an object with content. */
-	void complete(@Nullable TableType ofType, TableField.@Nullable OfTables ofVector, int at) {
+	void complete(@Nullable TableType ofType, TableField.@Nullable OfTables ofVector, int at, int tables) {
+		this.depth = tables;
 		this.type = ofType;
 		this.vector = ofVector;
 		this.position = at;
@@ -117,6 +121,11 @@ public final class GatherMessage implements SegmentOwner {
 		return this.vector;
 	}
 
+	/** The most tables that are nested in each other. */
+	int depth() {
+		return this.depth;
+	}
+
 	/** The position of its root table or vector. */
 	int position() {
 		return this.position;
@@ -131,7 +140,7 @@ public final class GatherMessage implements SegmentOwner {
 	/** Number of segments. */
 	public int segmentCount() {
 		checkAlive();
-		return this.segments.segmentCount();
+		return this.segments.sharedSegmentCount();
 	}
 
 	/**
@@ -159,8 +168,9 @@ public final class GatherMessage implements SegmentOwner {
 	 */
 	public ByteBuffer buffer() {
 		checkAlive();
-		if (this.segments.segmentCount() != 1) {
-			throw new IllegalStateException("message of " + this.segments.segmentCount() + " segments (expected: one)");
+		int segmentCount = this.segments.sharedSegmentCount();
+		if (segmentCount != 1) {
+			throw new IllegalStateException("message of " + segmentCount + " segments (expected: one)");
 		}
 		return this.segments.segmentMemory(0)
 			.slice(this.segments.segmentOffset(0), this.segments.segmentLength(0))
@@ -170,7 +180,7 @@ public final class GatherMessage implements SegmentOwner {
 
 	/** Number of references. 0 when released. */
 	public int references() {
-		return (int) REFERENCES.getAcquire(this);
+		return Math.max(0, (int) REFERENCES.getAcquire(this));
 	}
 
 	/**
@@ -204,21 +214,34 @@ public final class GatherMessage implements SegmentOwner {
 			if (count <= 0) {
 				throw released();
 			}
-			if (REFERENCES.compareAndSet(this, count, count - 1)) {
-				if (count == 1) {
-					recycle();
-				}
-				return count == 1;
+			if (count == 1 && REFERENCES.compareAndSet(this, 1, CLEARING)) {
+				recycle();
+				return true;
+			}
+			if (count > 1 && REFERENCES.compareAndSet(this, count, count - 1)) {
+				return false;
 			}
 		}
 	}
 
 	/** Gives everything back, finished or not. */
 	void recycle() {
-		this.segments.clear();
-		if (this.pool != null) {
-			this.pool.give(this);
+		try {
+			this.segments.clear();
 		}
+		finally {
+			REFERENCES.setRelease(this, IDLE);
+		}
+	}
+
+	/** Takes the object for a message that is not complete. */
+	void begin() {
+		REFERENCES.set(this, CLEARING);
+	}
+
+	/** Whether it has no content and may be used for another message. */
+	boolean isIdle() {
+		return (int) REFERENCES.getAcquire(this) == IDLE;
 	}
 
 	private void checkAlive() {

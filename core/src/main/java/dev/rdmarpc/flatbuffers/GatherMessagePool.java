@@ -16,38 +16,61 @@
 
 package dev.rdmarpc.flatbuffers;
 
-import org.jctools.queues.varhandle.MpscVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The message objects of one builder. Taken by the builder's thread, given back by any.
+ * The message objects of one builder, to be used again once they are released.
+ *
+ * <p>
+ * Not thread-safe; messages may be released by any thread.
+ *
+ * <h2>Implementation notes</h2>
+ *
+ * <p>
+ * Messages are tried in the order in which they were handed out, which is about the order
+ * in which they are released. Nothing is handed back: a message that is idle says so
+ * itself. One that lives long loses its place to a new one.
  */
 final class GatherMessagePool {
 
 	private static final int CAPACITY = 256;
 
-	private final MpscVarHandleArrayQueue<GatherMessage> idle = new MpscVarHandleArrayQueue<>(CAPACITY);
+	private static final int ATTEMPTS = 4;
 
-	private final boolean reuse;
+	private final @Nullable GatherMessage[] messages;
+
+	private int next;
+
+	private int end;
 
 	/**
 	 * Creates a pool.
 	 * @param reuse whether objects are used again, which hides uses after release
 	 */
 	GatherMessagePool(boolean reuse) {
-		this.reuse = reuse;
+		this.messages = new GatherMessage[reuse ? CAPACITY : 0];
 	}
 
 	/** Takes an object without content. */
 	GatherMessage take() {
-		GatherMessage message = this.idle.relaxedPoll();
-		return (message != null) ? message : new GatherMessage(this);
-	}
-
-	/** Takes back an object without content. */
-	void give(GatherMessage message) {
-		if (this.reuse) {
-			this.idle.relaxedOffer(message);
+		for (int i = 0; i < ATTEMPTS && this.end > 0; i++) {
+			int index = this.next;
+			this.next = (index + 1 < this.end) ? index + 1 : 0;
+			GatherMessage message = this.messages[index];
+			if (message != null && message.isIdle()) {
+				return message;
+			}
 		}
+		GatherMessage created = new GatherMessage();
+		if (this.end < this.messages.length) {
+			this.messages[this.end] = created;
+			this.end++;
+		}
+		else if (this.end > 0) {
+			this.messages[this.next] = created;
+			this.next = (this.next + 1) & (CAPACITY - 1);
+		}
+		return created;
 	}
 
 }

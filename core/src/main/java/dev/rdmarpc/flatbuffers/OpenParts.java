@@ -20,33 +20,61 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.rdmarpc.codec.UnencodableValueException;
+
 /**
  * The tables and vectors of a message that are begun and not ended, each inside the one
  * before.
+ *
+ * <h2>Implementation notes</h2>
+ *
+ * <p>
+ * At any time one table and one vector are at hand: the innermost of each. While a vector
+ * is open, the table that has it is put away, so that beginning and ending an element
+ * moves nothing. The vector is put away only by what is begun inside of its elements.
  */
 final class OpenParts {
 
+	private static final int NOTHING = 0;
+
+	private static final int TABLE = 1;
+
+	private static final int ELEMENT = 2;
+
+	private static final int VECTOR = 3;
+
 	private final SegmentWriter out;
 
-	private final List<OpenPart> parts = new ArrayList<>(List.of(new OpenPart()));
+	private final OpenTable table = new OpenTable(this);
+
+	private final OpenVector vector = new OpenVector();
+
+	private final List<Outer> outers = new ArrayList<>();
 
 	private int depth;
 
-	private OpenPart innermost = this.parts.get(0);
+	private int deepest;
+
+	private int open = NOTHING;
 
 	/** Creates a stack without parts. */
 	OpenParts(SegmentWriter out) {
 		this.out = out;
 	}
 
-	/** The part begun last. */
-	OpenPart innermost() {
-		return this.innermost;
+	/** The table that fields are put into; refuses all when none is open. */
+	OpenTable table() {
+		return this.table;
 	}
 
-	/** Whether only the root is open. */
+	/** Whether a table is open, or an element that is one. */
+	boolean isTable() {
+		return this.open == TABLE || this.open == ELEMENT;
+	}
+
+	/** Whether the innermost part is the root, or there is none. */
 	boolean isRoot() {
-		return this.depth == 0;
+		return this.depth == 0 && this.open != ELEMENT;
 	}
 
 	/**
@@ -54,11 +82,14 @@ final class OpenParts {
 	 * @return its position in the message
 	 */
 	int beginRoot(TableType type) {
+		this.table.beginMessage();
 		int slot = this.out.reserve(SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES, 0);
 		ByteBuffer memory = this.out.memory();
 		int base = this.out.base();
-		int position = open(this.innermost, type);
+		int position = this.table.begin(type, type.layout(), 0, this.out);
 		memory.putInt(slot, position - slot - base);
+		this.open = TABLE;
+		this.deepest = 1;
 		return position;
 	}
 
@@ -66,66 +97,104 @@ final class OpenParts {
 	 * Begins a vector of references that is the root of part of a message.
 	 * @return its position
 	 */
-	int beginRoot(TableField vector, int count) {
-		return open(this.innermost, vector, count);
-	}
-
-	/**
-	 * Begins a table.
-	 * @return its position in the message, to which nothing refers yet
-	 */
-	int begin(TableType type) {
-		OpenPart part = inner();
-		int position = open(part, type);
-		descend(part);
+	int beginRoot(TableField field, int count) {
+		this.table.beginMessage();
+		int position = this.vector.begin(field, count, 0, this.out);
+		this.open = VECTOR;
+		this.deepest = 1;
 		return position;
 	}
 
-	/**
-	 * Begins a vector of references.
-	 * @return its position in the message, to which nothing refers yet
-	 */
-	int begin(TableField vector, int count) {
-		OpenPart part = inner();
-		int position = open(part, vector, count);
-		descend(part);
-		return position;
-	}
-
-	private int open(OpenPart part, TableType type) {
-		TableLayout layout = type.layout();
-		this.out.enter();
-		int at;
-		try {
-			at = layout.reserve(this.out);
-		}
-		catch (RuntimeException ex) {
-			this.out.leave();
-			throw ex;
-		}
-		part.beginTable(type, layout, this.out.memory(), at, this.out.base());
-		return at + this.out.base();
-	}
-
-	private int open(OpenPart part, TableField vector, int count) {
-		if (count < 0) {
-			throw new IllegalArgumentException("count " + count + " (expected: at least 0)");
-		}
-		int at = this.out.reserveVector(count, SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES);
-		part.beginVector(vector, count, this.out.memory(), at + SegmentWriter.OFFSET_BYTES, this.out.base());
-		return at + this.out.base();
-	}
-
-	private OpenPart inner() {
-		if (this.depth + 1 == this.parts.size()) {
-			this.parts.add(new OpenPart());
-		}
-		return this.parts.get(this.depth + 1);
-	}
-
-	private void descend(OpenPart part) {
-		this.innermost = part;
+	/** Begins a table as a field of the one that is open. */
+	void begin(TableField.OfTable field) {
+		this.table.check(field);
+		TableType type = field.target();
+		Outer outer = save();
+		outer.table.refer(field, begin(type));
 		this.depth++;
+	}
+
+	/** Begins a table as a union of the one that is open. */
+	void begin(TableField.OfUnion field, TableType member) {
+		this.table.check(field);
+		int number = field.number(member);
+		Outer outer = save();
+		outer.table.refer(field, number, begin(member));
+		this.depth++;
+	}
+
+	private int begin(TableType type) {
+		int position = this.table.begin(type, type.layout(), this.table.depth(), this.out);
+		this.open = TABLE;
+		this.deepest = Math.max(this.deepest, this.table.depth());
+		return position;
+	}
+
+	/** Begins a vector as a field of the table that is open. */
+	void begin(TableField field, int count) {
+		this.table.check(field);
+		Outer outer = save();
+		outer.table.refer(field, this.vector.begin(field, count, this.table.depth(), this.out));
+		this.deepest = Math.max(this.deepest, this.table.depth() + 1);
+		this.table.close();
+		this.open = VECTOR;
+		this.depth++;
+	}
+
+	/** Begins the next table of the vector that is open. */
+	void begin() {
+		TableLayout layout = this.vector.layout();
+		TableType type = this.vector.elements();
+		if (this.open != VECTOR || layout == null || type == null || this.vector.isFull()) {
+			throw misplaced("table");
+		}
+		this.vector.add(this.table.begin(type, layout, this.vector.depth(), this.out));
+		this.open = ELEMENT;
+	}
+
+	/**
+	 * The type of the next element of the vector of tables that is open.
+	 * @throws IllegalStateException if none is open, or it is full
+	 */
+	TableType nextTable() {
+		TableType type = this.vector.elements();
+		if (this.open != VECTOR || type == null || this.vector.isFull()) {
+			throw misplaced("table");
+		}
+		return type;
+	}
+
+	/**
+	 * Checks that a vector of strings is open and not full.
+	 * @throws IllegalStateException otherwise
+	 */
+	void checkString() {
+		if (this.open != VECTOR || this.vector.elements() != null || this.vector.isFull()) {
+			throw misplaced("string");
+		}
+	}
+
+	/**
+	 * Notes that a message becomes part of the innermost part.
+	 * @param tables its depth
+	 * @throws UnencodableValueException if that is too deep
+	 */
+	void embed(int tables) {
+		int total = tables + ((this.open == VECTOR) ? this.vector.depth() : this.table.depth());
+		if (total > this.out.maxDepth()) {
+			throw new UnencodableValueException("nested deeper than " + this.out.maxDepth() + " tables");
+		}
+		this.deepest = Math.max(this.deepest, total);
+	}
+
+	/** The most tables that are nested in each other. */
+	int deepest() {
+		return this.deepest;
+	}
+
+	/** Adds a reference to a position in the message to the vector that is open. */
+	void add(int target) {
+		this.vector.add(target);
 	}
 
 	/**
@@ -133,23 +202,92 @@ final class OpenParts {
 	 * @throws IllegalStateException if it lacks elements
 	 */
 	void end() {
-		if (this.innermost.complete(this.out)) {
-			this.out.leave();
+		if (this.open == ELEMENT) {
+			this.table.end(this.out);
+			this.open = VECTOR;
 		}
-		this.innermost.end();
+		else {
+			endOuter();
+		}
+	}
+
+	private void endOuter() {
+		if (this.open == VECTOR && !this.vector.isFull()) {
+			throw new IllegalStateException(
+					"vector " + this.vector + " lacks " + this.vector.remaining() + " elements");
+		}
+		if (this.open == TABLE) {
+			this.table.end(this.out);
+		}
 		if (this.depth > 0) {
 			this.depth--;
-			this.innermost = this.parts.get(this.depth);
+			restore(this.outers.get(this.depth));
 		}
+		else {
+			this.open = NOTHING;
+		}
+	}
+
+	private Outer save() {
+		if (this.depth == this.outers.size()) {
+			this.outers.add(new Outer(this));
+		}
+		Outer outer = this.outers.get(this.depth);
+		outer.table.copy(this.table);
+		if (this.open == ELEMENT) {
+			outer.vector.copy(this.vector);
+		}
+		outer.open = this.open;
+		return outer;
+	}
+
+	private void restore(Outer outer) {
+		this.table.copy(outer.table);
+		if (outer.open == ELEMENT) {
+			this.vector.copy(outer.vector);
+		}
+		this.open = outer.open;
 	}
 
 	/** Forgets all parts. */
 	void clear() {
-		for (int i = 0; i <= this.depth; i++) {
-			this.parts.get(i).end();
+		this.table.clear();
+		this.vector.clear();
+		for (int i = 0; i < this.depth; i++) {
+			this.outers.get(i).table.clear();
+			this.outers.get(i).vector.clear();
 		}
 		this.depth = 0;
-		this.innermost = this.parts.get(0);
+		this.open = NOTHING;
+	}
+
+	private IllegalStateException misplaced(String what) {
+		return new IllegalStateException("no " + what + " fits here (expected: " + expected() + ")");
+	}
+
+	/** What may come next, for messages to people. */
+	String expected() {
+		return switch (this.open) {
+			case TABLE, ELEMENT -> "a field of " + this.table;
+			case VECTOR -> this.vector.isFull() ? "the end of " + this.vector
+					: this.vector.remaining() + " more elements of " + this.vector;
+			default -> "a message begun";
+		};
+	}
+
+	/** What was at hand before a part was begun. */
+	private static final class Outer {
+
+		private final OpenTable table;
+
+		private final OpenVector vector = new OpenVector();
+
+		private int open;
+
+		Outer(OpenParts parts) {
+			this.table = new OpenTable(parts);
+		}
+
 	}
 
 }

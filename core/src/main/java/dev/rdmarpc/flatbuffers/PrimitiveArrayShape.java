@@ -30,7 +30,7 @@ final class PrimitiveArrayShape extends ReferenceShape {
 
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
-		return out.writeArray(this.kind, value);
+		return this.kind.write(value, out);
 	}
 
 	@Override

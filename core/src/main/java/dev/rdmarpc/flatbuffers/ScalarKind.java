@@ -360,6 +360,16 @@ enum ScalarKind {
 		return this.schemaType;
 	}
 
+	/**
+	 * Writes an array of the primitive as a vector.
+	 * @return its position in the message
+	 */
+	final int write(Object array, SegmentWriter out) {
+		int at = out.reserveVector(length(array), this.bytes, this.bytes);
+		putAll(out.memory(), at + SegmentWriter.OFFSET_BYTES, array);
+		return at + out.base();
+	}
+
 	/** Writes a boxed value. */
 	abstract void put(ByteBuffer memory, int index, Object value);
 

@@ -33,9 +33,8 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * children, small things into claimed memory, large ones by reference.
  *
  * <p>
- * The size need not be known beforehand and nothing is copied to grow: when the memory at
- * hand is full, building goes on in the next piece. A reference from parent to child is
- * patched into the parent once the child's position is known.
+ * Nothing is copied to grow: when the memory at hand is full, building goes on in the
+ * next piece. A reference is patched into the parent once the child's position is known.
  *
  * <p>
  * Not thread-safe.
@@ -56,7 +55,12 @@ final class SegmentWriter {
 
 	static final int MAX_ALIGNMENT = 8;
 
+	/** Bytes after a reserved block that may be overwritten at the time. */
+	static final int SLACK_BYTES = 8;
+
 	private static final ByteBuffer NONE = ByteBuffer.allocateDirect(0).order(ByteOrder.LITTLE_ENDIAN);
+
+	private static final int MAX_BLOCK_BYTES = Integer.MAX_VALUE - 64;
 
 	private static final int MAX_DIRECT_CHARS = 1 << 16;
 
@@ -108,16 +112,16 @@ final class SegmentWriter {
 	private void claim(int minBytes, int position) {
 		FrameArena frames = this.arena;
 		if (frames != null) {
-			this.memory = frames.claim(segments(), minBytes);
-			this.within = frames.chunk();
+			this.memory = frames.claim(segments(), minBytes + SLACK_BYTES, position > 0);
+			this.within = frames.buffer();
 			this.index = frames.start();
-			this.capacity = frames.end();
+			this.capacity = frames.end() - SLACK_BYTES;
 		}
 		else {
-			this.memory = segments().claimMemory(minBytes);
+			this.memory = segments().claimMemory(minBytes + SLACK_BYTES);
 			this.within = null;
 			this.index = 0;
-			this.capacity = this.memory.capacity();
+			this.capacity = this.memory.capacity() - SLACK_BYTES;
 		}
 		this.segmentStart = this.index;
 		this.base = position - this.index;
@@ -133,7 +137,6 @@ final class SegmentWriter {
 	void abort() {
 		this.segments = null;
 		this.arena = null;
-		this.within = null;
 		this.memory = NONE;
 		this.capacity = 0;
 	}
@@ -167,10 +170,9 @@ final class SegmentWriter {
 		if (bytes > this.capacity - this.index - padding) {
 			switchMemory(bytes + padding);
 		}
-		ByteBuffer memory = this.memory;
 		int at = this.index;
-		for (int i = 0; i < padding; i++) {
-			memory.put(at + i, (byte) 0);
+		if (padding != 0) {
+			this.memory.putLong(at, 0);
 		}
 		this.index = at + padding + bytes;
 		return at + padding;
@@ -186,8 +188,8 @@ final class SegmentWriter {
 	 */
 	int reserveVector(int count, int elementBytes, int alignment) {
 		int bytes = OFFSET_BYTES + checkedBytes((long) count * elementBytes);
-		int at = (alignment <= OFFSET_BYTES) ? reserve(bytes, OFFSET_BYTES, 0)
-				: reserve(bytes, alignment, alignment - OFFSET_BYTES);
+		int widest = Math.max(OFFSET_BYTES, alignment);
+		int at = reserve(bytes, widest, widest - OFFSET_BYTES);
 		this.memory.putInt(at, count);
 		return at;
 	}
@@ -195,7 +197,7 @@ final class SegmentWriter {
 	private void switchMemory(int minBytes) {
 		MessageSegments segments = segments();
 		int position = position();
-		if (minBytes < 0 || minBytes > segments.maxBytes() - position) {
+		if (minBytes < 0 || minBytes > segments.maxBytes() - position || minBytes > MAX_BLOCK_BYTES) {
 			throw new MessageTooLargeException(segments.maxBytes());
 		}
 		endFrame();
@@ -211,13 +213,20 @@ final class SegmentWriter {
 	}
 
 	private void flush() {
-		segments().add(this.memory, this.segmentStart, this.index - this.segmentStart, this.within);
+		int bytes = this.index - this.segmentStart;
+		RegisteredBuffer frame = this.within;
+		if (frame != null) {
+			segments().addKept(frame, this.segmentStart, bytes);
+		}
+		else {
+			segments().add(this.memory, this.segmentStart, bytes);
+		}
 		this.segmentStart = this.index;
 	}
 
 	private int checkedBytes(long bytes) {
 		int maxBytes = segments().maxBytes();
-		if (bytes > maxBytes - position() || bytes > Integer.MAX_VALUE - 64) {
+		if (bytes > maxBytes - position() || bytes > MAX_BLOCK_BYTES) {
 			throw new MessageTooLargeException(maxBytes);
 		}
 		return (int) bytes;
@@ -253,19 +262,6 @@ final class SegmentWriter {
 	}
 
 	/**
-	 * Writes encoded text as a FlatBuffers string.
-	 * @param value well-formed UTF-8
-	 * @return its position in the message
-	 */
-	int writeString(byte[] value) {
-		int at = reserve(OFFSET_BYTES + value.length + 1, OFFSET_BYTES, 0);
-		this.memory.putInt(at, value.length);
-		this.memory.put(at + OFFSET_BYTES, value, 0, value.length);
-		this.memory.put(at + OFFSET_BYTES + value.length, (byte) 0);
-		return at + this.base;
-	}
-
-	/**
 	 * Writes a byte vector, by reference if it is large.
 	 * @param value must not change until the segments are cleared
 	 * @param alignment of the first byte, from 1 to 8
@@ -294,7 +290,10 @@ final class SegmentWriter {
 			this.memory.put(at + OFFSET_BYTES, value, value.position(), bytes);
 			return at + this.base;
 		}
-		int position = beginReference(bytes, alignment);
+		int at = reserveLength(alignment);
+		this.memory.putInt(at, bytes);
+		flush();
+		int position = at + this.base;
 		segments().add(value, value.position(), bytes);
 		this.base += bytes;
 		return position;
@@ -308,28 +307,25 @@ final class SegmentWriter {
 	 */
 	int writeBytes(RegisteredBuffer value, int alignment) {
 		int bytes = value.length();
-		int position = beginReference(bytes, alignment);
-		segments().add(value, 0, bytes);
+		int at = reserveLength(alignment);
+		this.memory.putInt(at, bytes);
+		int position = at + this.base;
+		RegisteredBuffer frame = this.within;
+		if (frame == null) {
+			flush();
+			segments().add(value, 0, bytes);
+		}
+		else {
+			segments().addKept(frame, this.segmentStart, this.index - this.segmentStart, value, bytes);
+			this.segmentStart = this.index;
+		}
 		this.base += bytes;
 		return position;
 	}
 
-	/** Writes the length of a byte vector whose content is the next segment. */
-	private int beginReference(int bytes, int alignment) {
-		int at = reserveVector(0, 1, alignment);
-		this.memory.putInt(at, bytes);
-		flush();
-		return at + this.base;
-	}
-
-	/**
-	 * Writes an array of primitives.
-	 * @return its position in the message
-	 */
-	int writeArray(ScalarKind kind, Object array) {
-		int at = reserveVector(kind.length(array), kind.bytes(), kind.bytes());
-		kind.putAll(this.memory, at + OFFSET_BYTES, array);
-		return at + this.base;
+	private int reserveLength(int alignment) {
+		int widest = Math.max(OFFSET_BYTES, alignment);
+		return reserve(OFFSET_BYTES, widest, widest - OFFSET_BYTES);
 	}
 
 	/** Writes the zero that ends a string whose content was the last segment. */
@@ -364,6 +360,11 @@ final class SegmentWriter {
 			throw new UnencodableValueException("nested deeper than " + this.maxDepth + " tables (is there a cycle?)");
 		}
 		this.depth++;
+	}
+
+	/** Tables nested in each other, at most. */
+	int maxDepth() {
+		return this.maxDepth;
 	}
 
 	/** Comes back from a table. */

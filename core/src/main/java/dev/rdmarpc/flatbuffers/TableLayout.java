@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -49,6 +50,8 @@ final class TableLayout {
 
 	private final int id = NEXT_ID.getAndIncrement();
 
+	private final int[] sizes;
+
 	private final int[] offsets;
 
 	private final int tableBytes;
@@ -59,12 +62,19 @@ final class TableLayout {
 
 	private final int vtableBytes;
 
+	private final boolean privateVtable;
+
+	private final byte[] fullVtable;
+
+	private final long allFields;
+
 	/**
 	 * Lays out a table type.
 	 * @param sizes of the fields, in bytes
 	 * @param alignments of the fields, from 1 to 8
 	 */
 	TableLayout(int[] sizes, int[] alignments) {
+		this.sizes = sizes.clone();
 		this.offsets = new int[sizes.length];
 		int end = SegmentWriter.OFFSET_BYTES;
 		int widest = SegmentWriter.OFFSET_BYTES;
@@ -81,6 +91,9 @@ final class TableLayout {
 		this.alignment = widest;
 		this.phase = (widest > SegmentWriter.OFFSET_BYTES) ? widest - SegmentWriter.OFFSET_BYTES : 0;
 		this.vtableBytes = VTABLE_HEADER_BYTES + 2 * sizes.length;
+		this.privateVtable = sizes.length > MAX_SHARED_FIELDS;
+		this.fullVtable = vtable(0);
+		this.allFields = (sizes.length != 0) ? -1L >>> (Long.SIZE - sizes.length) : 0;
 	}
 
 	/** A number no other layout of this process has; small. */
@@ -105,7 +118,7 @@ final class TableLayout {
 
 	/** Whether each table has its own vtable, right in front of it. */
 	boolean hasPrivateVtable() {
-		return this.offsets.length > MAX_SHARED_FIELDS;
+		return this.privateVtable;
 	}
 
 	/**
@@ -135,19 +148,29 @@ final class TableLayout {
 		}
 	}
 
-	/** Makes all fields of a reserved table absent, and their places zero. */
+	/** Makes all fields of a table with a vtable of its own absent. */
 	void clear(ByteBuffer memory, int table) {
-		int at = table + SegmentWriter.OFFSET_BYTES;
-		int end = table + this.tableBytes;
-		for (; at <= end - 8; at += 8) {
-			memory.putLong(at, 0);
+		for (int i = SegmentWriter.OFFSET_BYTES; i < this.tableBytes; i++) {
+			memory.put(table + i, (byte) 0);
 		}
-		for (; at < end; at++) {
-			memory.put(at, (byte) 0);
+		for (int field = 0; field < this.offsets.length; field++) {
+			memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
 		}
-		if (hasPrivateVtable()) {
-			for (int field = 0; field < this.offsets.length; field++) {
-				memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
+	}
+
+	/**
+	 * Zeroes the places of fields of a table, which must be scalars or references.
+	 * @param fields a bit set
+	 */
+	void zero(long fields, ByteBuffer memory, int table) {
+		for (long left = fields; left != 0; left &= left - 1) {
+			int field = Long.numberOfTrailingZeros(left);
+			int at = table + this.offsets[field];
+			switch (this.sizes[field]) {
+				case 1 -> memory.put(at, (byte) 0);
+				case 2 -> memory.putShort(at, (short) 0);
+				case 4 -> memory.putInt(at, 0);
+				default -> memory.putLong(at, 0);
 			}
 		}
 	}
@@ -157,6 +180,11 @@ final class TableLayout {
 		return memory.getShort(table - this.vtableBytes + entry(field)) != 0;
 	}
 
+	/** Notes in a table's own vtable that it does not have that field. */
+	void markAbsent(int field, ByteBuffer memory, int table) {
+		memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
+	}
+
 	/** Notes in a table's own vtable that it has that field. */
 	void markPresent(int field, ByteBuffer memory, int table) {
 		memory.putShort(table - this.vtableBytes + entry(field), (short) this.offsets[field]);
@@ -164,18 +192,22 @@ final class TableLayout {
 
 	/** All fields, a bit set; only for tables that share their vtables. */
 	long allFields() {
-		return (this.offsets.length == 0) ? 0 : -1L >>> (Long.SIZE - this.offsets.length);
+		return this.allFields;
+	}
+
+	/** The vtable of tables that lack nothing; not to be changed. */
+	byte[] fullVtable() {
+		return this.fullVtable;
 	}
 
 	/**
-	 * Writes a shared vtable.
+	 * Makes the vtable of tables that lack some fields.
 	 * @param absent the fields without value, a bit set
-	 * @return its position in the message
 	 */
-	int writeVtable(SegmentWriter out, long absent) {
-		int at = out.reserve(this.vtableBytes, 2, 0);
-		writeVtable(out.memory(), at, absent);
-		return at + out.base();
+	byte[] vtable(long absent) {
+		ByteBuffer bytes = ByteBuffer.allocate(this.vtableBytes).order(ByteOrder.LITTLE_ENDIAN);
+		writeVtable(bytes, 0, absent);
+		return bytes.array();
 	}
 
 	private void writeVtable(ByteBuffer memory, int at, long absent) {

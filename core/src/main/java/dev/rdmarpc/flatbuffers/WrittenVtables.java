@@ -29,9 +29,16 @@ final class WrittenVtables {
 
 	private int message;
 
+	private int lastId = -1;
+
+	private long lastAbsent;
+
+	private int lastPosition;
+
 	/** Starts with another message. */
 	void clear() {
 		this.message++;
+		this.lastId = -1;
 	}
 
 	/**
@@ -41,6 +48,15 @@ final class WrittenVtables {
 	 */
 	int position(TableLayout layout, long absent, SegmentWriter out) {
 		int id = layout.id();
+		if (id != this.lastId || absent != this.lastAbsent) {
+			this.lastPosition = find(layout, id, absent, out);
+			this.lastId = id;
+			this.lastAbsent = absent;
+		}
+		return this.lastPosition;
+	}
+
+	private int find(TableLayout layout, int id, long absent, SegmentWriter out) {
 		Variants known = (id < this.types.length) ? this.types[id] : null;
 		if (known == null) {
 			known = create(id);
@@ -54,7 +70,10 @@ final class WrittenVtables {
 				return known.positions[i];
 			}
 		}
-		int position = layout.writeVtable(out, absent);
+		byte[] vtable = (absent != 0) ? known.vtable(layout, absent) : layout.fullVtable();
+		int at = out.reserve(vtable.length, 2, 0);
+		out.memory().put(at, vtable, 0, vtable.length);
+		int position = at + out.base();
 		if (known.count < MAX_VARIANTS) {
 			known.absent[known.count] = absent;
 			known.positions[known.count] = position;
@@ -79,9 +98,36 @@ final class WrittenVtables {
 
 		private final int[] positions = new int[MAX_VARIANTS];
 
+		private final @Nullable Made[] made = new Made[MAX_VARIANTS];
+
 		private int message;
 
 		private int count;
+
+		/** A vtable that lacks some fields, perhaps made for a message before. */
+		byte[] vtable(TableLayout layout, long lacking) {
+			int place = (int) ((lacking * 0x9E3779B97F4A7C15L) >>> 61);
+			Made known = this.made[place];
+			if (known == null || known.absent != lacking) {
+				known = new Made(lacking, layout.vtable(lacking));
+				this.made[place] = known;
+			}
+			return known.vtable;
+		}
+
+	}
+
+	/** The bytes of a vtable that lacks some fields. */
+	private static final class Made {
+
+		private final long absent;
+
+		private final byte[] vtable;
+
+		Made(long absent, byte[] vtable) {
+			this.absent = absent;
+			this.vtable = vtable;
+		}
 
 	}
 

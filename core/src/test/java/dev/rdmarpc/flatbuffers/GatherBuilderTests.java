@@ -190,7 +190,7 @@ class GatherBuilderTests {
 			.withMessage("Chapter.number (expected: a field of Book)");
 		assertThatIllegalStateException().isThrownBy(() -> this.builder.put(Book.PAGES, 2));
 		assertThatIllegalStateException().isThrownBy(this.builder::begin)
-			.withMessage("no element fits here (expected: a field of Book)");
+			.withMessage("no table fits here (expected: a field of Book)");
 		assertThatIllegalStateException().isThrownBy(() -> this.builder.add("text"));
 		assertThatIllegalStateException().isThrownBy(this.builder::end);
 		this.builder.begin(Book.CHAPTERS, 1);
@@ -200,10 +200,10 @@ class GatherBuilderTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.put(Book.PAGES, 1))
 			.withMessage("Book.pages (expected: 1 more elements of Book.chapters)");
 		assertThatIllegalStateException().isThrownBy(() -> this.builder.add("text"))
-			.withMessage("Book.chapters holds no strings");
+			.withMessage("no string fits here (expected: 1 more elements of Book.chapters)");
 		this.builder.begin().end();
 		assertThatIllegalStateException().isThrownBy(this.builder::begin)
-			.withMessage("no element fits here (expected: the end of Book.chapters)");
+			.withMessage("no table fits here (expected: the end of Book.chapters)");
 		RegisteredBuffer released = this.memory.allocate(10);
 		released.release();
 		this.builder.end();

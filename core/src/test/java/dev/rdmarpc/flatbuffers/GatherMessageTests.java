@@ -19,8 +19,10 @@ package dev.rdmarpc.flatbuffers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 
@@ -43,13 +45,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /** Messages within messages, and who holds them. */
 class GatherMessageTests {
 
+	private static final long SEED = Long.getLong("rdmarpc.test.seed", 20260303L);
+
 	private final RegisteredMemory memory = RegisteredMemory
 		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 
+	private final List<GatherMessage> once = new ArrayList<>();
+
 	@AfterEach
 	void nothingIsOutstanding() {
+		this.once.forEach(GatherMessage::release);
 		this.builder.close();
 		assertThat(this.memory.metrics().outstanding()).as("buffers outstanding").isZero();
 		this.memory.close();
@@ -223,6 +230,88 @@ class GatherMessageTests {
 		}
 		assertThat(this.memory.metrics().allocatedBytes()).isEqualTo(FrameArena.CHUNK_BYTES);
 		messages.forEach(GatherMessage::release);
+	}
+
+	@Test
+	void objectsAreUsedAgainOnlyWhenTheirMessageIsGone() {
+		Random random = new Random(SEED);
+		try (RegisteredMemory pool = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+				GatherBuilder reusing = new GatherBuilder(pool)) {
+			Map<GatherMessage, Long> live = new IdentityHashMap<>();
+			for (long i = 0; i < 20_000; i++) {
+				GatherMessage message = reusing.begin(Entry.TYPE).put(Entry.INDEX, i).finish();
+				assertThat(live.put(message, i)).as("seed %s, message %s", SEED, i).isNull();
+				if (live.size() > random.nextInt(600)) {
+					GatherMessage any = live.keySet().iterator().next();
+					assertThat(read(Entry.TYPE, any)).as("seed %s, message %s", SEED, i)
+						.isEqualTo(Map.of(Entry.INDEX, live.remove(any)));
+					any.release();
+				}
+			}
+			live.forEach((message, index) -> {
+				assertThat(read(Entry.TYPE, message)).isEqualTo(Map.of(Entry.INDEX, index));
+				message.release();
+			});
+			reusing.close();
+			assertThat(pool.metrics().outstanding()).isZero();
+		}
+	}
+
+	@Test
+	void messagesAreNestedDeeply() {
+		RegisteredBuffer data = data(600);
+		GatherMessage inner = entry(0, data);
+		int bytes = 0;
+		for (int i = 1; i < 60; i++) {
+			GatherMessage outer = this.builder.begin(Append.TYPE)
+				.put(Append.FOLLOWER, i)
+				.put(Append.NESTED, inner)
+				.put(Append.FIRST, entryOnce(data))
+				.finish();
+			inner.release();
+			assertThat(outer.totalBytes()).isGreaterThan(bytes + 600);
+			bytes = outer.totalBytes();
+			inner = outer;
+		}
+		ByteBuffer message = bytes(inner);
+		MessageSegments segments = new MessageSegments();
+		inner.addTo(segments);
+		assertThat(segments.segmentCount()).isEqualTo(inner.segmentCount()).isGreaterThan(200);
+		assertThat(Messages.contiguous(segments)).isEqualTo(message);
+		segments.clear();
+		for (int i = 59; i > 0; i--) {
+			assertThat(StockReader.read(Append.TYPE, message).get(Append.FOLLOWER)).isEqualTo(i);
+			message = message.slice(StockReader.positionOf(Append.NESTED, message),
+					message.remaining() - StockReader.positionOf(Append.NESTED, message));
+		}
+		inner.release();
+		data.release();
+	}
+
+	@Test
+	void tablesOfEmbeddedMessagesCountForTheDepth() {
+		TableType type = TableType.named("Deep");
+		TableField.OfTable child = type.addTable("child", type);
+		GatherMessage inner = this.builder.begin(type).finish();
+		for (int i = 1; i < FlatBuffersOptions.DEFAULT_MAX_DEPTH; i++) {
+			GatherMessage outer = this.builder.begin(type).put(child, inner).finish();
+			inner.release();
+			inner = outer;
+		}
+		GatherMessage deepest = inner;
+		this.builder.begin(type);
+		assertThatExceptionOfType(UnencodableValueException.class).isThrownBy(() -> this.builder.put(child, deepest))
+			.withMessage("nested deeper than 64 tables");
+		deepest.release();
+	}
+
+	private GatherMessage entryOnce(RegisteredBuffer data) {
+		GatherMessage entry;
+		try (GatherBuilder other = new GatherBuilder(this.memory)) {
+			entry = other.begin(Entry.TYPE).put(Entry.DATA, data).finish();
+		}
+		this.once.add(entry);
+		return entry;
 	}
 
 	private RegisteredBuffer data(int length) {

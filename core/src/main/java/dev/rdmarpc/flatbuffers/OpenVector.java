@@ -1,0 +1,127 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.flatbuffers;
+
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The vector of tables or strings that a {@link GatherBuilder} adds elements to. One
+ * object is used for all of them, one after the other.
+ */
+final class OpenVector {
+
+	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
+
+	private @Nullable TableField field;
+
+	private @Nullable TableType elements;
+
+	private @Nullable TableLayout layout;
+
+	private ByteBuffer memory = NONE;
+
+	private int at;
+
+	private int base;
+
+	private int end;
+
+	private int depth;
+
+	/**
+	 * Begins a vector.
+	 * @param tables how many it is nested in
+	 * @return its position in the message
+	 */
+	int begin(TableField ofField, int count, int tables, SegmentWriter out) {
+		if (count < 0) {
+			throw new IllegalArgumentException("count " + count + " (expected: at least 0)");
+		}
+		int index = out.reserveVector(count, SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES);
+		this.field = ofField;
+		this.elements = (ofField instanceof TableField.OfTables typed) ? typed.target() : null;
+		this.layout = (this.elements != null) ? this.elements.layout() : null;
+		this.depth = tables;
+		this.memory = out.memory();
+		this.base = out.base();
+		this.at = index + SegmentWriter.OFFSET_BYTES;
+		this.end = this.at + SegmentWriter.OFFSET_BYTES * count;
+		return index + out.base();
+	}
+
+	/** The type of its elements, {@code null} if they are no tables. */
+	@Nullable TableType elements() {
+		return this.elements;
+	}
+
+	/** How its elements lie, {@code null} if they are no tables. */
+	@Nullable TableLayout layout() {
+		return this.layout;
+	}
+
+	/** How many tables it is nested in. */
+	int depth() {
+		return this.depth;
+	}
+
+	/** Whether no element is missing. */
+	boolean isFull() {
+		return this.at == this.end;
+	}
+
+	/** Sets the next element to refer to a position in the message. */
+	void add(int target) {
+		int slot = this.at;
+		this.memory.putInt(slot, target - slot - this.base);
+		this.at = slot + SegmentWriter.OFFSET_BYTES;
+	}
+
+	/** How many elements are missing. */
+	int remaining() {
+		return (this.end - this.at) / SegmentWriter.OFFSET_BYTES;
+	}
+
+	/** Forgets the vector. */
+	void clear() {
+		this.field = null;
+		this.elements = null;
+		this.layout = null;
+		this.memory = NONE;
+		this.at = 0;
+		this.end = 0;
+	}
+
+	/** Becomes what another one is. */
+	void copy(OpenVector other) {
+		this.field = other.field;
+		this.elements = other.elements;
+		this.layout = other.layout;
+		this.memory = other.memory;
+		this.at = other.at;
+		this.base = other.base;
+		this.end = other.end;
+		this.depth = other.depth;
+	}
+
+	@Override
+	public String toString() {
+		return String.valueOf(this.field);
+	}
+
+}
