@@ -15,14 +15,67 @@
  */
 
 /**
- * FlatBuffers without a schema compiler: plain Java types laid out as FlatBuffers tables
- * that any reader accepts, built front to back as a list of segments.
+ * FlatBuffers as lists of segments: from plain Java types without a schema compiler, and
+ * field by field.
  *
  * <p>
  * {@link dev.rdmarpc.flatbuffers.FlatBuffersCodec} compiles Java types into shapes once;
  * shapes write through a {@link dev.rdmarpc.flatbuffers.SegmentWriter}, verify received
  * bytes and read them. The mapping is described in {@code docs/wire-protocol.md}, section
  * Messages.
+ *
+ * <p>
+ * {@link dev.rdmarpc.flatbuffers.GatherBuilder} writes messages field by field, without
+ * records and without copying what lies in registered memory. A finished message is sent
+ * as it is and can be part of others: allocate, fill, embed, call.
+ *
+ * <pre class="code">
+ * static void replicate(RegisteredMemory memory, byte[] payload, List&lt;Follower&gt; followers) {
+ *   RegisteredBuffer data = memory.allocate(payload.length);
+ *   data.buffer().put(payload);
+ *   try (GatherBuilder builder = new GatherBuilder(memory)) {
+ *     GatherMessage entry = builder.begin(Entry.TYPE).put(Entry.INDEX, 1L).put(Entry.DATA, data).finish();
+ *     data.release();
+ *     for (Follower follower : followers) {
+ *       builder.begin(Append.TYPE).put(Append.TERM, 7L).begin(Append.ENTRIES, 1).add(entry).end();
+ *       GatherMessage message = builder.finish();
+ *       follower.append(message);
+ *       message.release();
+ *     }
+ *     entry.release();
+ *   }
+ * }
+ *
+ * static final class Entry {
+ *
+ *   static final TableType TYPE = TableType.named("Entry");
+ *
+ *   static final TableField.OfLong INDEX = TYPE.addLong("index");
+ *
+ *   static final TableField.OfBytes DATA = TYPE.addBytes("data");
+ *
+ * }
+ *
+ * static final class Append {
+ *
+ *   static final TableType TYPE = TableType.named("AppendEntries");
+ *
+ *   static final TableField.OfLong TERM = TYPE.addLong("term");
+ *
+ *   static final TableField.OfTables ENTRIES = TYPE.addTables("entries", Entry.TYPE);
+ *
+ * }
+ *
+ * interface Follower {
+ *
+ *   void append(GatherMessage entries);
+ *
+ * }
+ * </pre>
+ *
+ * <p>
+ * The other side reads the message as it likes: as records with the same fields, as a
+ * class that {@code flatc} generated, or as a {@code GatherMessage} again.
  */
 @NullMarked
 package dev.rdmarpc.flatbuffers;

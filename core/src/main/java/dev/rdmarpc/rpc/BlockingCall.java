@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -108,6 +109,10 @@ final class BlockingCall implements PendingCall {
 	public void onReply(IncomingMessage reply) {
 		try {
 			this.result = Replies.decode(method(), reply);
+			ReceivedMemory parts = Replies.takeParts();
+			if (parts != null) {
+				parts.handOver();
+			}
 		}
 		catch (RpcException ex) {
 			this.failure = ex;

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.PendingCall;
@@ -79,8 +80,15 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 			fail(ex);
 			return;
 		}
+		ReceivedMemory parts = Replies.takeParts();
 		ended(RpcStatus.OK, null);
-		complete(value);
+		boolean delivered = complete(value);
+		if (parts != null && delivered) {
+			parts.handOver();
+		}
+		else if (parts != null) {
+			parts.release();
+		}
 	}
 
 	@Override

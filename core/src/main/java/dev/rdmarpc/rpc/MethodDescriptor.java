@@ -24,13 +24,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -74,8 +68,6 @@ public final class MethodDescriptor {
 
 	private final MessageFormat<@Nullable Object> result;
 
-	private final boolean resultBorrows;
-
 	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
 		this.service = service;
@@ -101,34 +93,11 @@ public final class MethodDescriptor {
 		MethodSignature signature = signature();
 		this.arguments = codec.arguments(signature);
 		this.result = codec.result(signature);
-		this.resultBorrows = mayBorrow(signature.resultType(), new HashSet<>());
 	}
 
 	static String nameOf(Method method) {
 		RdmaMethod settings = method.getAnnotation(RdmaMethod.class);
 		return (settings != null && !settings.name().isEmpty()) ? settings.name() : method.getName();
-	}
-
-	/** Only types known to hold no view of their message are taken to hold none. */
-	private static boolean mayBorrow(Type type, Set<Class<?>> seen) {
-		if (type instanceof ParameterizedType parameterized) {
-			return mayBorrow(parameterized.getRawType(), seen) || Arrays.stream(parameterized.getActualTypeArguments())
-				.anyMatch((argument) -> mayBorrow(argument, seen));
-		}
-		if (!(type instanceof Class<?> known)) {
-			return true;
-		}
-		if (known.isArray()) {
-			return mayBorrow(known.getComponentType(), seen);
-		}
-		if (known.isRecord()) {
-			return seen.add(known) && Arrays.stream(known.getRecordComponents())
-				.anyMatch((component) -> mayBorrow(component.getGenericType(), seen));
-		}
-		return !(known.isPrimitive() || known.isEnum() || known == Void.class || known == String.class
-				|| Number.class.isAssignableFrom(known) || known == Boolean.class || known == Character.class
-				|| known == UUID.class || known.getName().startsWith("java.time.") || known == List.class
-				|| known == Set.class || known == Map.class || known == Optional.class);
 	}
 
 	private static boolean isStage(Class<?> type) {
@@ -217,11 +186,6 @@ public final class MethodDescriptor {
 
 	MessageFormat<@Nullable Object[]> arguments() {
 		return this.arguments;
-	}
-
-	/** Whether decoded results may refer to the memory of their message. */
-	boolean resultBorrows() {
-		return this.resultBorrows;
 	}
 
 	MessageFormat<@Nullable Object> result() {

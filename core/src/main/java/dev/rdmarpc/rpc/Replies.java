@@ -17,13 +17,13 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
 
@@ -32,11 +32,14 @@ final class Replies {
 
 	private static final int MAX_DETAIL_BYTES = 1024;
 
+	private static final ThreadLocal<ReceivedMemory> RECEIVED = ThreadLocal.withInitial(ReceivedMemory::given);
+
 	private Replies() {
 	}
 
 	/**
-	 * Decodes a reply.
+	 * Decodes a reply. What its result holds of the received memory is owned by
+	 * {@link #takeParts()}, which is called next.
 	 * @throws RpcException if it says that the call failed, or cannot be understood
 	 */
 	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply) {
@@ -44,21 +47,40 @@ final class Replies {
 			throw new RpcException(RpcStatus.ofCode(reply.status()),
 					StandardCharsets.UTF_8.decode(reply.message()).toString(), method.service(), method.name(), null);
 		}
+		ReceivedMemory received = RECEIVED.get();
+		received.begin(reply.memory());
+		boolean complete = false;
 		try {
-			ByteBuffer message = reply.message();
-			return method.result().decode(method.resultBorrows() ? copy(message) : message);
+			Object result = method.result().decode(reply.message(), received);
+			complete = true;
+			if (received.hasParts()) {
+				reply.take().release();
+			}
+			return result;
 		}
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INTERNAL, "reply cannot be decoded: " + ex.getMessage(), method.service(),
 					method.name(), ex);
 		}
+		finally {
+			if (!complete) {
+				received.release();
+			}
+		}
 	}
 
 	/**
-	 * A result that refers to its message gets one of its own, for as long as it lives.
+	 * Takes what the result that was just decoded holds of the received memory.
+	 * @return its parts, to be handed over or released, or {@code null} if there are none
 	 */
-	private static ByteBuffer copy(ByteBuffer message) {
-		return ByteBuffer.allocateDirect(message.remaining()).put(message).flip().order(ByteOrder.LITTLE_ENDIAN);
+	static @Nullable ReceivedMemory takeParts() {
+		ReceivedMemory received = RECEIVED.get();
+		if (received.hasParts()) {
+			RECEIVED.remove();
+			return received;
+		}
+		received.release();
+		return null;
 	}
 
 	static RpcException failure(MethodDescriptor method, CallFailure why, String detail) {

@@ -21,10 +21,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -48,11 +51,15 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class ServerCall implements Runnable, RpcContext {
 
+	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
+
 	private static final ThreadLocal<@Nullable ServerCall> CURRENT = new ThreadLocal<>();
 
 	private final ServerCalls calls;
 
 	private final MessageSegments segments = new MessageSegments();
+
+	private final ReceivedMemory received = ReceivedMemory.lent();
 
 	private @Nullable ServerSession session;
 
@@ -176,7 +183,8 @@ final class ServerCall implements Runnable, RpcContext {
 		}
 		@Nullable Object[] arguments;
 		try {
-			arguments = exported.descriptor().arguments().decode(required(this.view));
+			this.received.begin(required(this.message));
+			arguments = exported.descriptor().arguments().decode(required(this.view), this.received);
 		}
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());
@@ -239,6 +247,7 @@ final class ServerCall implements Runnable, RpcContext {
 
 	private void finish(@Nullable OutgoingMessage reply, RpcStatus status, @Nullable Throwable failure) {
 		this.segments.clear();
+		releaseArguments();
 		required(this.message).release();
 		this.message = null;
 		this.view = null;
@@ -249,6 +258,16 @@ final class ServerCall implements Runnable, RpcContext {
 		}
 		this.reply = reply;
 		required(this.channel).loop().execute(this.ending);
+	}
+
+	/** Gives back what the arguments hold, which the handler may have retained. */
+	private void releaseArguments() {
+		try {
+			this.received.release();
+		}
+		catch (IllegalStateException ex) {
+			logger.error("A handler of {} released an argument that it had not retained", method(), ex);
+		}
 	}
 
 	/** Hands the reply over and lets go of the call; driver. */

@@ -176,6 +176,11 @@ public final class IncomingMessage {
 		return view.order(ByteOrder.LITTLE_ENDIAN);
 	}
 
+	/** The buffer that {@link #message()} is a view of; borrowed. */
+	public RegisteredBuffer memory() {
+		return held();
+	}
+
 	/**
 	 * Takes the buffer over: the caller owns it, may go on reading the views after the
 	 * callback, and releases it.
