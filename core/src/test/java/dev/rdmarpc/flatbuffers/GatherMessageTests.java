@@ -233,11 +233,12 @@ class GatherMessageTests {
 	}
 
 	@Test
+	@SuppressWarnings("try") // closed early to see what is outstanding
 	void objectsAreUsedAgainOnlyWhenTheirMessageIsGone() {
 		Random random = new Random(SEED);
 		try (RegisteredMemory pool = RegisteredMemory.create(MemoryOptions.DEFAULTS);
 				GatherBuilder reusing = new GatherBuilder(pool)) {
-			Map<GatherMessage, Long> live = new IdentityHashMap<>();
+			IdentityHashMap<GatherMessage, Long> live = new IdentityHashMap<>();
 			for (long i = 0; i < 20_000; i++) {
 				GatherMessage message = reusing.begin(Entry.TYPE).put(Entry.INDEX, i).finish();
 				assertThat(live.put(message, i)).as("seed %s, message %s", SEED, i).isNull();
