@@ -451,7 +451,7 @@ public final class RpcChannel implements QueuePairListener {
 		if (isUp() && this.keepAlive.shouldAsk(now)) {
 			sendControl(FrameType.PING, 0);
 		}
-		if (this.outbound.hasWaiting() || this.credits.shouldSendCredits()) {
+		if (this.outbound.hasWaiting() || this.rendezvous.canPost() || this.credits.shouldSendCredits()) {
 			markDirty();
 		}
 	}

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.TransportOptions;
@@ -122,6 +123,31 @@ class RpcRendezvousTests {
 			}
 			assertThat(succeeded).isPositive();
 			assertThat(bytes.bytes(new byte[2 << 20]).get(20, TimeUnit.SECONDS)).hasSize(2 << 20);
+		}
+	}
+
+	@Test
+	void requestIsReadOnceThereIsMemoryAlthoughNothingElseHappens() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			BytesClient bytes = fixture.client.proxy(Echo.class.getName(), BytesClient.class);
+			bytes.bytes(new byte[1]).get(20, TimeUnit.SECONDS);
+			long before = System.nanoTime();
+			for (int succeeded = 0; succeeded < 3;) {
+				RegisteredBuffer all = fixture.serverMemory.allocate(58 << 20);
+				long failures = fixture.serverMemory.metrics().failures();
+				CompletableFuture<byte[]> call = bytes.bytes(new byte[6 << 20]);
+				RpcFixture.awaitTrue(() -> fixture.serverMemory.metrics().failures() > failures);
+				all.release();
+				try {
+					assertThat(call.get(5, TimeUnit.SECONDS)).hasSize(6 << 20);
+					succeeded++;
+				}
+				catch (ExecutionException ex) {
+					// the machine was so slow that the wait for memory was over already
+					assertThat(((RpcException) ex.getCause()).status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+					assertThat(System.nanoTime() - before).isLessThan(TimeUnit.SECONDS.toNanos(60));
+				}
+			}
 		}
 	}
 
