@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# What the laboratory's commands share: where things are, how they speak, and how they say that they cannot work here.
+
+# Exit status of a laboratory that this machine cannot have; everything else that is not 0 is a failure.
+readonly LAB_UNAVAILABLE=75
+
+# Downloads and builds, kept between runs and shared by all clones of one user.
+LAB_CACHE=${RDMA_LAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/rdma-rpc-lab}
+
+# What of Debian the host needs (its programs are the guest's as well): package, and the file that shows it is there.
+readonly LAB_PACKAGES=(
+  qemu-system-x86=/usr/bin/qemu-system-x86_64
+  busybox-static=/bin/busybox
+  cpio=/usr/bin/cpio
+  kmod=/sbin/depmod
+  iproute2=/sbin/ip
+  rdma-core=/usr/sbin/iwpmd
+  ibverbs-providers=/usr/lib/x86_64-linux-gnu/libibverbs/libsiw-rdmav34.so
+  ibverbs-utils=/usr/bin/ibv_devinfo
+  rdmacm-utils=/usr/bin/rping
+  perftest=/usr/bin/ib_send_lat
+  libibverbs-dev=/usr/include/infiniband/verbs.h
+  librdmacm-dev=/usr/include/rdma/rdma_cma.h
+  gcc=/usr/bin/gcc
+  make=/usr/bin/make
+  xz-utils=/usr/bin/xz
+)
+
+lab_say() {
+  printf '[lab] %s\n' "$*" >&2
+}
+
+# lab_fail STATUS MESSAGE...: ends the command.
+lab_fail() {
+  local status=$1
+  shift
+  lab_say "$@"
+  exit "$status"
+}
+
+# lab_unavailable MESSAGE...: ends the command, saying what this machine lacks.
+lab_unavailable() {
+  lab_fail "$LAB_UNAVAILABLE" "no laboratory on this machine: $*"
+}
+
+# Prints the packages of LAB_PACKAGES that are not installed.
+lab_missing_packages() {
+  local entry
+  for entry in "${LAB_PACKAGES[@]}"; do
+    [ -e "${entry#*=}" ] || echo "${entry%%=*}"
+  done
+}
+
+# The release of the guest's kernel, from the cache.
+lab_kernel() {
+  cat "$LAB_CACHE/kernel/release"
+}
