@@ -1,0 +1,39 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.tools.ping;
+
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+/** A ping that failed, with a sentence for somebody who does not know the code. */
+class PingException extends RuntimeException {
+
+	PingException(String message) {
+		this(message, null);
+	}
+
+	PingException(String message, @Nullable Throwable cause) {
+		super(message, cause);
+	}
+
+	/** An exception whose message is formatted as {@link String#format} does. */
+	static PingException of(String format, Object... arguments) {
+		return new PingException(String.format(Locale.ROOT, format, arguments));
+	}
+
+}
