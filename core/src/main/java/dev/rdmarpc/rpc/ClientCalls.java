@@ -145,6 +145,7 @@ final class ClientCalls {
 				return waiting.finish();
 			}
 			waiting.giveBack();
+			this.pool.repeated();
 		}
 	}
 
@@ -220,7 +221,10 @@ final class ClientCalls {
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
 			@Nullable CallObservation observation, byte[] metadata) {
 		CallFuture future = new CallFuture(method, observation);
-		future.repeatedBy(() -> begin(future, method, arguments, call, deadline, metadata));
+		future.repeatedBy(() -> {
+			this.pool.repeated();
+			begin(future, method, arguments, call, deadline, metadata);
+		});
 		begin(future, method, arguments, call, deadline, metadata);
 		return future;
 	}

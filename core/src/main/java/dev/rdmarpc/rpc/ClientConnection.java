@@ -62,6 +62,8 @@ final class ClientConnection implements ChannelHandler {
 
 	private final ScheduledExecutorService timer;
 
+	private final PoolCounters counters;
+
 	private volatile @Nullable RpcChannel open;
 
 	private volatile ConnectionState state = ConnectionState.IDLE;
@@ -79,13 +81,14 @@ final class ClientConnection implements ChannelHandler {
 	private volatile long lastUsedNanos = System.nanoTime();
 
 	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
-			RpcClientOptions options, ScheduledExecutorService timer) {
+			RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters) {
 		this.transport = transport;
 		this.loop = loop;
 		this.target = target;
 		this.addresses = addresses;
 		this.options = options;
 		this.timer = timer;
+		this.counters = counters;
 	}
 
 	/** The channel if it is open, else {@code null}. */
@@ -173,6 +176,7 @@ final class ClientConnection implements ChannelHandler {
 		this.attempt = new CompletableFuture<>();
 		if (this.open != null) {
 			logger.info("Connection to {} lost", target());
+			this.counters.losses.increment();
 		}
 		this.open = null;
 		this.connecting = channel;
@@ -235,6 +239,7 @@ final class ClientConnection implements ChannelHandler {
 			this.connecting = null;
 			this.open = channel;
 			this.state = ConnectionState.READY;
+			this.counters.connects.increment();
 			attempted = this.attempt;
 			awaited = this.ready;
 			this.ready = new CompletableFuture<>();
@@ -261,6 +266,7 @@ final class ClientConnection implements ChannelHandler {
 			}
 			if (channel == this.open) {
 				logger.info("Connection to {} lost: {}", target(), reason);
+				this.counters.losses.increment();
 				this.open = null;
 			}
 			else if (channel == this.connecting) {

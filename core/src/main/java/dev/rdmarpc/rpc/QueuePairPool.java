@@ -25,6 +25,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,7 @@ import dev.rdmarpc.transport.RpcChannel;
  * that has just picked a queue pair that goes finds it draining, which is one of the
  * failures after which any call may be repeated, since it was never sent.
  */
-final class QueuePairPool {
+final class QueuePairPool implements QueuePairPoolMetrics {
 
 	private static final Logger logger = LoggerFactory.getLogger(QueuePairPool.class);
 
@@ -62,18 +63,23 @@ final class QueuePairPool {
 
 	private final ScheduledExecutorService timer;
 
+	private final PoolCounters counters;
+
 	private volatile ClientConnection[] connections;
 
 	private boolean shrinking;
 
 	private boolean closed;
 
-	QueuePairPool(Supplier<ClientConnection> factory, QueuePairPoolOptions options, ScheduledExecutorService timer) {
-		this.factory = factory;
+	QueuePairPool(Function<PoolCounters, ClientConnection> factory, QueuePairPoolOptions options,
+			ScheduledExecutorService timer) {
+		PoolCounters shared = new PoolCounters();
+		this.counters = shared;
+		this.factory = () -> factory.apply(shared);
 		this.options = options;
 		this.timer = timer;
 		this.connections = new ClientConnection[options.min()];
-		Arrays.setAll(this.connections, (i) -> factory.get());
+		Arrays.setAll(this.connections, (i) -> this.factory.get());
 	}
 
 	/** The open channel with the fewest calls, or {@code null} if none is open. */
@@ -116,6 +122,7 @@ final class QueuePairPool {
 			ClientConnection[] more = Arrays.copyOf(seen, seen.length + 1);
 			more[seen.length] = added;
 			this.connections = more;
+			this.counters.growths.increment();
 			scheduleShrinking();
 		}
 		logger.debug("{} queue pairs to {}", seen.length + 1, added.target());
@@ -151,6 +158,7 @@ final class QueuePairPool {
 				}
 			}
 			this.connections = left.toArray(ClientConnection[]::new);
+			this.counters.shrinks.add(idle.size());
 			if (left.size() > this.options.min()) {
 				scheduleShrinking();
 			}
@@ -236,6 +244,75 @@ final class QueuePairPool {
 			}
 		}
 		return "";
+	}
+
+	/** A call is made again. */
+	void repeated() {
+		this.counters.repetitions.increment();
+	}
+
+	@Override
+	public int open() {
+		return (int) Arrays.stream(this.connections).filter((connection) -> connection.openChannel() != null).count();
+	}
+
+	@Override
+	public int min() {
+		return this.options.min();
+	}
+
+	@Override
+	public int max() {
+		return this.options.max();
+	}
+
+	@Override
+	public int outstandingCalls() {
+		return Arrays.stream(this.connections).mapToInt(ClientConnection::outstandingCalls).sum();
+	}
+
+	@Override
+	public long connects() {
+		return this.counters.connects.sum();
+	}
+
+	@Override
+	public long growths() {
+		return this.counters.growths.sum();
+	}
+
+	@Override
+	public long shrinks() {
+		return this.counters.shrinks.sum();
+	}
+
+	@Override
+	public long losses() {
+		return this.counters.losses.sum();
+	}
+
+	@Override
+	public long repetitions() {
+		return this.counters.repetitions.sum();
+	}
+
+	@Override
+	public QueuePairPoolHealth health() {
+		ClientConnection[] all = this.connections;
+		int working = 0;
+		int failed = 0;
+		for (ClientConnection connection : all) {
+			if (connection.openChannel() != null) {
+				working++;
+			}
+			else if (connection.state() == ConnectionState.CLOSED || !connection.lastFailure().isEmpty()) {
+				failed++;
+			}
+		}
+		if (failed == 0 || working >= this.options.min()) {
+			return QueuePairPoolHealth.UP;
+		}
+		return (working > 0) ? QueuePairPoolHealth.DEGRADED : QueuePairPoolHealth.DOWN;
 	}
 
 	/** Says goodbye on all; outstanding calls are finished. */

@@ -56,9 +56,8 @@ public final class RpcClient implements AutoCloseable {
 		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
 		RpcClientOptions options = builder.options;
 		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
-		this.pool = new QueuePairPool(
-				() -> new ClientConnection(transport, loop, target, addresses, options, transport.timer()),
-				options.queuePairs(), transport.timer());
+		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses, options,
+				transport.timer(), counters), options.queuePairs(), transport.timer());
 		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers));
 	}
 
@@ -100,6 +99,11 @@ public final class RpcClient implements AutoCloseable {
 			.map((connection) -> new QueuePairHealth(connection.state(), connection.outstandingCalls(),
 					connection.lastFailure()))
 			.toList();
+	}
+
+	/** What the queue pairs have been through, and whether they are enough. */
+	public QueuePairPoolMetrics metrics() {
+		return this.pool;
 	}
 
 	/** Whether there is a connection. */

@@ -23,7 +23,8 @@ import java.time.Duration;
  *
  * @param backlog connections the system may hold before they are seen
  * @param maxPendingHandshakes half-open connections at once; more are closed
- * @param maxConnections established connections at once; more are rejected
+ * @param maxConnections established connections at once; more are rejected, with the
+ * reason in ASCII as private data
  * @param handshakeTimeoutNanos time for a peer to finish its part of the set-up
  */
 public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {

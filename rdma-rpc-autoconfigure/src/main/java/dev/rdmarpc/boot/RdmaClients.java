@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot;
 
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 import dev.rdmarpc.rpc.RpcClient;
 
@@ -34,6 +35,14 @@ public interface RdmaClients {
 
 	/** The clients made so far by the names of their targets. */
 	Map<String, RpcClient> clients();
+
+	/**
+	 * Gives each client, with the name of its target, to a consumer: those made so far at
+	 * once, others when they are made. To be overridden where there are others.
+	 */
+	default void onClient(BiConsumer<String, RpcClient> consumer) {
+		clients().forEach(consumer);
+	}
 
 	/** A proxy of a service at a target. */
 	default <T> T proxy(String target, Class<T> type) {

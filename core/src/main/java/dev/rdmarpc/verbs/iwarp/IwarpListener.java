@@ -63,6 +63,9 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 
 	private final AtomicInteger connections = new AtomicInteger();
 
+	/** Whether that was said already since the last connection has gone. */
+	private volatile boolean full;
+
 	private IwarpListener(IwarpDevice device, ServerSocketChannel channel, InetSocketAddress localAddress,
 			ListenOptions options, ConnectionRequestHandler handler) {
 		super(System.nanoTime() + Long.MAX_VALUE / 2);
@@ -146,17 +149,25 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		return this.handler;
 	}
 
-	/** Counts a connection unless there are too many. */
-	boolean tryAddConnection() {
+	/**
+	 * Counts a connection unless there are too many; connection thread.
+	 * @return what to tell the peer if there are, else {@code null}
+	 */
+	@Nullable String tryAddConnection() {
 		if (this.connections.incrementAndGet() <= this.options.maxConnections()) {
-			return true;
+			return null;
 		}
 		this.connections.decrementAndGet();
-		return false;
+		if (!this.full) {
+			this.full = true;
+			logger.warn("Rejecting connections to {}: there are {}", this.localAddress, this.options.maxConnections());
+		}
+		return "too many connections (limit " + this.options.maxConnections() + ")";
 	}
 
 	void removeConnection() {
 		this.connections.decrementAndGet();
+		this.full = false;
 	}
 
 	void removePending(MpaResponder responder) {

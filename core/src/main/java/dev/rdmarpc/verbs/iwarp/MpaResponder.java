@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -117,10 +118,10 @@ final class MpaResponder extends SocketHandler {
 			drop("malformed MPA request");
 			return;
 		}
-		if (frame.markers() || !this.listener.tryAddConnection()) {
-			logger.debug("Rejected a connection from {}: {}", this.remote,
-					frame.markers() ? "it requires markers" : "too many connections");
-			sendReject(frame, new byte[0]);
+		String objection = frame.markers() ? "markers are not supported" : this.listener.tryAddConnection();
+		if (objection != null) {
+			logger.debug("Rejected a connection from {}: {}", this.remote, objection);
+			sendReject(frame, objection.getBytes(StandardCharsets.US_ASCII));
 			return;
 		}
 		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,8 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private final Map<String, RpcClient> clients = new LinkedHashMap<>();
 
+	private final List<BiConsumer<String, RpcClient>> consumers = new ArrayList<>();
+
 	private boolean closed;
 
 	DefaultRdmaClients(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
@@ -67,7 +70,14 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		if (this.closed) {
 			throw new IllegalStateException("the clients are closed");
 		}
-		return this.clients.computeIfAbsent(target, this::build);
+		RpcClient client = this.clients.get(target);
+		if (client == null) {
+			RpcClient made = build(target);
+			client = made;
+			this.clients.put(target, made);
+			this.consumers.forEach((consumer) -> consumer.accept(target, made));
+		}
+		return client;
 	}
 
 	private RpcClient build(String target) {
@@ -88,6 +98,12 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 	@Override
 	public synchronized Map<String, RpcClient> clients() {
 		return new LinkedHashMap<>(this.clients);
+	}
+
+	@Override
+	public synchronized void onClient(BiConsumer<String, RpcClient> consumer) {
+		this.consumers.add(consumer);
+		this.clients.forEach(consumer);
 	}
 
 	@Override

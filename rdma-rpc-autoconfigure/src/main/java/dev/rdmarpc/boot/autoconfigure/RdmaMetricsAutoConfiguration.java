@@ -24,13 +24,16 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
+import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.metrics.RdmaClientMetrics;
 import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} of the meters of the transport.
+ * {@link EnableAutoConfiguration Auto-configuration} of the meters of transport and
+ * clients.
  */
-@AutoConfiguration(after = RdmaTransportAutoConfiguration.class, afterName = {
+@AutoConfiguration(after = { RdmaTransportAutoConfiguration.class, RdmaClientAutoConfiguration.class }, afterName = {
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
 @ConditionalOnClass(MeterRegistry.class)
@@ -41,6 +44,13 @@ public final class RdmaMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	RdmaTransportMetrics rdmaTransportMetrics(RdmaTransport transport) {
 		return new RdmaTransportMetrics(transport);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(RdmaClients.class)
+	RdmaClientMetrics rdmaClientMetrics(RdmaClients clients) {
+		return new RdmaClientMetrics(clients);
 	}
 
 }

@@ -57,7 +57,7 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceL
 
 	/** A loop, its counters since its start, and its channels. */
 	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long waits,
-			long waitMillis, long sentBytes, long receivedBytes, List<ChannelDescriptor> channels) {
+			long waitMillis, long sentBytes, long receivedBytes, long readBytes, List<ChannelDescriptor> channels) {
 
 	}
 
@@ -67,8 +67,8 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceL
 	}
 
 	/** The server and what it offers. */
-	public record ServerDescriptor(boolean running, @Nullable String address, int activeCalls,
-			List<ServiceDescriptor> services) {
+	public record ServerDescriptor(boolean running, @Nullable String address, int activeCalls, int connections,
+			int maxConnections, List<ServiceDescriptor> services) {
 
 	}
 
@@ -84,7 +84,14 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceL
 	}
 
 	/** A client, and why it has no connection. */
-	public record ClientDescriptor(String target, String state, String lastFailure, List<QueuePairHealth> queuePairs) {
+	public record ClientDescriptor(String target, String state, String health, String lastFailure, PoolDescriptor pool,
+			List<QueuePairHealth> queuePairs) {
+
+	}
+
+	/** The bounds of a client's queue pairs, and what they have been through. */
+	public record PoolDescriptor(int open, int min, int max, int outstandingCalls, long connects, long growths,
+			long shrinks, long losses, long repetitions) {
 
 	}
 

@@ -16,8 +16,11 @@
 
 package dev.rdmarpc.boot.endpoint;
 
+import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -30,11 +33,14 @@ import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ClientDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.LoopDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MemoryDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MethodDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.PoolDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ProviderDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
 import dev.rdmarpc.memory.MemoryMetrics;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.QueuePairPoolMetrics;
+import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.LoopMetrics;
@@ -45,6 +51,9 @@ import dev.rdmarpc.transport.RpcChannel;
 /** The Actuator endpoint {@code rdma}. */
 @Endpoint(id = "rdma")
 public class RdmaEndpoint {
+
+	/** What stands before a simple name: part of a package, or an enclosing type. */
+	private static final String QUALIFIER = "[^<>,\\s\\[\\]?&.$]+[.$]";
 
 	private final RdmaTransport transport;
 
@@ -91,7 +100,7 @@ public class RdmaEndpoint {
 		LoopMetrics metrics = loop.metrics();
 		return new LoopDescriptor(loop.name(), loop.outstandingCalls(), metrics.completions(), metrics.polls(),
 				metrics.awaits(), metrics.awaitNanos() / 1_000_000, metrics.sentBytes(), metrics.receivedBytes(),
-				loop.channels().stream().map(RdmaEndpoint::channel).toList());
+				metrics.readBytes(), loop.channels().stream().map(RdmaEndpoint::channel).toList());
 	}
 
 	private static ChannelDescriptor channel(RpcChannel channel) {
@@ -104,16 +113,27 @@ public class RdmaEndpoint {
 			return null;
 		}
 		return new ServerDescriptor(current.isRunning(), current.isRunning() ? current.address().toString() : null,
-				current.activeCalls(), current.services().stream().map(RdmaEndpoint::service).toList());
+				current.activeCalls(), current.channels().size(), current.options().maxConnections(),
+				current.services().stream().map(RdmaEndpoint::service).toList());
 	}
 
 	private static ServiceDescriptor service(dev.rdmarpc.rpc.ServiceDescriptor service) {
 		return new ServiceDescriptor(service.name(), service.type().getName(),
 				service.methods()
 					.stream()
-					.map((method) -> new MethodDescriptor(method.name(), method.javaMethod().toGenericString(),
+					.map((method) -> new MethodDescriptor(method.name(), signature(service.type(), method.javaMethod()),
 							method.asynchronous(), method.inline(), method.idempotent()))
 					.toList());
+	}
+
+	/**
+	 * {@code Service.method(Type, Other<Type>)}, without packages and enclosing types.
+	 */
+	private static String signature(Class<?> service, Method method) {
+		return service.getSimpleName() + "." + method.getName()
+				+ Arrays.stream(method.getGenericParameterTypes())
+					.map((type) -> type.getTypeName().replaceAll(QUALIFIER, ""))
+					.collect(Collectors.joining(", ", "(", ")"));
 	}
 
 	private List<ClientDescriptor> clients() {
@@ -123,9 +143,17 @@ public class RdmaEndpoint {
 		return this.clients.clients()
 			.entrySet()
 			.stream()
-			.map((entry) -> new ClientDescriptor(entry.getKey(), entry.getValue().state().name(),
-					entry.getValue().lastFailure(), entry.getValue().queuePairs()))
+			.map((entry) -> client(entry.getKey(), entry.getValue()))
 			.toList();
+	}
+
+	private static ClientDescriptor client(String target, RpcClient client) {
+		QueuePairPoolMetrics metrics = client.metrics();
+		return new ClientDescriptor(target, client.state().name(), metrics.health().name(), client.lastFailure(),
+				new PoolDescriptor(metrics.open(), metrics.min(), metrics.max(), metrics.outstandingCalls(),
+						metrics.connects(), metrics.growths(), metrics.shrinks(), metrics.losses(),
+						metrics.repetitions()),
+				client.queuePairs());
 	}
 
 }

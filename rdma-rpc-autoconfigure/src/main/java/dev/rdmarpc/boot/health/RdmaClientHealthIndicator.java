@@ -18,16 +18,21 @@ package dev.rdmarpc.boot.health;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 
 import dev.rdmarpc.rpc.ConnectionState;
 import dev.rdmarpc.rpc.RpcClient;
 
 /**
- * Whether a target can be called. While its connection cannot be established, a target
+ * Whether a target can be called. While no connection to it can be established, a target
  * that the application requires is DOWN, and any other UNKNOWN: an application that does
- * without should not be taken out of service because of it.
+ * without should not be taken out of service because of it. While only some of its queue
+ * pairs are lost it is {@link #DEGRADED}.
  */
 public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
+
+	/** Fewer queue pairs work than are to be kept. */
+	public static final Status DEGRADED = new Status("DEGRADED", "some queue pairs are lost");
 
 	private final RpcClient client;
 
@@ -44,21 +49,18 @@ public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		ConnectionState state = this.client.state();
 		String failure = this.client.lastFailure();
-		switch (state) {
-			case READY, IDLE -> builder.up();
-			case CONNECTING -> {
-				if (failure.isEmpty()) {
-					builder.up();
-				}
-				else {
-					missing(builder);
-				}
+		if (state == ConnectionState.CLOSED) {
+			builder.outOfService();
+		}
+		else {
+			switch (this.client.metrics().health()) {
+				case UP -> builder.up();
+				case DEGRADED -> builder.status(DEGRADED);
+				case DOWN -> missing(builder);
 			}
-			case BACKOFF -> missing(builder);
-			case CLOSED -> builder.outOfService();
 		}
 		builder.withDetail("state", state);
-		if (state != ConnectionState.READY && !failure.isEmpty()) {
+		if (!failure.isEmpty()) {
 			builder.withDetail("lastFailure", failure);
 		}
 		builder.withDetail("required", this.required);

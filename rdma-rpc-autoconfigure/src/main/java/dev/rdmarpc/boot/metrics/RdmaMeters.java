@@ -83,7 +83,7 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Waits for an event, after polling in vain, and the time spent in them. */
 	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds"),
 
-	/** Bytes of frames. */
+	/** Bytes of frames sent and received, and of messages read from peers. */
 	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes") {
 
 		@Override
@@ -123,7 +123,7 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Keys of {@link #BYTES}. */
 	public enum BytesKeyNames implements KeyName {
 
-		/** Either {@code sent} or {@code received}. */
+		/** {@code sent}, {@code received} or {@code read}. */
 		DIRECTION;
 
 		@Override

@@ -85,6 +85,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 			.register(registry);
 		bindBytes(registry, "sent", LoopMetrics::sentBytes);
 		bindBytes(registry, "received", LoopMetrics::receivedBytes);
+		bindBytes(registry, "read", LoopMetrics::readBytes);
 	}
 
 	private void bindBytes(MeterRegistry registry, String direction, ToLongFunction<LoopMetrics> count) {

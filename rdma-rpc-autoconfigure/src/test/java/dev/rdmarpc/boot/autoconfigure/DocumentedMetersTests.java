@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,10 +24,12 @@ import java.util.List;
 import java.util.Locale;
 
 import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
 import io.micrometer.observation.ObservationConvention;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.BeanUtils;
 
+import dev.rdmarpc.boot.metrics.RdmaClientMeters;
 import dev.rdmarpc.boot.metrics.RdmaMeters;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation;
 
@@ -39,13 +42,17 @@ class DocumentedMetersTests {
 
 	@Test
 	void everyMeterIsInTheGuide() throws Exception {
+		checkMeters("### Meters of the transport", RdmaMeters.values());
+		checkMeters("### Meters of clients", RdmaClientMeters.values());
+	}
+
+	private static void checkMeters(String heading, MeterDocumentation[] meters) throws IOException {
 		List<List<String>> expected = new ArrayList<>();
-		for (RdmaMeters meter : RdmaMeters.values()) {
+		for (MeterDocumentation meter : meters) {
 			expected.add(List.of("`" + meter.getName() + "`", meter.getType().name().toLowerCase(Locale.ROOT),
-					meter.getBaseUnit(), names(meter.getKeyNames())));
+					String.valueOf(meter.getBaseUnit()), names(meter.getKeyNames())));
 		}
-		assertThat(Documentation.rows(GUIDE, "### Meters of the transport"))
-			.allSatisfy((row) -> assertThat(row.get(4)).isNotEmpty())
+		assertThat(Documentation.rows(GUIDE, heading)).allSatisfy((row) -> assertThat(row.get(4)).isNotEmpty())
 			.extracting((row) -> row.subList(0, 4))
 			.containsExactlyElementsOf(expected);
 	}

@@ -16,9 +16,15 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -29,6 +35,7 @@ import io.micrometer.observation.transport.ReceiverContext;
 import io.micrometer.observation.transport.SenderContext;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.info.Info;
+import org.springframework.boot.health.actuate.endpoint.StatusAggregator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -41,7 +48,10 @@ import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaEndpoint;
 import dev.rdmarpc.boot.endpoint.RdmaInfoContributor;
+import dev.rdmarpc.boot.health.RdmaClientHealthIndicator;
 import dev.rdmarpc.boot.health.RdmaHealthContributor;
+import dev.rdmarpc.boot.metrics.RdmaClientMeters;
+import dev.rdmarpc.boot.metrics.RdmaClientMetrics;
 import dev.rdmarpc.boot.metrics.RdmaMeters;
 import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
 import dev.rdmarpc.boot.observation.DefaultRdmaServerObservationConvention;
@@ -49,8 +59,11 @@ import dev.rdmarpc.boot.observation.RdmaClientObserver;
 import dev.rdmarpc.boot.observation.RdmaServerObservationConvention;
 import dev.rdmarpc.boot.observation.RdmaServerObserver;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.QueuePairPoolMetrics;
+import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -156,7 +169,10 @@ class ObservabilityTests {
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
 			context.getBean(RdmaTransportMetrics.class).bindTo(registry);
 			greeter(context).greet("world");
-			for (RdmaMeters meter : RdmaMeters.values()) {
+			context.getBean(RdmaClientMetrics.class).bindTo(registry);
+			List<MeterDocumentation> meters = new ArrayList<>(List.of(RdmaMeters.values()));
+			meters.addAll(List.of(RdmaClientMeters.values()));
+			for (MeterDocumentation meter : meters) {
 				assertThat(registry.get(meter.getName()).meters()).as(meter.getName())
 					.allSatisfy((bound) -> assertThat(bound.getId().getType()).isEqualTo(meter.getType()));
 			}
@@ -174,10 +190,50 @@ class ObservabilityTests {
 
 	@Test
 	void metersNeedARegistryAndGiveWay() {
-		this.runner.run((context) -> assertThat(context).doesNotHaveBean(RdmaTransportMetrics.class));
+		this.runner.run((context) -> assertThat(context).doesNotHaveBean(RdmaTransportMetrics.class)
+			.doesNotHaveBean(RdmaClientMetrics.class));
 		this.runner.withBean(SimpleMeterRegistry.class)
 			.withBean("own", RdmaTransportMetrics.class)
-			.run((context) -> assertThat(context).hasSingleBean(RdmaTransportMetrics.class).hasBean("own"));
+			.withBean("ownOfClients", RdmaClientMetrics.class)
+			.run((context) -> assertThat(context).hasSingleBean(RdmaTransportMetrics.class)
+				.hasBean("own")
+				.hasSingleBean(RdmaClientMetrics.class)
+				.hasBean("ownOfClients"));
+	}
+
+	@Test
+	void clientsHaveMetersEachAsSoonAsThereIsOne() {
+		this.runner
+			.withPropertyValues("rdma.rpc.client.second.queue-pairs.min=2", "rdma.rpc.client.second.queue-pairs.max=3")
+			.withBean(SimpleMeterRegistry.class)
+			.run((context) -> {
+				RdmaClients clients = context.getBean(RdmaClients.class);
+				RpcClient first = clients.client("first");
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				context.getBean(RdmaClientMetrics.class).bindTo(registry);
+				RpcClient second = clients.client("second");
+				assertThat(gauge(registry, RdmaClientMeters.MAX, "first")).isEqualTo(first.metrics().max());
+				assertThat(gauge(registry, RdmaClientMeters.MIN, "second")).isEqualTo(2);
+				assertThat(gauge(registry, RdmaClientMeters.OPEN, "second")).isZero();
+				assertThat(gauge(registry, RdmaClientMeters.HEALTH, "second")).isOne();
+				second.proxy(Greeter.class).greet("world");
+				await(() -> gauge(registry, RdmaClientMeters.OPEN, "second") == 2);
+				assertThat(registry.get(RdmaClientMeters.CONNECTS.getName()).tag("target", "second").functionCounter())
+					.satisfies((counter) -> assertThat(counter.count()).isEqualTo(2));
+				assertThat(gauge(registry, RdmaClientMeters.OPEN, "first")).isZero();
+			});
+	}
+
+	private static double gauge(MeterRegistry registry, RdmaClientMeters meter, String target) {
+		return registry.get(meter.getName()).tag("target", target).gauge().value();
+	}
+
+	private static void await(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
+			Thread.onSpinWait();
+		}
 	}
 
 	@Test
@@ -215,6 +271,37 @@ class ObservabilityTests {
 	}
 
 	@Test
+	void targetIsDegradedWhileSomeOfItsQueuePairsAreLost() {
+		this.runner
+			.withPropertyValues("rdma.rpc.server.max-connections=3", "rdma.rpc.client.greetings.required=true",
+					"rdma.rpc.client.greetings.queue-pairs.min=3", "rdma.rpc.client.greetings.queue-pairs.max=3",
+					"rdma.rpc.client.greetings.initial-backoff=1h", "rdma.rpc.client.greetings.max-backoff=1h")
+			.run((context) -> {
+				QueuePairPoolMetrics pool = context.getBean(RdmaClients.class).client("greetings").metrics();
+				greeter(context).greet("world");
+				await(() -> pool.open() == 3);
+				assertThat(health(context, "client.greetings").getDetails()).containsEntry("queuePairs", "3 of 3");
+				List<RpcChannel> accepted = context.getBean(RpcServer.class).channels();
+				accepted.get(1).close("lost by the test");
+				await(() -> pool.open() == 2);
+				Health degraded = health(context, "client.greetings");
+				assertThat(degraded.getStatus()).isEqualTo(RdmaClientHealthIndicator.DEGRADED);
+				assertThat(degraded.getDetails()).containsEntry("queuePairs", "2 of 3").containsKey("lastFailure");
+				accepted.forEach((channel) -> channel.close("lost by the test"));
+				await(() -> pool.open() == 0);
+				assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.DOWN);
+			});
+	}
+
+	@Test
+	void degradedCountsInAnOrderThatKnowsIt() {
+		Set<Status> both = Set.of(Status.UP, RdmaClientHealthIndicator.DEGRADED);
+		assertThat(StatusAggregator.getDefault().getAggregateStatus(both)).isEqualTo(Status.UP);
+		assertThat(StatusAggregator.of("down", "out-of-service", "degraded", "up", "unknown").getAggregateStatus(both))
+			.isEqualTo(RdmaClientHealthIndicator.DEGRADED);
+	}
+
+	@Test
 	void healthAndEndpointCanBeSwitchedOff() {
 		this.runner.withPropertyValues("management.health.rdma.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(RdmaHealthContributor.class)
@@ -231,9 +318,19 @@ class ObservabilityTests {
 				greeter(context).greet("world");
 				RdmaDescriptor shown = context.getBean(RdmaEndpoint.class).rdma();
 				assertThat(shown.provider().name()).isEqualTo("iwarp");
-				assertThat(shown.server().services()).extracting((service) -> service.name()).containsExactly(SERVICE);
-				assertThat(shown.clients()).singleElement()
-					.satisfies((client) -> assertThat(client.state()).isEqualTo("READY"));
+				assertThat(shown.server().connections()).isEqualTo(1);
+				assertThat(shown.server().maxConnections()).isEqualTo(1024);
+				assertThat(shown.server().services()).singleElement().satisfies((service) -> {
+					assertThat(service.name()).isEqualTo(SERVICE);
+					assertThat(service.methods()).extracting((method) -> method.signature())
+						.contains("Greeter.greet(String)", "Greeter.reverse(byte[])");
+				});
+				assertThat(shown.clients()).singleElement().satisfies((client) -> {
+					assertThat(client.state()).isEqualTo("READY");
+					assertThat(client.health()).isEqualTo("UP");
+					assertThat(client.pool().open()).isEqualTo(1);
+					assertThat(client.pool().connects()).isEqualTo(1);
+				});
 				assertThat(shown.loops()).hasSize(2).allSatisfy((loop) -> assertThat(loop.channels()).hasSize(1));
 				Info.Builder info = new Info.Builder();
 				context.getBean(RdmaInfoContributor.class).contribute(info);

@@ -1,0 +1,101 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.metrics;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
+
+/** The meters of the queue pairs that clients keep, each by target. */
+public enum RdmaClientMeters implements MeterDocumentation {
+
+	/** Queue pairs that are connected. */
+	OPEN("rdma.client.queue.pairs.open", Meter.Type.GAUGE, "queue pairs"),
+
+	/** Queue pairs kept. */
+	MIN("rdma.client.queue.pairs.min", Meter.Type.GAUGE, "queue pairs"),
+
+	/** Queue pairs at most. */
+	MAX("rdma.client.queue.pairs.max", Meter.Type.GAUGE, "queue pairs"),
+
+	/** Calls that wait for their reply. */
+	CALLS("rdma.client.queue.pairs.calls", Meter.Type.GAUGE, "calls"),
+
+	/** 1 when UP, 0.5 when DEGRADED, 0 when DOWN. */
+	HEALTH("rdma.client.queue.pairs.health", Meter.Type.GAUGE, "state"),
+
+	/** Connections established, repeated ones included. */
+	CONNECTS("rdma.client.queue.pairs.connects", Meter.Type.COUNTER, "connections"),
+
+	/** Queue pairs added because the others were busy. */
+	GROWTHS("rdma.client.queue.pairs.growths", Meter.Type.COUNTER, "queue pairs"),
+
+	/** Added queue pairs closed because they were idle. */
+	SHRINKS("rdma.client.queue.pairs.shrinks", Meter.Type.COUNTER, "queue pairs"),
+
+	/** Connections lost after they had been established. */
+	LOSSES("rdma.client.queue.pairs.losses", Meter.Type.COUNTER, "connections"),
+
+	/** Calls made again because their connection had gone. */
+	REPETITIONS("rdma.client.calls.repeated", Meter.Type.COUNTER, "calls");
+
+	private final String name;
+
+	private final Meter.Type type;
+
+	private final String unit;
+
+	RdmaClientMeters(String name, Meter.Type type, String unit) {
+		this.name = name;
+		this.type = type;
+		this.unit = unit;
+	}
+
+	@Override
+	public String getName() {
+		return this.name;
+	}
+
+	@Override
+	public Meter.Type getType() {
+		return this.type;
+	}
+
+	@Override
+	public String getBaseUnit() {
+		return this.unit;
+	}
+
+	@Override
+	public KeyName[] getKeyNames() {
+		return KeyNames.values();
+	}
+
+	/** Keys of all of them. */
+	public enum KeyNames implements KeyName {
+
+		/** The name of the target. */
+		TARGET;
+
+		@Override
+		public String asString() {
+			return "target";
+		}
+
+	}
+
+}
