@@ -25,6 +25,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.flatbuffers.TableField;
@@ -44,13 +45,13 @@ class GatherExampleTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.options(RpcFixture.serverOptions(0))
 					.service("log", FollowerService.class, received::add)
 					.build()
 					.start();
 				RpcClient client = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", server.port())
+					.target(TestEnvironment.host(), server.port())
 					.build()) {
 			Follower proxy = client.proxy("log", Follower.class);
 			replicate(fixture.clientMemory, "a payload".getBytes(StandardCharsets.UTF_8), List.of(proxy, proxy));

@@ -17,12 +17,13 @@
 package dev.rdmarpc.rpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.rdmarpc.TestEnvironment;
 
 /** Passes connections on to a server until told to cut them. */
 final class KillingProxy implements AutoCloseable {
@@ -36,7 +37,8 @@ final class KillingProxy implements AutoCloseable {
 	private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
 	KillingProxy(InetSocketAddress target) throws IOException {
-		this.server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+		TestEnvironment.assumeTcp();
+		this.server = new ServerSocket(0, 16, TestEnvironment.address());
 		this.target = target;
 		start(this::acceptAll);
 	}

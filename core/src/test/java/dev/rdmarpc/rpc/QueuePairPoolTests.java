@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.RpcChannel;
@@ -175,14 +176,17 @@ class QueuePairPoolTests {
 	private static RpcServer lossy(RpcFixture fixture, AtomicInteger calls) {
 		return RpcServer.builder()
 			.transport(fixture.serverTransport)
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withDrainTimeout(Duration.ZERO))
+			.options(RpcFixture.serverOptions(0).withDrainTimeout(Duration.ZERO))
 			.service("lossy", Lossy.class, new FirstTwoUnanswered(calls))
 			.build()
 			.start();
 	}
 
 	private static RpcClient client(RpcFixture fixture, RpcServer server) {
-		return RpcClient.builder().transport(fixture.clientTransport).target("127.0.0.1", server.port()).build();
+		return RpcClient.builder()
+			.transport(fixture.clientTransport)
+			.target(TestEnvironment.host(), server.port())
+			.build();
 	}
 
 	@ParameterizedTest

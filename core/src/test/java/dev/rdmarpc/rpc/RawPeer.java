@@ -16,10 +16,10 @@
 
 package dev.rdmarpc.rpc;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +29,7 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.Frames;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.verbs.AccessFlag;
@@ -62,7 +63,7 @@ final class RawPeer implements AutoCloseable {
 
 	private static final int SLOT_BYTES = 8192;
 
-	private static final long DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(20);
+	private static final long DEADLINE_NANOS = TestEnvironment.scaled(Duration.ofSeconds(20)).toNanos();
 
 	private final VerbsDevice device;
 
@@ -100,20 +101,22 @@ final class RawPeer implements AutoCloseable {
 	int owed;
 
 	private RawPeer(boolean listens) {
-		this.device = ProviderSelection.select("iwarp", ProviderSelection.discover()).provider().openDevice(null);
+		this.device = ProviderSelection.select(TestEnvironment.provider("iwarp"), ProviderSelection.discover())
+			.provider()
+			.openDevice(null);
 		this.domain = this.device.allocateProtectionDomain();
 		this.completions = this.device.createCompletionQueue(4 * SLOTS);
 		this.receives = register();
 		this.sends = register();
 		this.pair = newPair();
-		this.listener = listens ? this.device.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+		this.listener = listens ? this.device.listen(new InetSocketAddress(TestEnvironment.address(), 0),
 				ListenOptions.DEFAULTS, this.requests::add) : null;
 	}
 
 	/** Connects to a server; the handshake of the RPC is up to the test. */
 	static RawPeer connect(int port) {
 		RawPeer peer = new RawPeer(false);
-		peer.await(peer.device.connect(peer.pair, new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+		peer.await(peer.device.connect(peer.pair, new InetSocketAddress(TestEnvironment.address(), port),
 				ConnectOptions.DEFAULTS));
 		return peer;
 	}

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -85,7 +86,7 @@ class RpcChaosTests {
 				KillingProxy proxy = new KillingProxy(fixture.server.address());
 				RpcClient cut = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", proxy.port())
+					.target(TestEnvironment.host(), proxy.port())
 					.options(RpcClientOptions.DEFAULTS.withChannel(channel)
 						.withBackoff(Duration.ofMillis(1), Duration.ofMillis(10)))
 					.build()) {

@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -36,6 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -92,8 +93,9 @@ class RpcConnectionTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void deadlineHoldsWhileThereIsNoConnection(boolean waitForReady) throws Exception {
+		TestEnvironment.assumeTcp();
 		try (RpcFixture fixture = new RpcFixture();
-				ServerSocket mute = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+				ServerSocket mute = new ServerSocket(0, 16, TestEnvironment.address());
 				RpcClient client = client(fixture, () -> (InetSocketAddress) mute.getLocalSocketAddress(),
 						RpcClientOptions.DEFAULTS)) {
 			CallOptions options = CallOptions.deadline(Duration.ofMillis(100));
@@ -137,8 +139,8 @@ class RpcConnectionTests {
 					}
 					return nobody;
 				}, options);
-				RpcClient other = client(fixture,
-						() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.port()), options)) {
+				RpcClient other = client(fixture, () -> new InetSocketAddress(TestEnvironment.address(), proxy.port()),
+						options)) {
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(other.proxy(Echo.class));
 			assertThat(patient.echo("before")).isEqualTo("before");
 			stuck.connect();
@@ -162,8 +164,7 @@ class RpcConnectionTests {
 	void deathOfTheConnectionReleasesEverybodyAtOnce(boolean reset) throws Exception {
 		try (RpcFixture fixture = new RpcFixture();
 				KillingProxy proxy = new KillingProxy(fixture.server.address());
-				RpcClient client = client(fixture,
-						() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.port()),
+				RpcClient client = client(fixture, () -> new InetSocketAddress(TestEnvironment.address(), proxy.port()),
 						RpcClientOptions.DEFAULTS)) {
 			Echo echo = CallOptions.deadline(LONG).on(client.proxy(Echo.class));
 			List<CompletableFuture<?>> calls = new ArrayList<>();
@@ -246,7 +247,7 @@ class RpcConnectionTests {
 				int before = served.get();
 				RpcFixture.awaitTrue(() -> served.get() > before + 10 || load.isDone());
 				fixture.server.close();
-				fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
+				fixture.server = fixture.startServer(RpcFixture.serverOptions(port));
 			}
 			int before = served.get();
 			RpcFixture.awaitTrue(() -> served.get() > before + 10 || load.isDone());
@@ -280,7 +281,7 @@ class RpcConnectionTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.options(RpcFixture.serverOptions(0))
 					.service(Echo.class, selfish)
 					.build()
 					.start();
@@ -319,7 +320,7 @@ class RpcConnectionTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.options(RpcFixture.serverOptions(0))
 					.service(Echo.class, front)
 					.build()
 					.start();
@@ -341,7 +342,7 @@ class RpcConnectionTests {
 	}
 
 	private static InetSocketAddress nobody() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
 			return (InetSocketAddress) socket.getLocalSocketAddress();
 		}
 	}

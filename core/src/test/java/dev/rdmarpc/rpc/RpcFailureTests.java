@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -32,6 +31,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -171,12 +171,12 @@ class RpcFailureTests {
 			int port = freePort();
 			try (RpcClient lonely = RpcClient.builder()
 				.transport(fixture.clientTransport)
-				.target("127.0.0.1", port)
+				.target(TestEnvironment.host(), port)
 				.build()) {
 				Echo echo = lonely.proxy(Echo.class);
 				RpcException failure = RpcFixture.failureOf(() -> echo.echo("anybody?"));
 				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
-				assertThat(failure).hasMessageContaining("127.0.0.1:" + port);
+				assertThat(failure).hasMessageContaining(TestEnvironment.host() + ":" + port);
 				CompletableFuture<String> future = echo.echoAsync("anybody?");
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
 					.satisfies((ex) -> assertThat(((RpcException) ex.getCause()).status())
@@ -187,8 +187,9 @@ class RpcFailureTests {
 
 	@Test
 	void strangersAreNotTalkedTo() throws Exception {
+		TestEnvironment.assumeTcp();
 		try (RpcFixture fixture = new RpcFixture();
-				ServerSocket stranger = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+				ServerSocket stranger = new ServerSocket(0, 10, TestEnvironment.address())) {
 			Thread greeter = new Thread(() -> {
 				try (java.net.Socket socket = stranger.accept()) {
 					socket.getOutputStream()
@@ -201,7 +202,7 @@ class RpcFailureTests {
 			greeter.start();
 			try (RpcClient client = RpcClient.builder()
 				.transport(fixture.clientTransport)
-				.target("127.0.0.1", stranger.getLocalPort())
+				.target(TestEnvironment.host(), stranger.getLocalPort())
 				.build()) {
 				RpcException failure = RpcFixture.failureOf(() -> client.proxy(Echo.class).echo("hello?"));
 				assertThat(failure.status()).isEqualTo(RpcStatus.UNAVAILABLE);
@@ -257,7 +258,7 @@ class RpcFailureTests {
 			RpcFixture.awaitTrue(() -> fixture.client.state() == ConnectionState.BACKOFF);
 			assertThat(RpcFixture.failureOf(() -> fixture.echo.echo("meanwhile")).status())
 				.isEqualTo(RpcStatus.UNAVAILABLE);
-			fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
+			fixture.server = fixture.startServer(RpcFixture.serverOptions(port));
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
 			assertThat(patient.echo("after")).isEqualTo("after");
 		}
@@ -273,7 +274,7 @@ class RpcFailureTests {
 	}
 
 	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
 			return socket.getLocalPort();
 		}
 	}

@@ -16,12 +16,13 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -32,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * A server and a client in one process, each with its own transport and memory, over
- * user-space iWARP; closing it checks that nothing is outstanding.
+ * A server and a client in one process, each with its own transport and memory, over the
+ * provider that the environment asks for; closing it checks that nothing is outstanding.
  */
 final class RpcFixture implements AutoCloseable {
 
@@ -71,12 +72,12 @@ final class RpcFixture implements AutoCloseable {
 			TransportOptions serverSide, TransportOptions clientSide, long serverBytes) {
 		this.serverMemory = memory(serverBytes);
 		this.clientMemory = memory(64L << 20);
-		this.serverTransport = RdmaTransport.open(serverSide, this.serverMemory);
-		this.clientTransport = RdmaTransport.open(clientSide, this.clientMemory);
-		this.server = startServer(serverOptions.apply(RpcServerOptions.DEFAULTS.withLoopback(0)));
+		this.serverTransport = RdmaTransport.open(onProvider(serverSide), this.serverMemory);
+		this.clientTransport = RdmaTransport.open(onProvider(clientSide), this.clientMemory);
+		this.server = startServer(serverOptions.apply(serverOptions(0)));
 		this.client = RpcClient.builder()
 			.transport(this.clientTransport)
-			.target("127.0.0.1", this.server.port())
+			.target(TestEnvironment.host(), this.server.port())
 			.options(clientOptions
 				.apply(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
 			.build();
@@ -87,9 +88,21 @@ final class RpcFixture implements AutoCloseable {
 		this(UnaryOperator.identity(), UnaryOperator.identity());
 	}
 
+	/** Options of a server at the address of the device. */
+	static RpcServerOptions serverOptions(int port) {
+		return RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(TestEnvironment.address(), port));
+	}
+
+	private static TransportOptions onProvider(TransportOptions options) {
+		return options.withProvider(TestEnvironment.provider(options.provider()), options.device());
+	}
+
 	/** Another client of the server, over a connection of its own. */
 	RpcClient newClient() {
-		return RpcClient.builder().transport(this.clientTransport).target("127.0.0.1", this.server.port()).build();
+		return RpcClient.builder()
+			.transport(this.clientTransport)
+			.target(TestEnvironment.host(), this.server.port())
+			.build();
 	}
 
 	RpcServer startServer(RpcServerOptions options) {
@@ -106,7 +119,7 @@ final class RpcFixture implements AutoCloseable {
 	}
 
 	static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		long deadline = System.nanoTime() + TestEnvironment.scaled(Duration.ofSeconds(20)).toNanos();
 		while (!condition.getAsBoolean()) {
 			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
 			LockSupport.parkNanos(1_000_000);

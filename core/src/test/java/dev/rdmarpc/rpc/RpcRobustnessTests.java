@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.PollingMode;
@@ -128,7 +129,7 @@ class RpcRobustnessTests {
 					.open(new TransportOptions(TransportOptions.AUTO, "", PollingOptions.DEFAULTS, 64, 64, 1), memory);
 				RpcClient client = RpcClient.builder()
 					.transport(small)
-					.target("127.0.0.1", fixture.server.port())
+					.target(TestEnvironment.host(), fixture.server.port())
 					.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), Duration.ofMillis(2)))
 					.build()) {
 			Echo echo = client.proxy(Echo.class);
@@ -151,7 +152,7 @@ class RpcRobustnessTests {
 				.thenApply((text) -> text + "!");
 			assertThat(fixture.echo.echo("sent")).isEqualTo("sent");
 			fixture.server.close();
-			fixture.server = fixture.startServer(RpcServerOptions.DEFAULTS.withLoopback(port));
+			fixture.server = fixture.startServer(RpcFixture.serverOptions(port));
 			assertThat(retried.get(30, TimeUnit.SECONDS)).isEqualTo("after!");
 		}
 	}
@@ -187,13 +188,13 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			try (RpcServer nested = RpcServer.builder()
 				.transport(fixture.serverTransport)
-				.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+				.options(RpcFixture.serverOptions(0))
 				.service(Echo.class, middle)
 				.build()
 				.start();
 					RpcClient inner = RpcClient.builder()
 						.transport(fixture.serverTransport)
-						.target("127.0.0.1", nested.port())
+						.target(TestEnvironment.host(), nested.port())
 						.build()) {
 				Echo echo = middle.next(inner.proxy(Echo.class));
 				assertThat(echo.echoOnExecutor("5")).isEqualTo("5,4,3,2,1,bottom");
@@ -228,17 +229,17 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer front = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.options(RpcFixture.serverOptions(0))
 					.service(Echo.class, middle)
 					.build()
 					.start();
 				RpcClient inner = RpcClient.builder()
 					.transport(fixture.serverTransport)
-					.target("127.0.0.1", fixture.server.port())
+					.target(TestEnvironment.host(), fixture.server.port())
 					.build();
 				RpcClient outer = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", front.port())
+					.target(TestEnvironment.host(), front.port())
 					.build()) {
 			middle.next(inner.proxy(Echo.class));
 			Echo echo = CallOptions.deadline(Duration.ofMillis(200)).on(outer.proxy(Echo.class));
@@ -271,14 +272,14 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0).withLimits(4, 4))
+					.options(RpcFixture.serverOptions(0).withLimits(4, 4))
 					.service(Echo.class, fixture.service)
 					.observer(hostile)
 					.build()
 					.start();
 				RpcClient client = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", server.port())
+					.target(TestEnvironment.host(), server.port())
 					.observer(hostile)
 					.build()) {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
@@ -311,7 +312,7 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcClient client = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", fixture.server.port())
+					.target(TestEnvironment.host(), fixture.server.port())
 					.observer(watching)
 					.build()) {
 			CompletableFuture<Void> unsent = client.proxy(Echo.class).never();
@@ -335,13 +336,13 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = RpcServer.builder()
 					.transport(fixture.serverTransport)
-					.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+					.options(RpcFixture.serverOptions(0))
 					.service(Echo.class, overflowing)
 					.build()
 					.start();
 				RpcClient client = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target("127.0.0.1", server.port())
+					.target(TestEnvironment.host(), server.port())
 					.build()) {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
 			for (int i = 0; i < 3; i++) {
@@ -366,13 +367,13 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			RpcServer server = RpcServer.builder()
 				.transport(fixture.serverTransport)
-				.options(RpcServerOptions.DEFAULTS.withLoopback(0).withDrainTimeout(Duration.ZERO))
+				.options(RpcFixture.serverOptions(0).withDrainTimeout(Duration.ZERO))
 				.service(Echo.class, stubborn)
 				.build()
 				.start();
 			RpcClient client = RpcClient.builder()
 				.transport(fixture.clientTransport)
-				.target("127.0.0.1", server.port())
+				.target(TestEnvironment.host(), server.port())
 				.build();
 			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(client.proxy(Echo.class));
 			List<CompletableFuture<RpcStatus>> outcomes = new ArrayList<>();

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
@@ -50,14 +51,14 @@ class RpcViewTests {
 
 	private final RpcServer server = RpcServer.builder()
 		.transport(this.fixture.serverTransport)
-		.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+		.options(RpcFixture.serverOptions(0))
 		.service(Store.class, this.service)
 		.build()
 		.start();
 
 	private final RpcClient client = RpcClient.builder()
 		.transport(this.fixture.clientTransport)
-		.target("127.0.0.1", this.server.port())
+		.target(TestEnvironment.host(), this.server.port())
 		.build();
 
 	private final Store store = this.client.proxy(Store.class);

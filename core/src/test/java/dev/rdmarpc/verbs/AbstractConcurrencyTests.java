@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Several threads on the same objects, and closing under load. */
@@ -170,7 +172,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	@Test
 	void closingAQueuePairWhileAnotherThreadPosts() {
 		GuardedMemory local = this.fixture.left().memory(100_000);
-		for (int round = 0; round < 60; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(60, 10); round++) {
 			ConnectedPair pair = this.fixture.connect();
 			GuardedMemory lent = this.fixture.right().memory(100_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 			pair.left().collector().handsOff(true);
@@ -194,7 +196,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	@Test
 	void disconnectingWhileAnotherThreadPosts() {
 		GuardedMemory source = this.fixture.left().memory(1 << 20);
-		for (int round = 0; round < 40; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(40, 10); round++) {
 			ConnectedPair pair = this.fixture.connect();
 			GuardedMemory sink = this.fixture.right().memory(1 << 20, AccessFlag.REMOTE_WRITE);
 			int length = between(1, 1 << 20);
@@ -225,7 +227,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 
 	@Test
 	void closingBothSidesAtOnce() {
-		for (int round = 0; round < 60; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(60, 10); round++) {
 			ConnectedPair pair = this.fixture.connect();
 			pair.left().receive();
 			pair.right().receive();

@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** How connections end, and what becomes of what was posted. */
@@ -185,7 +187,7 @@ abstract class AbstractDisconnectTests extends AbstractVerbsTests {
 	private void endInTheMiddle(WorkOpcode opcode) {
 		int size = 8 << 20;
 		GuardedMemory local = this.fixture.left().memory(size);
-		for (int round = 0; round < 24; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(24, 4); round++) {
 			ConnectedPair pair = this.fixture.connect();
 			GuardedMemory remote = this.fixture.right().memory(size, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 			for (int i = 0; i < 8; i++) {

@@ -24,6 +24,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Order of deliveries and completions under mixed load, and that full load flows. */
@@ -93,7 +95,7 @@ abstract class AbstractOrderingTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(4, 3)).greet();
 		MessageStream there = new MessageStream(pair, 3 << 20, 3);
 		MessageStream back = new MessageStream(pair.reversed(), 3 << 20, 3);
-		for (int i = 0; i < 60; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(60, 10); i++) {
 			there.send(between(1 << 20, 3 << 20), false);
 			back.send(between(1 << 20, 3 << 20), false);
 		}

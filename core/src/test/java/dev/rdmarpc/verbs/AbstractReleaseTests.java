@@ -25,6 +25,8 @@ import javax.management.ObjectName;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -70,7 +72,7 @@ abstract class AbstractReleaseTests extends AbstractVerbsTests {
 
 	@Test
 	void nothingIsPlacedAfterTheQueuePairWasClosed() {
-		for (int round = 0; round < 18; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(18, 6); round++) {
 			ConnectedPair pair = this.fixture.connect().greet();
 			GuardedMemory right = this.fixture.right().memory(LENGTH, AccessFlag.REMOTE_WRITE);
 			GuardedMemory left = this.fixture.left().memory(LENGTH, AccessFlag.REMOTE_READ);
@@ -88,7 +90,7 @@ abstract class AbstractReleaseTests extends AbstractVerbsTests {
 
 	@Test
 	void nothingIsPlacedAfterTheRegionWasDeregistered() {
-		for (int round = 0; round < 18; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(18, 6); round++) {
 			ConnectedPair pair = this.fixture.connect().greet();
 			GuardedMemory right = this.fixture.right().memory(LENGTH, AccessFlag.REMOTE_WRITE);
 			GuardedMemory left = this.fixture.left().memory(LENGTH, AccessFlag.REMOTE_READ);

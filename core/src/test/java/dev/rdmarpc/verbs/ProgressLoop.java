@@ -29,6 +29,8 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -38,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProgressLoop {
 
 	/** How long anything may take before it counts as hung. */
-	static final Duration DEADLINE = Duration.ofSeconds(30);
+	static final Duration DEADLINE = TestEnvironment.scaled(Duration.ofSeconds(30));
 
 	private final Queue<String> violations = new ConcurrentLinkedQueue<>();
 

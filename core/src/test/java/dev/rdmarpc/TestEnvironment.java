@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * Where the tests run: on what provider, at what address, and how slowly. System
+ * properties say so in the laboratory ({@code lab/README.md}); without them it is the
+ * provider that the test names, on loopback, at full speed.
+ */
+public final class TestEnvironment {
+
+	/** The provider of tests that run on any. */
+	public static final String PROVIDER_PROPERTY = "rdma.test.provider";
+
+	/** The address of the device, both to listen on and to connect to. */
+	public static final String ADDRESS_PROPERTY = "rdma.test.address";
+
+	/** Whether connections of the provider are connections of TCP, which is usual. */
+	public static final String TCP_PROPERTY = "rdma.test.tcp";
+
+	/** How many times slower than usual this machine is. */
+	public static final String TIME_SCALE_PROPERTY = "rdma.test.time-scale";
+
+	private static final int TIME_SCALE = Integer.getInteger(TIME_SCALE_PROPERTY, 1);
+
+	private TestEnvironment() {
+	}
+
+	/** The name of the provider, or what the test would have had. */
+	public static String provider(String usual) {
+		return System.getProperty(PROVIDER_PROPERTY, usual);
+	}
+
+	/** The address of the device, in numbers. */
+	public static String host() {
+		return System.getProperty(ADDRESS_PROPERTY, "127.0.0.1");
+	}
+
+	/** The address of the device. */
+	public static InetAddress address() {
+		try {
+			return InetAddress.getByName(host());
+		}
+		catch (UnknownHostException ex) {
+			throw new IllegalStateException(ADDRESS_PROPERTY + " is not an address: " + host(), ex);
+		}
+	}
+
+	/** For tests that put something of TCP between, before or behind two peers. */
+	public static void assumeTcp() {
+		Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(TCP_PROPERTY, "true")),
+				"connections of this device are not connections of TCP");
+	}
+
+	/** The time after which something counts as hung. */
+	public static Duration scaled(Duration usual) {
+		return usual.multipliedBy(TIME_SCALE);
+	}
+
+	/**
+	 * How often to repeat what proves more the more often it is repeated.
+	 * @param usual how often at full speed
+	 * @param least how often at any speed
+	 */
+	public static int rounds(int usual, int least) {
+		return Math.max(least, usual / TIME_SCALE);
+	}
+
+}
