@@ -103,6 +103,11 @@ public final class ReceivedMemory {
 		return current.slice(index, lengthBytes);
 	}
 
+	/** Takes ownership of a reference, to be given back with the parts. */
+	public void keep(RegisteredBuffer buffer) {
+		this.parts.add(buffer);
+	}
+
 	/** Takes ownership of a part. */
 	public void keep(SegmentOwner part) {
 		this.parts.add(part);

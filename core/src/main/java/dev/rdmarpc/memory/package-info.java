@@ -67,6 +67,12 @@
  * <td>end of the call unless the handler retains it</td>
  * </tr>
  * <tr>
+ * <td>reference a handler gives up for its result</td>
+ * <td>handler</td>
+ * <td>call</td>
+ * <td>end of the call</td>
+ * </tr>
+ * <tr>
  * <td>large payload read from a peer</td>
  * <td>reader</td>
  * <td>handler</td>

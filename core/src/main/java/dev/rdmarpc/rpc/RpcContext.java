@@ -20,6 +20,9 @@ import java.net.InetSocketAddress;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.flatbuffers.GatherMessage;
+import dev.rdmarpc.memory.RegisteredBuffer;
+
 /**
  * The call that a handler is serving. Calls the handler makes in turn inherit what
  * remains of its deadline.
@@ -52,5 +55,20 @@ public interface RpcContext {
 	 * too.
 	 */
 	boolean isCancelled();
+
+	/**
+	 * Gives a reference back when the call has ended, however it ends, and its reply
+	 * holds the references it needs: for a result that was allocated for this call, or
+	 * that others may release meanwhile. To be called before the handler's future is
+	 * complete, if it returned one.
+	 * @param buffer takes ownership of one reference
+	 */
+	void releaseAfterReply(RegisteredBuffer buffer);
+
+	/**
+	 * Does the same for a message.
+	 * @param message takes ownership of one reference
+	 */
+	void releaseAfterReply(GatherMessage message);
 
 }

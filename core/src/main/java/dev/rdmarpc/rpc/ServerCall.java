@@ -28,6 +28,7 @@ import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -260,13 +261,16 @@ final class ServerCall implements Runnable, RpcContext {
 		required(this.channel).loop().execute(this.ending);
 	}
 
-	/** Gives back what the arguments hold, which the handler may have retained. */
+	/**
+	 * Gives back what the arguments hold, which the handler may have retained, and what
+	 * the handler has given up.
+	 */
 	private void releaseArguments() {
 		try {
 			this.received.release();
 		}
 		catch (IllegalStateException ex) {
-			logger.error("A handler of {} released an argument that it had not retained", method(), ex);
+			logger.error("A handler of {} released what it did not hold", method(), ex);
 		}
 	}
 
@@ -335,6 +339,16 @@ final class ServerCall implements Runnable, RpcContext {
 	@Override
 	public boolean isCancelled() {
 		return this.cancelled;
+	}
+
+	@Override
+	public void releaseAfterReply(RegisteredBuffer buffer) {
+		this.received.keep(buffer);
+	}
+
+	@Override
+	public void releaseAfterReply(GatherMessage kept) {
+		this.received.keep(kept);
 	}
 
 }
