@@ -68,21 +68,24 @@ function list(id, entries) {
   }));
 }
 
-function showMemory(memory) {
+function showMemory(memory, values, size) {
   const width = (id, part) => byId(id).style.width = 100 * part / memory.max + '%';
   width('allocated', memory.allocated);
   width('cached', memory.cached);
   width('registered', Math.max(0, memory.registered - memory.allocated - memory.cached));
   list('memory', [['in use', `${bytes(memory.allocated)} in ${number(memory.buffers)} buffers, posted receives included`, 'accent'],
     ['cached', bytes(memory.cached), 'soft'], ['registered', `${bytes(memory.registered)} of at most ${bytes(memory.max)}`, 'line'],
-    ['extents', number(memory.extents)], ['waits, failures', `${number(memory.waits)}, ${number(memory.failures)}`]]);
+    ['extents', number(memory.extents)], ['waits, failures', `${number(memory.waits)}, ${number(memory.failures)}`],
+    ...(values ? [['large values', `${number(statistic(values, 'VALUE'))}, ${bytes(statistic(size, 'VALUE'))}, where they were received`]] : [])]);
 }
 
 function showConnections(rdma) {
   const loops = rdma.loops.map((loop) => [loop.name,
     `${loop.channels.length} queue pair${loop.channels.length === 1 ? '' : 's'}, ${bytes(loop.sentBytes)} sent, `
-    + `${bytes(loop.receivedBytes)} received, ${(loop.completions / Math.max(1, loop.polls)).toFixed(1)} completions per poll`]);
-  const clients = rdma.clients.map((client) => [client.target, client.state + (client.lastFailure ? ': ' + client.lastFailure : '')]);
+    + `${bytes(loop.receivedBytes)} received, ${bytes(loop.readBytes)} read, ${(loop.completions / Math.max(1, loop.polls)).toFixed(1)} completions per poll`]);
+  const clients = rdma.clients.map((client) => [client.target, `${client.state}, ${client.pool.open} queue pair${client.pool.open === 1 ? '' : 's'} `
+    + `of ${client.pool.min} to ${client.pool.max}, ${number(client.pool.losses)} lost, ${number(client.pool.repetitions)} calls repeated`
+    + (client.lastFailure ? ': ' + client.lastFailure : '')]);
   const server = rdma.server ? [['server', `${rdma.server.address ?? 'not listening'}, ${rdma.server.activeCalls} calls active`]] : [];
   list('connections', [...server, ...clients, ...loops]);
 }
@@ -117,10 +120,11 @@ function draw() {
 
 async function refresh() {
   try {
-    const [rdma, calls] = await Promise.all([read('rdma'), read('metrics/' + METER)]);
+    const [rdma, calls, largeValues, largeBytes] = await Promise.all([read('rdma'), read('metrics/' + METER),
+      read('metrics/store.large.values'), read('metrics/store.large.bytes')]);
     byId('provider').className = '';
     byId('provider').textContent = `Provider ${rdma.provider.name}, device ${rdma.device}: ${rdma.provider.reason}`;
-    showMemory(rdma.memory);
+    showMemory(rdma.memory, largeValues, largeBytes);
     showConnections(rdma);
     const methods = await Promise.all(values(calls, 'method').map(readMethod));
     const rate = methods.reduce((sum, method) => sum + method.rate, 0);

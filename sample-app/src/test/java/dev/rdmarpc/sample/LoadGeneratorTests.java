@@ -27,6 +27,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
+import dev.rdmarpc.memory.RegisteredMemory;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
@@ -49,6 +51,25 @@ class LoadGeneratorTests {
 				.doesNotContain("failed with");
 			assertThat(context.isActive()).isTrue();
 		}
+	}
+
+	@Test
+	void largeValuesAreReportedAndNothingOfThemIsLeft(CapturedOutput output) {
+		RegisteredMemory memory;
+		try (ConfigurableApplicationContext context = run(Map.of("load.enabled", true, "load.warmup", "100ms",
+				"load.duration", "1s", "load.threads", 2, "load.mix.get-blob", 2, "load.mix.put-blob", 1,
+				"load.blob-size", "256KB", "rdma.rpc.memory.leak-detection", "paranoid"))) {
+			memory = context.getBean(RegisteredMemory.class);
+			while (!output.getOut().contains("#[Mean")) {
+				Thread.onSpinWait();
+			}
+			assertThat(output.getOut()).containsPattern("(?m)^put_blob +[1-9]")
+				.containsPattern("(?m)^get_blob +[1-9]")
+				.containsPattern("large values: [1-9][\\d.,]* MB/s to the store, [1-9][\\d.,]* MB/s from it")
+				.doesNotContain("failed with");
+		}
+		assertThat(memory.metrics().outstanding()).isZero();
+		assertThat(memory.metrics().leaks()).isZero();
 	}
 
 	@Test

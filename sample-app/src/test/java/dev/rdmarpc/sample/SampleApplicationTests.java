@@ -89,6 +89,11 @@ class SampleApplicationTests {
 			.content(blob)).hasStatus(HttpStatus.NO_CONTENT);
 		assertThat(this.mvc.get().uri("/features/model/blob").exchange().getResponse().getContentAsByteArray())
 			.isEqualTo(blob);
+		assertThat(this.mvc.get().uri("/actuator/metrics/store.large.bytes")).hasStatusOk()
+			.bodyJson()
+			.extractingPath("measurements[0].value")
+			.asNumber()
+			.satisfies((bytes) -> assertThat(bytes.intValue()).isEqualTo(blob.length));
 	}
 
 	@Test

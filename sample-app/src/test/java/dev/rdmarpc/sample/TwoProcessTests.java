@@ -33,6 +33,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import dev.rdmarpc.memory.MemoryMetrics;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
@@ -66,12 +67,14 @@ class TwoProcessTests {
 		try (ServerProcess server = ServerProcess.start(this.directory.resolve("first.log"), 0)) {
 			port = server.port();
 			try (ConfigurableApplicationContext context = startClient(port)) {
-				MemoryMetrics memory = context.getBean(RegisteredMemory.class).metrics();
+				RegisteredMemory pool = context.getBean(RegisteredMemory.class);
+				MemoryMetrics memory = pool.metrics();
 				FeatureStore store = context.getBean(FeatureStore.class);
 				store.put("first", new float[] { 1 });
 				await("nothing under way but posted receives", () -> isIdle(memory));
 				long idle = memory.outstanding();
-				startLoad(store);
+				RegisteredBuffer blob = pool.allocate(1 << 20);
+				startLoad(store, blob);
 				await("load", () -> this.successes.get() > 500);
 				assertThat(this.failures).isEmpty();
 
@@ -90,6 +93,7 @@ class TwoProcessTests {
 					stopLoad();
 					assertThat(this.failures).allSatisfy((failure) -> assertThat(failure.status()).as(failure.message())
 						.isEqualTo(RpcStatus.UNAVAILABLE));
+					blob.release();
 					await("everything has come back", () -> memory.outstanding() == idle);
 				}
 			}
@@ -115,8 +119,7 @@ class TwoProcessTests {
 	}
 
 	/** Small and large calls, so that the server dies amid messages of many frames. */
-	private void startLoad(FeatureStore store) {
-		byte[] blob = new byte[1 << 20];
+	private void startLoad(FeatureStore store, RegisteredBuffer blob) {
 		for (int i = 0; i < THREADS; i++) {
 			int number = i;
 			Thread thread = new Thread(() -> {
@@ -129,12 +132,12 @@ class TwoProcessTests {
 		}
 	}
 
-	private void call(FeatureStore store, int number, int call, byte[] blob) {
+	private void call(FeatureStore store, int number, int call, RegisteredBuffer blob) {
 		String key = "key-" + number;
 		try {
 			switch (call % 10) {
 				case 0 -> store.putBlob(key, blob);
-				case 1 -> store.getBlob(key);
+				case 1 -> store.getBlob(key).ifPresent(RegisteredBuffer::release);
 				case 2 -> store.put(key, new float[] { call });
 				default -> store.get(key);
 			}

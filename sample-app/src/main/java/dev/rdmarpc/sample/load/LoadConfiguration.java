@@ -23,6 +23,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.sample.store.FeatureStore;
 
 /** Generates load if asked to. */
@@ -32,9 +33,9 @@ import dev.rdmarpc.sample.store.FeatureStore;
 class LoadConfiguration {
 
 	@Bean
-	LoadGenerator loadGenerator(@Qualifier("features") FeatureStore store, LoadProperties properties,
-			ConfigurableApplicationContext context) {
-		return new LoadGenerator(new StoreOperations(store, properties), properties, System.out, context);
+	LoadGenerator loadGenerator(@Qualifier("features") FeatureStore store, RegisteredMemory memory,
+			LoadProperties properties, ConfigurableApplicationContext context) {
+		return new LoadGenerator(new StoreOperations(store, memory, properties), properties, System.out, context);
 	}
 
 }

@@ -55,7 +55,7 @@ class LoadGenerator implements DisposableBean {
 
 	private final ConfigurableApplicationContext context;
 
-	private final LoadReport report = new LoadReport();
+	private final LoadReport report;
 
 	private final CountDownLatch stopped = new CountDownLatch(1);
 
@@ -67,6 +67,7 @@ class LoadGenerator implements DisposableBean {
 		this.properties = properties;
 		this.out = out;
 		this.context = context;
+		this.report = new LoadReport(properties.blobSize().toBytes());
 	}
 
 	@EventListener(ApplicationReadyEvent.class)
@@ -181,6 +182,7 @@ class LoadGenerator implements DisposableBean {
 				thread.join(TimeUnit.SECONDS.toMillis(5));
 			}
 		}
+		this.operations.close();
 	}
 
 }

@@ -46,7 +46,7 @@ public record LoadProperties(@DefaultValue("false") boolean enabled, @DefaultVal
 		@DefaultValue Map<Operation, Integer> mix, @DefaultValue("false") boolean exit) {
 
 	private static final Map<Operation, Integer> DEFAULT_MIX = Map.of(Operation.GET, 70, Operation.GET_ASYNC, 5,
-			Operation.PUT, 18, Operation.MULTI_GET, 5, Operation.SCAN, 1, Operation.GET_BLOB, 1);
+			Operation.PUT, 17, Operation.MULTI_GET, 5, Operation.SCAN, 1, Operation.PUT_BLOB, 1, Operation.GET_BLOB, 1);
 
 	/**
 	 * Checks the bounds.

@@ -47,7 +47,14 @@ class LoadReport {
 
 	private final Map<String, LongAdder> failures = new ConcurrentHashMap<>();
 
-	LoadReport() {
+	private final long blobBytes;
+
+	/**
+	 * Creates an empty report.
+	 * @param blobBytes size of a large value
+	 */
+	LoadReport(long blobBytes) {
+		this.blobBytes = blobBytes;
 		for (Operation operation : Operation.values()) {
 			this.recorders.put(operation, new Recorder(MAX_NANOS, 3));
 			this.totals.put(operation, new Histogram(MAX_NANOS, 3));
@@ -94,10 +101,16 @@ class LoadReport {
 			}
 		});
 		printRow(out, "all", all, seconds);
+		out.printf(Locale.ROOT, "large values: %,.1f MB/s to the store, %,.1f MB/s from it%n",
+				megabytes(Operation.PUT_BLOB) / seconds, megabytes(Operation.GET_BLOB) / seconds);
 		new TreeMap<>(this.failures)
 			.forEach((status, count) -> out.printf(Locale.ROOT, "failed with %s: %,d%n", status, count.sum()));
 		out.printf(Locale.ROOT, "%nLatency of all calls, in microseconds:%n");
 		all.outputPercentileDistribution(out, 1, NANOS_PER_MICRO);
+	}
+
+	private double megabytes(Operation operation) {
+		return Objects.requireNonNull(this.totals.get(operation)).getTotalCount() * this.blobBytes / (double) (1 << 20);
 	}
 
 	private static void printRow(PrintStream out, String name, Histogram histogram, double seconds) {

@@ -16,18 +16,21 @@
 
 package dev.rdmarpc.sample.load;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.sample.load.LoadProperties.Operation;
 import dev.rdmarpc.sample.store.FeatureStore;
 
 /** The operations of the load, on random keys. Thread-safe. */
-class StoreOperations {
+class StoreOperations implements AutoCloseable {
 
 	private static final int MULTI_GET_KEYS = 16;
 
@@ -41,17 +44,18 @@ class StoreOperations {
 
 	private final int dimensions;
 
-	private final byte[] blob;
+	private final RegisteredBuffer blob;
 
 	private final Operation[] operations;
 
 	private final int[] cumulativeWeights;
 
-	StoreOperations(FeatureStore store, LoadProperties properties) {
+	StoreOperations(FeatureStore store, RegisteredMemory memory, LoadProperties properties) {
 		this.store = store;
 		this.keys = properties.keys();
 		this.dimensions = properties.dimensions();
-		this.blob = new byte[Math.toIntExact(properties.blobSize().toBytes())];
+		this.blob = memory.allocate(Math.toIntExact(properties.blobSize().toBytes()));
+		fill(this.blob.buffer(), new SplittableRandom(0));
 		this.operations = properties.mix().keySet().toArray(Operation[]::new);
 		this.cumulativeWeights = new int[this.operations.length];
 		int total = 0;
@@ -94,7 +98,16 @@ class StoreOperations {
 			case MULTI_GET -> this.store.multiGet(someKeys(random));
 			case SCAN -> this.store.scan(key.substring(0, key.length() - 1), Optional.empty(), SCAN_LIMIT);
 			case PUT_BLOB -> this.store.putBlob("blob-" + random.nextInt(BLOBS), this.blob);
-			case GET_BLOB -> this.store.getBlob("blob-" + random.nextInt(BLOBS));
+			case GET_BLOB -> this.store.getBlob("blob-" + random.nextInt(BLOBS)).ifPresent(RegisteredBuffer::release);
+		}
+	}
+
+	private static void fill(ByteBuffer target, SplittableRandom random) {
+		while (target.remaining() >= Long.BYTES) {
+			target.putLong(random.nextLong());
+		}
+		while (target.hasRemaining()) {
+			target.put((byte) 0);
 		}
 	}
 
@@ -121,6 +134,12 @@ class StoreOperations {
 			values[i] = (float) random.nextDouble();
 		}
 		return values;
+	}
+
+	/** Gives the large value back. No calls are made from here on. */
+	@Override
+	public void close() {
+		this.blob.release();
 	}
 
 	private static String key(int number) {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.scheduling.Priority;
 
@@ -52,11 +53,17 @@ public interface FeatureStore {
 	@RdmaMethod(idempotent = true, priority = Priority.LOW, deadlineMillis = 5000)
 	FeaturePage scan(String prefix, Optional<String> after, int limit);
 
-	/** Puts a large value, such as an embedding table. */
-	void putBlob(String key, byte[] bytes);
+	/**
+	 * Puts a large value, such as an embedding table.
+	 * @param bytes borrowed
+	 */
+	void putBlob(String key, RegisteredBuffer bytes);
 
-	/** A large value. */
+	/**
+	 * A large value.
+	 * @return the value, owned by the caller
+	 */
 	@RdmaMethod(idempotent = true)
-	Optional<byte[]> getBlob(String key);
+	Optional<RegisteredBuffer> getBlob(String key);
 
 }

@@ -19,16 +19,16 @@ package dev.rdmarpc.sample.store;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 import org.springframework.context.annotation.Profile;
 
 import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.rpc.RpcContext;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
 
@@ -45,9 +45,13 @@ class InMemoryFeatureStore implements FeatureStore {
 
 	private final NavigableMap<String, FeatureVector> vectors = new ConcurrentSkipListMap<>();
 
-	private final Map<String, byte[]> blobs = new ConcurrentHashMap<>();
+	private final BlobStore blobs;
 
 	private final Clock clock = Clock.systemUTC();
+
+	InMemoryFeatureStore(BlobStore blobs) {
+		this.blobs = blobs;
+	}
 
 	@Override
 	public long put(String key, float[] values) {
@@ -96,14 +100,20 @@ class InMemoryFeatureStore implements FeatureStore {
 	}
 
 	@Override
-	public void putBlob(String key, byte[] bytes) {
+	public void putBlob(String key, RegisteredBuffer bytes) {
 		check(key);
 		this.blobs.put(key, bytes);
 	}
 
+	/** Owned by the caller, which is the call where there is one. */
 	@Override
-	public Optional<byte[]> getBlob(String key) {
-		return Optional.ofNullable(this.blobs.get(key));
+	public Optional<RegisteredBuffer> getBlob(String key) {
+		RegisteredBuffer found = this.blobs.retained(key);
+		RpcContext call = RpcContext.current();
+		if (found != null && call != null) {
+			call.releaseAfterReply(found);
+		}
+		return Optional.ofNullable(found);
 	}
 
 	private static void check(String key) {

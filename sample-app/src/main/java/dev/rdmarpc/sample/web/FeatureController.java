@@ -24,8 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Profile;
-import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -34,7 +32,6 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 import dev.rdmarpc.sample.store.FeaturePage;
@@ -77,17 +74,6 @@ class FeatureController {
 	FeaturePage scan(@RequestParam(defaultValue = "") String prefix, @RequestParam @Nullable String after,
 			@RequestParam(defaultValue = "100") int limit) {
 		return this.store.scan(prefix, Optional.ofNullable(after), limit);
-	}
-
-	@PutMapping(path = "/{key}/blob", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE)
-	@ResponseStatus(HttpStatus.NO_CONTENT)
-	void putBlob(@PathVariable String key, @RequestBody byte[] bytes) {
-		this.store.putBlob(key, bytes);
-	}
-
-	@GetMapping(path = "/{key}/blob", produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
-	ResponseEntity<byte[]> getBlob(@PathVariable String key) {
-		return ResponseEntity.of(this.store.getBlob(key));
 	}
 
 }

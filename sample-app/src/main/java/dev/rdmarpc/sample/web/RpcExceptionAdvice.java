@@ -21,6 +21,7 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
+import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.rpc.RpcException;
 
 /** Tells HTTP clients how a call failed. */
@@ -44,6 +45,12 @@ class RpcExceptionAdvice {
 		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, failure.detail());
 		problem.setTitle(failure.status().name());
 		return problem;
+	}
+
+	/** No memory to receive a large value in. */
+	@ExceptionHandler
+	ProblemDetail onMemoryExhausted(MemoryExhaustedException failure) {
+		return ProblemDetail.forStatusAndDetail(HttpStatus.TOO_MANY_REQUESTS, String.valueOf(failure.getMessage()));
 	}
 
 }

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.sample.store;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.RpcException;
+import dev.rdmarpc.rpc.RpcStatus;
+
+/**
+ * The large values, each in the registered memory in which it was received, so that it is
+ * served without a copy. Together they take at most half of that memory. Thread-safe.
+ */
+@Component
+@Profile("!client")
+class BlobStore implements MeterBinder, DisposableBean {
+
+	private final long maxBytes;
+
+	private final Map<String, RegisteredBuffer> blobs = new HashMap<>();
+
+	private long bytes;
+
+	BlobStore(RegisteredMemory memory) {
+		this.maxBytes = memory.options().maxBytes() / 2;
+	}
+
+	/**
+	 * Keeps a value in place of the one there was.
+	 * @param value borrowed; retained as long as it is kept
+	 */
+	synchronized void put(String key, RegisteredBuffer value) {
+		RegisteredBuffer replaced = this.blobs.get(key);
+		long after = this.bytes + value.length() - ((replaced != null) ? replaced.length() : 0);
+		if (after > this.maxBytes) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,
+					"large values of " + after + " bytes (limit " + this.maxBytes + ")");
+		}
+		this.blobs.put(key, value.retain());
+		this.bytes = after;
+		if (replaced != null) {
+			replaced.release();
+		}
+	}
+
+	/** A reference to a value, owned by the caller, or {@code null}. */
+	synchronized @Nullable RegisteredBuffer retained(String key) {
+		RegisteredBuffer found = this.blobs.get(key);
+		return (found != null) ? found.retain() : null;
+	}
+
+	private synchronized int count() {
+		return this.blobs.size();
+	}
+
+	private synchronized long bytes() {
+		return this.bytes;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("store.large.values", this, BlobStore::count).register(registry);
+		Gauge.builder("store.large.bytes", this, BlobStore::bytes).baseUnit("bytes").register(registry);
+	}
+
+	@Override
+	public synchronized void destroy() {
+		this.blobs.values().forEach(RegisteredBuffer::release);
+		this.blobs.clear();
+		this.bytes = 0;
+	}
+
+}
