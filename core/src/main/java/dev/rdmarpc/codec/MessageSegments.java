@@ -189,7 +189,7 @@ public final class MessageSegments {
 	public void addKept(RegisteredBuffer buffer, int offset, int lengthBytes) {
 		count(lengthBytes);
 		if (lengthBytes > 0) {
-			this.segments.add(buffer, offset, lengthBytes);
+			this.segments.addFrame(buffer, offset, lengthBytes);
 		}
 	}
 
@@ -198,15 +198,30 @@ public final class MessageSegments {
 	 * and all of another one, which is retained until {@link #clear()}.
 	 * @param frameOffset first byte of the part, in {@link RegisteredBuffer#memory()}
 	 * @param frameBytes number of bytes of the part, at least 1
-	 * @param contentBytes length of the other one
+	 * @param contentBytes length of the other one, at least 1
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
 	public void addKept(RegisteredBuffer frame, int frameOffset, int frameBytes, RegisteredBuffer content,
 			int contentBytes) {
-		if (contentBytes == 0 || (long) frameBytes + contentBytes > this.maxBytes - this.totalBytes) {
-			addKept(frame, frameOffset, frameBytes);
-			add(content, 0, contentBytes);
-			return;
+		addPair(frame, frameOffset, frameBytes, content, contentBytes);
+	}
+
+	/**
+	 * Appends part of memory that was claimed from here, and all of a registered buffer,
+	 * which is retained until {@link #clear()}.
+	 * @param frameOffset first byte of the part
+	 * @param frameBytes number of bytes of the part, at least 1
+	 * @param contentBytes length of the buffer, at least 1
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	public void addClaimed(ByteBuffer frame, int frameOffset, int frameBytes, RegisteredBuffer content,
+			int contentBytes) {
+		addPair(frame, frameOffset, frameBytes, content, contentBytes);
+	}
+
+	private void addPair(Object frame, int frameOffset, int frameBytes, RegisteredBuffer content, int contentBytes) {
+		if ((long) frameBytes + contentBytes > this.maxBytes - this.totalBytes) {
+			throw new MessageTooLargeException(this.maxBytes);
 		}
 		content.retain();
 		this.segments.addPair(frame, frameOffset, frameBytes, content, content.offset(), contentBytes);

@@ -37,7 +37,8 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * An entry is a segment or a run, which is another list. A run takes the same time
  * however many segments it has; a list with runs is flattened when its segments are asked
  * for one by one, which leaves the run as it is. Nesting is bounded, so that recursion
- * is.
+ * is. Every other segment of a gathered message is part of the same frame, so a segment
+ * without a source of its own is part of that.
  */
 final class SegmentList {
 
@@ -49,11 +50,16 @@ final class SegmentList {
 
 	private static final long OWNED = Long.MIN_VALUE;
 
-	/** For each entry a ByteBuffer, the RegisteredBuffer it lies in, or a SegmentList. */
+	/**
+	 * For each entry a ByteBuffer, the RegisteredBuffer it lies in, or a SegmentList;
+	 * null for a part of the frame, and beyond the entries.
+	 */
 	private @Nullable Object[] sources = new Object[INITIAL_ENTRIES];
 
 	/** For each entry its offset and length; negative if its reference is owned. */
 	private long[] extents = new long[INITIAL_ENTRIES];
+
+	private @Nullable Object frame;
 
 	private int count;
 
@@ -87,7 +93,12 @@ final class SegmentList {
 
 	/** The {@link ByteBuffer} or {@link RegisteredBuffer} of a segment. */
 	Object source(int index) {
-		return Objects.requireNonNull(this.sources[Objects.checkIndex(index, size())]);
+		return entry(Objects.checkIndex(index, size()));
+	}
+
+	private Object entry(int index) {
+		Object source = this.sources[index];
+		return Objects.requireNonNull((source != null) ? source : this.frame);
 	}
 
 	/** The offset of a segment within its memory. */
@@ -105,7 +116,19 @@ final class SegmentList {
 		push(source, extent(offset, lengthBytes));
 	}
 
-	private void push(Object source, long extent) {
+	/** Appends part of what is probably the frame, kept by somebody else. */
+	void addFrame(Object of, int offset, int lengthBytes) {
+		push(isFrame(of) ? null : of, extent(offset, lengthBytes));
+	}
+
+	private boolean isFrame(Object source) {
+		if (this.frame == null) {
+			this.frame = source;
+		}
+		return this.frame == source;
+	}
+
+	private void push(@Nullable Object source, long extent) {
 		int index = this.count;
 		if (index == this.sources.length) {
 			ensureCapacity(index + 1);
@@ -118,12 +141,12 @@ final class SegmentList {
 	/** Appends a segment, continuing the last one if it ends where this begins. */
 	void join(ByteBuffer source, int offset, int lengthBytes) {
 		int last = this.count - 1;
-		if (last >= 0 && this.sources[last] == source
+		if (last >= 0 && entry(last) == source
 				&& (int) (this.extents[last] >>> Integer.SIZE) + (int) this.extents[last] == offset) {
 			this.extents[last] += lengthBytes;
 		}
 		else {
-			add(source, offset, lengthBytes);
+			addFrame(source, offset, lengthBytes);
 		}
 	}
 
@@ -133,18 +156,19 @@ final class SegmentList {
 	}
 
 	/**
-	 * Appends two segments: part of a buffer that is kept by somebody else, and part of
-	 * one of which it takes ownership of a reference.
+	 * Appends two segments: part of what is probably the frame, kept by somebody else,
+	 * and part of a buffer of which it takes ownership of a reference.
 	 */
-	void addPair(RegisteredBuffer kept, int keptOffset, int keptBytes, RegisteredBuffer owned, int ownedOffset,
-			int ownedBytes) {
+	void addPair(Object of, int offset, int lengthBytes, RegisteredBuffer owned, int ownedOffset, int ownedBytes) {
 		int index = this.count;
 		if (index + 2 > this.sources.length) {
 			ensureCapacity(index + 2);
 		}
-		this.sources[index] = kept;
+		if (!isFrame(of)) {
+			this.sources[index] = of;
+		}
 		this.sources[index + 1] = owned;
-		this.extents[index] = extent(keptOffset, keptBytes);
+		this.extents[index] = extent(offset, lengthBytes);
 		this.extents[index + 1] = extent(ownedOffset, ownedBytes) | OWNED;
 		this.count = index + 2;
 	}
@@ -175,7 +199,7 @@ final class SegmentList {
 			}
 			else {
 				at--;
-				toSources[at] = this.sources[i];
+				toSources[at] = entry(i);
 				toExtents[at] = this.extents[i] & ~OWNED;
 			}
 		}
@@ -244,7 +268,7 @@ final class SegmentList {
 				skip -= length;
 				continue;
 			}
-			Object source = Objects.requireNonNull(this.sources[i]);
+			Object source = entry(i);
 			if (source instanceof SegmentList run) {
 				run.copyTo(skip, target);
 			}
@@ -274,6 +298,7 @@ final class SegmentList {
 		this.count = 0;
 		this.runs = 0;
 		this.nesting = 0;
+		this.frame = null;
 		IllegalStateException failure = null;
 		int i = 0;
 		while (i < entries) {

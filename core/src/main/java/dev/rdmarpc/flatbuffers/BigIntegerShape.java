@@ -25,7 +25,7 @@ final class BigIntegerShape extends ReferenceShape {
 
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
-		return out.writeBytes(((BigInteger) value).toByteArray(), 1);
+		return out.writeBytes(((BigInteger) value).toByteArray(), OFFSET_BYTES);
 	}
 
 	@Override

@@ -33,9 +33,9 @@ final class BytesShape extends ReferenceShape {
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
 		return switch (this.view) {
-			case ARRAY -> out.writeBytes((byte[]) value, 1);
-			case BUFFER -> out.writeBytes((ByteBuffer) value, 1);
-			case REGISTERED -> out.writeBytes((RegisteredBuffer) value, 1);
+			case ARRAY -> out.writeBytes((byte[]) value, OFFSET_BYTES);
+			case BUFFER -> out.writeBytes((ByteBuffer) value, OFFSET_BYTES);
+			case REGISTERED -> out.writeBytes((RegisteredBuffer) value, OFFSET_BYTES);
 		};
 	}
 

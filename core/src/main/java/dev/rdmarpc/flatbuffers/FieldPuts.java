@@ -122,7 +122,7 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 		if (!Utf8.isValid(utf8.memory(), utf8.offset(), utf8.length())) {
 			throw new UnencodableValueException(field + " is not UTF-8");
 		}
-		int position = this.out.writeBytes(utf8, 1);
+		int position = this.out.writeBytes(utf8, SegmentWriter.OFFSET_BYTES);
 		this.out.terminate();
 		open.refer(field, position);
 		return self();

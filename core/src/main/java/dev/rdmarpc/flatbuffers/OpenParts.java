@@ -143,13 +143,33 @@ final class OpenParts {
 
 	/** Begins the next table of the vector that is open. */
 	void begin() {
+		OpenVector elements = this.vector;
+		if (this.open != VECTOR) {
+			throw misplaced("table");
+		}
+		if (!elements.hasReadyTable() && !reserve()) {
+			return;
+		}
+		this.table.beginReady(elements.takeReadyTable());
+		this.open = ELEMENT;
+	}
+
+	/**
+	 * Reserves more than one table, or begins a single one.
+	 * @return whether it was more than one
+	 */
+	private boolean reserve() {
 		TableLayout layout = this.vector.layout();
 		TableType type = this.vector.elements();
-		if (this.open != VECTOR || layout == null || type == null || this.vector.isFull()) {
+		if (layout == null || type == null || this.vector.isFull()) {
 			throw misplaced("table");
+		}
+		if (this.table.makeReady(this.vector, type, layout, this.out)) {
+			return true;
 		}
 		this.vector.add(this.table.begin(type, layout, this.vector.depth(), this.out));
 		this.open = ELEMENT;
+		return false;
 	}
 
 	/**
@@ -194,6 +214,9 @@ final class OpenParts {
 
 	/** Adds a reference to a position in the message to the vector that is open. */
 	void add(int target) {
+		if (this.vector.hasReadyTable()) {
+			this.table.skipReady(this.vector.skipReadyTable(), this.vector.strideBytes());
+		}
 		this.vector.add(target);
 	}
 

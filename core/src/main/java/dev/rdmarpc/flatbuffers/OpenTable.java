@@ -57,6 +57,8 @@ final class OpenTable {
 
 	private int lastVtable;
 
+	private boolean linked;
+
 	/** Creates an object without a table. */
 	OpenTable(OpenParts parts) {
 		this.parts = parts;
@@ -93,11 +95,61 @@ final class OpenTable {
 		this.at = index;
 		this.base = offset;
 		this.present = 0;
+		this.linked = false;
 		if (ofLayout.hasPrivateVtable()) {
 			ofLayout.clear(of, index);
 			this.present = -1;
 		}
 		return index + offset;
+	}
+
+	/**
+	 * Reserves several tables of the type that was begun last, and gives them the vtable
+	 * that was used last.
+	 * @param vector gets them as its next elements
+	 * @return whether there are any, to be begun by {@link #beginReady}
+	 */
+	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
+	boolean makeReady(OpenVector vector, TableType ofType, TableLayout ofLayout, SegmentWriter out) {
+		if (this.type != ofType || this.lastVtable < 0 || vector.depth() >= out.maxDepth()) {
+			return false;
+		}
+		int count = ofLayout.runLength(vector.remaining(), out);
+		if (count < 2) {
+			return false;
+		}
+		int first = ofLayout.reserveRun(count, out);
+		int offset = out.base();
+		ByteBuffer of = out.memory();
+		if (this.memory != of) {
+			this.memory = of;
+		}
+		this.base = offset;
+		this.depth = vector.depth() + 1;
+		this.linked = true;
+		int vtable = first + offset - this.lastVtable;
+		int index = first;
+		int stride = ofLayout.strideBytes();
+		for (int i = 0; i < count; i++) {
+			of.putInt(index, vtable);
+			vtable += stride;
+			index += stride;
+		}
+		vector.ready(first, count, ofLayout, offset);
+		return true;
+	}
+
+	/** Begins one of the tables that were reserved together. */
+	void beginReady(int index) {
+		this.at = index;
+		this.present = 0;
+	}
+
+	/** Zeroes one of the tables that were reserved together; it is not used. */
+	void skipReady(int index, int bytes) {
+		for (int i = index; i < index + bytes; i++) {
+			this.memory.put(i, (byte) 0);
+		}
 	}
 
 	/** How many tables there are down to this one. */
@@ -112,13 +164,14 @@ final class OpenTable {
 
 	/** Marks a scalar field present and returns the index to write it to. */
 	int claim(TableField field) {
-		long bit = 1L << field.firstIndex();
-		if (field.owner() != this.type || (this.present & bit) != 0) {
+		long bit = field.bit();
+		long before = this.present;
+		if (field.owner() != this.type || (before & bit) != 0) {
 			checkSlowly(field);
 			mark(field.firstIndex());
 		}
 		else {
-			this.present |= bit;
+			this.present = before | bit;
 		}
 		return this.at + field.offset();
 	}
@@ -130,7 +183,7 @@ final class OpenTable {
 			this.layout.markAbsent(index, this.memory, this.at);
 		}
 		else {
-			this.present &= ~(1L << index);
+			this.present &= ~field.bit();
 		}
 	}
 
@@ -145,7 +198,7 @@ final class OpenTable {
 	 * @throws IllegalStateException if it is set
 	 */
 	void check(TableField field) {
-		if (field.owner() != this.type || (this.present & (1L << field.firstIndex())) != 0) {
+		if (field.owner() != this.type || (this.present & field.bit()) != 0) {
 			checkSlowly(field);
 		}
 	}
@@ -189,18 +242,26 @@ final class OpenTable {
 	/** Ends the table: gives it its vtable. */
 	void end(SegmentWriter out) {
 		TableLayout of = this.layout;
-		if (!of.hasPrivateVtable()) {
-			long absent = ~this.present & of.allFields();
-			if (absent != this.lastAbsent || this.lastVtable < 0) {
-				this.lastVtable = out.vtable(of, absent);
-				this.lastAbsent = absent;
-			}
-			if (absent != 0) {
-				of.zero(absent, this.memory, this.at);
-			}
-			this.memory.putInt(this.at, this.at + this.base - this.lastVtable);
+		long absent = ~this.present & of.allFields();
+		if (!this.linked || absent != this.lastAbsent) {
+			link(absent, out);
+		}
+		if (absent != 0) {
+			of.zero(absent, this.memory, this.at);
 		}
 		this.present = -1;
+	}
+
+	private void link(long absent, SegmentWriter out) {
+		if (this.layout.hasPrivateVtable()) {
+			return;
+		}
+		if (absent != this.lastAbsent || this.lastVtable < 0) {
+			this.lastVtable = out.vtable(this.layout, absent);
+			this.lastAbsent = absent;
+			this.linked = false;
+		}
+		this.memory.putInt(this.at, this.at + this.base - this.lastVtable);
 	}
 
 	/** Refuses further fields. */
@@ -227,6 +288,7 @@ final class OpenTable {
 		this.present = other.present;
 		this.lastAbsent = other.lastAbsent;
 		this.lastVtable = other.lastVtable;
+		this.linked = other.linked;
 	}
 
 	@Override

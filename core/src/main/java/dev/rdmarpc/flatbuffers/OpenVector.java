@@ -44,6 +44,12 @@ final class OpenVector {
 
 	private int depth;
 
+	private int ready;
+
+	private int readyEnd;
+
+	private int stride;
+
 	/**
 	 * Begins a vector.
 	 * @param tables how many it is nested in
@@ -62,7 +68,60 @@ final class OpenVector {
 		this.base = out.base();
 		this.at = index + SegmentWriter.OFFSET_BYTES;
 		this.end = this.at + SegmentWriter.OFFSET_BYTES * count;
+		this.ready = 0;
+		this.readyEnd = 0;
 		return index + out.base();
+	}
+
+	/** Whether the next table is reserved and referred to already. */
+	boolean hasReadyTable() {
+		return this.ready != this.readyEnd;
+	}
+
+	/**
+	 * Takes a table that is reserved already as the next element.
+	 * @return its index in the memory it was reserved in
+	 */
+	int takeReadyTable() {
+		int table = this.ready;
+		this.ready = table + this.stride;
+		this.at += SegmentWriter.OFFSET_BYTES;
+		return table;
+	}
+
+	/**
+	 * Leaves out a table that is reserved already; something else is the next element.
+	 * @return its index in the memory it was reserved in
+	 */
+	int skipReadyTable() {
+		int table = this.ready;
+		this.ready = table + this.stride;
+		return table;
+	}
+
+	/** From the begin of a table that is reserved to that of the next one. */
+	int strideBytes() {
+		return this.stride;
+	}
+
+	/**
+	 * Takes tables as the next elements, to be {@linkplain #takeReadyTable() taken} one
+	 * by one.
+	 * @param first index of the first, the others follow at the stride of the layout
+	 * @param offset what to add to get its position in the message
+	 */
+	void ready(int first, int count, TableLayout ofLayout, int offset) {
+		this.stride = ofLayout.strideBytes();
+		this.ready = first;
+		this.readyEnd = first + count * this.stride;
+		ByteBuffer of = this.memory;
+		int slot = this.at;
+		int relative = first + offset - this.base - slot;
+		for (int i = 0; i < count; i++) {
+			of.putInt(slot, relative);
+			slot += SegmentWriter.OFFSET_BYTES;
+			relative += this.stride - SegmentWriter.OFFSET_BYTES;
+		}
 	}
 
 	/** The type of its elements, {@code null} if they are no tables. */
@@ -105,6 +164,8 @@ final class OpenVector {
 		this.memory = NONE;
 		this.at = 0;
 		this.end = 0;
+		this.ready = 0;
+		this.readyEnd = 0;
 	}
 
 	/** Becomes what another one is. */
@@ -117,6 +178,9 @@ final class OpenVector {
 		this.base = other.base;
 		this.end = other.end;
 		this.depth = other.depth;
+		this.ready = other.ready;
+		this.readyEnd = other.readyEnd;
+		this.stride = other.stride;
 	}
 
 	@Override

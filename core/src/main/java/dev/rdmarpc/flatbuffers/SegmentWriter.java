@@ -146,9 +146,7 @@ final class SegmentWriter {
 		return this.memory;
 	}
 
-	/**
-	 * What to add to an index in {@link #memory()} to get the position in the message.
-	 */
+	/** What to add to an index in {@link #memory()} to get the position. */
 	int base() {
 		return this.base;
 	}
@@ -156,6 +154,11 @@ final class SegmentWriter {
 	/** The position in the message of the next byte. */
 	int position() {
 		return this.index + this.base;
+	}
+
+	/** How many bytes can be reserved in {@link #memory()}. */
+	int room() {
+		return this.capacity - this.index;
 	}
 
 	/**
@@ -264,7 +267,7 @@ final class SegmentWriter {
 	/**
 	 * Writes a byte vector, by reference if it is large.
 	 * @param value must not change until the segments are cleared
-	 * @param alignment of the first byte, from 1 to 8
+	 * @param alignment of the first byte, 4 or 8
 	 * @return its position in the message
 	 */
 	int writeBytes(byte[] value, int alignment) {
@@ -280,7 +283,7 @@ final class SegmentWriter {
 	 * Writes the bytes from position to limit as a byte vector, by reference if there are
 	 * many.
 	 * @param value must not change until the segments are cleared
-	 * @param alignment of the first byte, from 1 to 8
+	 * @param alignment of the first byte, 4 or 8
 	 * @return its position in the message
 	 */
 	int writeBytes(ByteBuffer value, int alignment) {
@@ -290,7 +293,7 @@ final class SegmentWriter {
 			this.memory.put(at + OFFSET_BYTES, value, value.position(), bytes);
 			return at + this.base;
 		}
-		int at = reserveLength(alignment);
+		int at = reserve(OFFSET_BYTES, alignment, alignment - OFFSET_BYTES);
 		this.memory.putInt(at, bytes);
 		flush();
 		int position = at + this.base;
@@ -302,30 +305,27 @@ final class SegmentWriter {
 	/**
 	 * Writes a byte vector by reference.
 	 * @param value retained until the segments are cleared
-	 * @param alignment of the first byte, from 1 to 8
+	 * @param alignment of the first byte, 4 or 8
 	 * @return its position in the message
 	 */
 	int writeBytes(RegisteredBuffer value, int alignment) {
 		int bytes = value.length();
-		int at = reserveLength(alignment);
+		int at = reserve(OFFSET_BYTES, alignment, alignment - OFFSET_BYTES);
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
-		RegisteredBuffer frame = this.within;
-		if (frame == null) {
-			flush();
-			segments().add(value, 0, bytes);
+		if (bytes > 0) {
+			int start = this.segmentStart;
+			RegisteredBuffer frame = this.within;
+			if (frame != null) {
+				segments().addKept(frame, start, at + OFFSET_BYTES - start, value, bytes);
+			}
+			else {
+				segments().addClaimed(this.memory, start, at + OFFSET_BYTES - start, value, bytes);
+			}
+			this.segmentStart = at + OFFSET_BYTES;
+			this.base += bytes;
 		}
-		else {
-			segments().addKept(frame, this.segmentStart, this.index - this.segmentStart, value, bytes);
-			this.segmentStart = this.index;
-		}
-		this.base += bytes;
 		return position;
-	}
-
-	private int reserveLength(int alignment) {
-		int widest = Math.max(OFFSET_BYTES, alignment);
-		return reserve(OFFSET_BYTES, widest, widest - OFFSET_BYTES);
 	}
 
 	/** Writes the zero that ends a string whose content was the last segment. */

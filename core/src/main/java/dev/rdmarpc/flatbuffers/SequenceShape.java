@@ -70,7 +70,11 @@ final class SequenceShape extends ReferenceShape {
 		ByteBuffer memory = out.memory();
 		int base = out.base();
 		int slot = at + OFFSET_BYTES;
-		if (value instanceof List<?> list && list instanceof RandomAccess) {
+		boolean random = value instanceof Object[] || (value instanceof List<?> && value instanceof RandomAccess);
+		if (random && element instanceof TableShape table) {
+			table.writeElements(value, count, out, memory, slot, base);
+		}
+		else if (value instanceof List<?> list && random) {
 			for (int i = 0; i < count; i++) {
 				write(element, i, list.get(i), out, memory, slot, base);
 				slot += element.slotBytes();
@@ -108,8 +112,7 @@ final class SequenceShape extends ReferenceShape {
 	private static void write(Shape element, int index, @Nullable Object value, SegmentWriter out, ByteBuffer memory,
 			int slot, int base) {
 		if (value == null) {
-			throw new UnencodableValueException("null element (expected: a value, or declare Optional elements)")
-				.within("[" + index + "]");
+			throw absent(index);
 		}
 		try {
 			element.write(value, out, memory, slot, base);
@@ -117,6 +120,12 @@ final class SequenceShape extends ReferenceShape {
 		catch (UnencodableValueException ex) {
 			throw ex.within("[" + index + "]");
 		}
+	}
+
+	/** What is thrown when an element is null. */
+	static UnencodableValueException absent(int index) {
+		return new UnencodableValueException("null element (expected: a value, or declare Optional elements)")
+			.within("[" + index + "]");
 	}
 
 	@Override

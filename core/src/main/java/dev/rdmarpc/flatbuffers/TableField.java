@@ -35,6 +35,8 @@ public abstract sealed class TableField {
 
 	private final int index;
 
+	private final long bit;
+
 	private int offset;
 
 	private TableField(TableType owner, String name, Shape shape) {
@@ -42,6 +44,7 @@ public abstract sealed class TableField {
 		this.name = name;
 		this.shape = shape;
 		this.index = owner.add(this, shape.fieldCount());
+		this.bit = 1L << this.index;
 	}
 
 	/** The table type it belongs to. */
@@ -67,6 +70,11 @@ public abstract sealed class TableField {
 	/** The number of its first slot. */
 	final int firstIndex() {
 		return this.index;
+	}
+
+	/** The bit of its first slot in a set of fields, if the type has at most 64. */
+	final long bit() {
+		return this.bit;
 	}
 
 	final Shape shape() {
@@ -167,10 +175,10 @@ public abstract sealed class TableField {
 
 		OfBytes(TableType owner, String name, int alignment) {
 			super(owner, name, new BytesShape(BytesShape.View.BUFFER));
-			this.alignment = alignment;
+			this.alignment = Math.max(SegmentWriter.OFFSET_BYTES, alignment);
 		}
 
-		/** The alignment of the first byte. */
+		/** The alignment of the first byte, at least that of the length before it. */
 		int alignment() {
 			return this.alignment;
 		}

@@ -46,6 +46,9 @@ final class TableLayout {
 
 	static final int VTABLE_HEADER_BYTES = 4;
 
+	/** Most tables that are reserved side by side. */
+	private static final int MAX_RUN = 64;
+
 	private static final AtomicInteger NEXT_ID = new AtomicInteger();
 
 	private final int id = NEXT_ID.getAndIncrement();
@@ -64,7 +67,9 @@ final class TableLayout {
 
 	private final boolean privateVtable;
 
-	private final byte[] fullVtable;
+	private final int strideBytes;
+
+	private final long[] fullVtable;
 
 	private final long allFields;
 
@@ -92,6 +97,7 @@ final class TableLayout {
 		this.phase = (widest > SegmentWriter.OFFSET_BYTES) ? widest - SegmentWriter.OFFSET_BYTES : 0;
 		this.vtableBytes = VTABLE_HEADER_BYTES + 2 * sizes.length;
 		this.privateVtable = sizes.length > MAX_SHARED_FIELDS;
+		this.strideBytes = (end + widest - 1) & -widest;
 		this.fullVtable = vtable(0);
 		this.allFields = (sizes.length != 0) ? -1L >>> (Long.SIZE - sizes.length) : 0;
 	}
@@ -136,6 +142,42 @@ final class TableLayout {
 		writeVtable(memory, at - this.vtableBytes, 0);
 		memory.putInt(at, this.vtableBytes);
 		return at;
+	}
+
+	/**
+	 * How many of several tables fit into the builder's memory side by side, each a
+	 * {@link #strideBytes() stride} after the one before.
+	 * @param wanted how many are needed
+	 * @return at most that many; less than 2 if they cannot be reserved together
+	 */
+	int runLength(int wanted, SegmentWriter out) {
+		if (hasPrivateVtable()) {
+			return 0;
+		}
+		return Math.min(Math.min(wanted, MAX_RUN), (out.room() - this.alignment) / this.strideBytes);
+	}
+
+	/**
+	 * Reserves tables side by side, and zeroes what is between them.
+	 * @param count at most {@link #runLength}
+	 * @return the index of the first in the builder's memory
+	 */
+	int reserveRun(int count, SegmentWriter out) {
+		int first = out.reserve(count * this.strideBytes, this.alignment, this.phase);
+		if (this.strideBytes != this.tableBytes) {
+			ByteBuffer memory = out.memory();
+			int at = first + this.tableBytes;
+			for (int i = 0; i < count; i++) {
+				memory.putLong(at, 0);
+				at += this.strideBytes;
+			}
+		}
+		return first;
+	}
+
+	/** From the begin of a table to that of the next one, when they lie side by side. */
+	int strideBytes() {
+		return this.strideBytes;
 	}
 
 	/** Notes in the builder or in the table's own vtable that a field has no value. */
@@ -195,19 +237,27 @@ final class TableLayout {
 		return this.allFields;
 	}
 
+	/** Size of a vtable. */
+	int vtableBytes() {
+		return this.vtableBytes;
+	}
+
 	/** The vtable of tables that lack nothing; not to be changed. */
-	byte[] fullVtable() {
+	long[] fullVtable() {
 		return this.fullVtable;
 	}
 
 	/**
 	 * Makes the vtable of tables that lack some fields.
 	 * @param absent the fields without value, a bit set
+	 * @return its bytes, eight at a time and little-endian, zeroes at the end
 	 */
-	byte[] vtable(long absent) {
-		ByteBuffer bytes = ByteBuffer.allocate(this.vtableBytes).order(ByteOrder.LITTLE_ENDIAN);
+	long[] vtable(long absent) {
+		long[] words = new long[(this.vtableBytes + Long.BYTES - 1) / Long.BYTES];
+		ByteBuffer bytes = ByteBuffer.allocate(words.length * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 		writeVtable(bytes, 0, absent);
-		return bytes.array();
+		bytes.asLongBuffer().get(words);
+		return words;
 	}
 
 	private void writeVtable(ByteBuffer memory, int at, long absent) {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MalformedMessageException;
+import dev.rdmarpc.codec.UnencodableValueException;
 
 /**
  * A record, or another value of fixed parts, as a table with a field for each part.
@@ -158,6 +159,55 @@ final class TableShape extends ReferenceShape {
 		}
 		out.absent(outer);
 		return at + base;
+	}
+
+	/**
+	 * Writes values one after the other, their tables side by side as far as that goes.
+	 * @param values a list or array of them
+	 * @param count how many there are
+	 * @param memory what their slots lie in
+	 * @param slot index of the first slot in {@code memory}
+	 * @param base what to add to get its position in the message
+	 */
+	void writeElements(Object values, int count, SegmentWriter out, ByteBuffer memory, int slot, int base) {
+		if (count == 0) {
+			return;
+		}
+		int written = 0;
+		long outer = out.absent();
+		out.enter();
+		while (written < count) {
+			int run = this.layout.runLength(count - written, out);
+			int at = (run > 1) ? this.layout.reserveRun(run, out) : this.layout.reserve(out);
+			int end = written + Math.max(1, run);
+			ByteBuffer tables = out.memory();
+			int offset = out.base();
+			for (; written < end; written++) {
+				int reference = slot + OFFSET_BYTES * written;
+				memory.putInt(reference, at + offset - reference - base);
+				writeElement(written, values, out, tables, at, offset);
+				at += this.layout.strideBytes();
+			}
+		}
+		out.leave();
+		out.absent(outer);
+	}
+
+	private void writeElement(int index, Object values, SegmentWriter out, ByteBuffer memory, int at, int base) {
+		Object value = (values instanceof Object[] array) ? array[index] : ((List<?>) values).get(index);
+		if (value == null) {
+			throw SequenceShape.absent(index);
+		}
+		out.absent(0);
+		try {
+			body().write(value, out, memory, at, base);
+		}
+		catch (UnencodableValueException ex) {
+			throw ex.within("[" + index + "]");
+		}
+		if (!this.layout.hasPrivateVtable()) {
+			memory.putInt(at, at + base - out.vtable(this.layout, out.absent()));
+		}
 	}
 
 	@Override

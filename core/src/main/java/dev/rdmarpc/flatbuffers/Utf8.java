@@ -56,18 +56,42 @@ final class Utf8 {
 	 */
 	static int encode(String text, ByteBuffer target, int index) {
 		int length = text.length();
+		if (length < 8) {
+			return encodeShort(text, target, index);
+		}
 		int i = 0;
 		for (; i <= length - 8; i += 8) {
-			long low = text.charAt(i) | ((long) text.charAt(i + 1) << 16) | ((long) text.charAt(i + 2) << 32)
-					| ((long) text.charAt(i + 3) << 48);
-			long high = text.charAt(i + 4) | ((long) text.charAt(i + 5) << 16) | ((long) text.charAt(i + 6) << 32)
-					| ((long) text.charAt(i + 7) << 48);
-			if (((low | high) & 0xFF80FF80FF80FF80L) != 0) {
+			long eight = eightOf(text, i);
+			if (eight < 0) {
 				return encodeSlowly(text, i, target, index + i);
 			}
-			target.putLong(index + i, narrow(low) | (narrow(high) << 32));
+			target.putLong(index + i, eight);
 		}
-		for (; i < length; i++) {
+		if (i < length) {
+			long eight = eightOf(text, length - 8);
+			if (eight < 0) {
+				return encodeSlowly(text, i, target, index + i);
+			}
+			target.putLong(index + length - 8, eight);
+		}
+		return index + length;
+	}
+
+	/** Eight characters as bytes, negative if they are not all ASCII. */
+	private static long eightOf(String text, int i) {
+		long low = text.charAt(i) | ((long) text.charAt(i + 1) << 16) | ((long) text.charAt(i + 2) << 32)
+				| ((long) text.charAt(i + 3) << 48);
+		long high = text.charAt(i + 4) | ((long) text.charAt(i + 5) << 16) | ((long) text.charAt(i + 6) << 32)
+				| ((long) text.charAt(i + 7) << 48);
+		if (((low | high) & 0xFF80FF80FF80FF80L) != 0) {
+			return -1;
+		}
+		return narrow(low) | (narrow(high) << 32);
+	}
+
+	private static int encodeShort(String text, ByteBuffer target, int index) {
+		int length = text.length();
+		for (int i = 0; i < length; i++) {
 			char c = text.charAt(i);
 			if (c >= 0x80) {
 				return encodeSlowly(text, i, target, index + i);

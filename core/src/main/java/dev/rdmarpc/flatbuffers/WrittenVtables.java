@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -70,9 +71,14 @@ final class WrittenVtables {
 				return known.positions[i];
 			}
 		}
-		byte[] vtable = (absent != 0) ? known.vtable(layout, absent) : layout.fullVtable();
-		int at = out.reserve(vtable.length, 2, 0);
-		out.memory().put(at, vtable, 0, vtable.length);
+		long[] vtable = (absent != 0) ? known.vtable(layout, absent) : layout.fullVtable();
+		int at = out.reserve(layout.vtableBytes(), 2, 0);
+		ByteBuffer memory = out.memory();
+		int word = at;
+		for (long each : vtable) {
+			memory.putLong(word, each);
+			word += Long.BYTES;
+		}
 		int position = at + out.base();
 		if (known.count < MAX_VARIANTS) {
 			known.absent[known.count] = absent;
@@ -105,7 +111,7 @@ final class WrittenVtables {
 		private int count;
 
 		/** A vtable that lacks some fields, perhaps made for a message before. */
-		byte[] vtable(TableLayout layout, long lacking) {
+		long[] vtable(TableLayout layout, long lacking) {
 			int place = (int) ((lacking * 0x9E3779B97F4A7C15L) >>> 61);
 			Made known = this.made[place];
 			if (known == null || known.absent != lacking) {
@@ -122,9 +128,9 @@ final class WrittenVtables {
 
 		private final long absent;
 
-		private final byte[] vtable;
+		private final long[] vtable;
 
-		Made(long absent, byte[] vtable) {
+		Made(long absent, long[] vtable) {
 			this.absent = absent;
 			this.vtable = vtable;
 		}

@@ -29,7 +29,7 @@ final class RandomContent {
 
 	private static final int MAX_DEPTH = 5;
 
-	private static final int MAX_TABLES = 30;
+	private static final int MAX_TABLES = 60;
 
 	private static final String[] TEXTS = { "", "a", "plain text of some length", "\u00E4\u20AC\uD83D\uDE00",
 			"quote\"\\/" };
@@ -130,7 +130,8 @@ final class RandomContent {
 			return table(table.target(), depth + 1);
 		}
 		if (field instanceof TableField.OfTables vector) {
-			return list(this.random.nextInt(4), () -> table(vector.target(), depth + 1));
+			int count = this.random.nextInt((this.random.nextInt(4) == 0) ? 20 : 4);
+			return list(count, () -> table(vector.target(), depth + 1));
 		}
 		TableType member = anyType();
 		return Map.of(member, table(member, depth + 1));
