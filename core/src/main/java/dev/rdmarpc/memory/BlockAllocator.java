@@ -164,6 +164,12 @@ final class BlockAllocator {
 		}
 	}
 
+	/** Lets extents go that have been free for long. The caller holds no lock. */
+	void trimExtents() {
+		this.extents.trim();
+		settle();
+	}
+
 	private void trim() {
 		for (SizeClassPool pool : this.pools) {
 			pool.trim();

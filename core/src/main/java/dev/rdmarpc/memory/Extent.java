@@ -48,6 +48,9 @@ final class Extent {
 	/** What began at a page the last time, to be used again with its buffer objects. */
 	private final @Nullable Span[] spans;
 
+	/** When the last run was given back, by the clock of the pool. */
+	private long freeSinceNanos;
+
 	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
 
 	private Extent(ByteBuffer memory, long order, int pages) {
@@ -90,6 +93,15 @@ final class Extent {
 	/** Smaller for older extents. */
 	long order() {
 		return this.order;
+	}
+
+	/** When it became free, if it is. Guarded by the lock of the pages. */
+	long freeSinceNanos() {
+		return this.freeSinceNanos;
+	}
+
+	void freeSince(long nanos) {
+		this.freeSinceNanos = nanos;
 	}
 
 	PageRuns runs() {

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,9 @@ import org.jspecify.annotations.Nullable;
  * Runs are taken from the oldest extent that has one, so that the youngest become free. A
  * free extent goes when what stays free without it is at least an extent and a quarter of
  * what is in use, half of that in whole extents: the pool grows when nothing is free and
- * shrinks when much is, so it does not do both in turns.
+ * shrinks when much is, so it does not do both in turns. And it goes only when it has
+ * been free for the retention, because a large buffer can need an extent of its own, and
+ * making one costs more than filling it.
  */
 final class Extents {
 
@@ -56,6 +59,10 @@ final class Extents {
 
 	private final Registrar registrar;
 
+	private final LongSupplier clock;
+
+	private final long retentionNanos;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final List<Extent> extents = new ArrayList<>();
@@ -67,6 +74,9 @@ final class Extents {
 
 	/** Bytes of the extents of which nobody has taken anything. */
 	private long freeExtentBytes;
+
+	/** Of {@link #freeExtentBytes}, what is to go unless it is used again soon. */
+	private long retainedBytes;
 
 	/** What was in use when the keepers of free blocks were last asked for them. */
 	private long scatteredBytes = Long.MAX_VALUE;
@@ -88,9 +98,15 @@ final class Extents {
 
 	private volatile boolean closed;
 
-	Extents(MemoryOptions options, Registrar registrar) {
+	/**
+	 * Creates a pool without extents.
+	 * @param clock the time in nanoseconds
+	 */
+	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock) {
 		this.options = options;
 		this.registrar = registrar;
+		this.clock = clock;
+		this.retentionNanos = options.retention().toNanos();
 	}
 
 	/** Registers the initial extents. */
@@ -130,7 +146,10 @@ final class Extents {
 		if (closest == null) {
 			return null;
 		}
-		this.freeExtentBytes -= closest.runs().isFree() ? closest.lengthBytes() : 0;
+		if (closest.runs().isFree()) {
+			this.freeExtentBytes -= closest.lengthBytes();
+			this.retainedBytes = Math.max(0, this.retainedBytes - closest.lengthBytes());
+		}
 		this.freePages -= pages;
 		closest.runs().take(run, pages);
 		if (this.cacheLimit != Integer.MAX_VALUE) {
@@ -149,10 +168,11 @@ final class Extents {
 				return;
 			}
 			this.freePages += span.pages();
-			this.freeExtentBytes += runs.isFree() ? span.extent().lengthBytes() : 0;
-			while (this.freeExtentBytes > 0 && retireSurplus()) {
-				this.unsettled = true;
+			if (runs.isFree()) {
+				this.freeExtentBytes += span.extent().lengthBytes();
+				span.extent().freeSince(this.clock.getAsLong());
 			}
+			retireSurplus();
 			limitCaches();
 		}
 		finally {
@@ -160,20 +180,40 @@ final class Extents {
 		}
 	}
 
-	private boolean retireSurplus() {
+	/** Lets go of what has been free for long. May leave something to settle. */
+	void trim() {
+		this.lock.lock();
+		try {
+			retireSurplus();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void retireSurplus() {
+		if (this.freeExtentBytes == 0) {
+			return;
+		}
+		long now = this.clock.getAsLong();
+		this.retainedBytes = 0;
 		for (int index = this.extents.size() - 1; index >= 0; index--) {
 			Extent extent = this.extents.get(index);
-			int bytes = extent.lengthBytes();
+			long bytes = this.retainedBytes + extent.lengthBytes();
 			if (extent.runs().isFree() && this.freeExtentBytes - bytes >= slack(WHOLE_SHIFT) && isSurplus(bytes)) {
-				retire(index);
-				return true;
+				if (now - extent.freeSinceNanos() >= this.retentionNanos) {
+					retire(index);
+					this.unsettled = true;
+				}
+				else {
+					this.retainedBytes = bytes;
+				}
 			}
 		}
-		return false;
 	}
 
 	/** Whether so many free bytes could go. */
-	private boolean isSurplus(int bytes) {
+	private boolean isSurplus(long bytes) {
 		long staying = this.registeredBytes.get() - this.retiredBytes;
 		return pageBytes(this.freePages) - bytes >= slack(SLACK_SHIFT)
 				&& staying - bytes >= this.options.initialBytes();
@@ -189,7 +229,7 @@ final class Extents {
 
 	/** Sees to it that free blocks that somebody keeps do not keep extents. */
 	private void limitCaches() {
-		if (!isSurplus(this.options.extentBytes())) {
+		if (!isSurplus(this.retainedBytes + this.options.extentBytes())) {
 			if (this.cacheLimit != Integer.MAX_VALUE) {
 				this.cacheLimit = Integer.MAX_VALUE;
 				this.scatteredBytes = Long.MAX_VALUE;
@@ -336,6 +376,7 @@ final class Extents {
 		this.lock.lock();
 		try {
 			this.extents.add(extent);
+			extent.freeSince(this.clock.getAsLong());
 			this.freeExtentBytes += lengthBytes;
 			this.freePages += extent.runs().pages();
 			this.added.incrementAndGet();
@@ -379,6 +420,7 @@ final class Extents {
 			this.retired.clear();
 			this.freePages = 0;
 			this.freeExtentBytes = 0;
+			this.retainedBytes = 0;
 			this.retiredBytes = 0;
 			this.removed.set(this.added.get());
 			this.registeredBytes.set(0);

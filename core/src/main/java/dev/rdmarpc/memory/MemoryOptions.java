@@ -35,9 +35,11 @@ import java.time.Duration;
  * @param leakDetection how hard to look for buffers that are never released
  * @param registrationCacheBytes how much of the users' own memory stays registered when
  * it is not in use, see {@link RegisteredMemory#register}
+ * @param retention how long an extent that nobody uses, and that the pool could give
+ * back, stays registered for the next who needs it
  */
 public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, int threadCacheBytes,
-		Duration allocationTimeout, LeakDetection leakDetection, long registrationCacheBytes) {
+		Duration allocationTimeout, LeakDetection leakDetection, long registrationCacheBytes, Duration retention) {
 
 	/** The unit in which extents are divided; extents begin at multiples of it. */
 	public static final int PAGE_BYTES = 4096;
@@ -47,7 +49,7 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 
 	/** The options {@link #builder()} begins with. */
 	public static final MemoryOptions DEFAULTS = new MemoryOptions(16L << 20, 256L << 20, 4 << 20, 1 << 20,
-			Duration.ofMillis(100), LeakDetection.DISABLED, 64L << 20);
+			Duration.ofMillis(100), LeakDetection.DISABLED, 64L << 20, Duration.ofSeconds(1));
 
 	/**
 	 * Checks the bounds.
@@ -64,6 +66,7 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 		check(threadCacheBytes >= 0, "threadCacheBytes " + threadCacheBytes, "at least 0");
 		check(!allocationTimeout.isNegative(), "allocationTimeout " + allocationTimeout, "at least 0");
 		check(registrationCacheBytes >= 0, "registrationCacheBytes " + registrationCacheBytes, "at least 0");
+		check(!retention.isNegative(), "retention " + retention, "at least 0");
 	}
 
 	private static void check(boolean condition, String value, String expected) {
@@ -93,6 +96,8 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 		private LeakDetection leakDetection = DEFAULTS.leakDetection;
 
 		private long registrationCacheBytes = DEFAULTS.registrationCacheBytes;
+
+		private Duration retention = DEFAULTS.retention;
 
 		private Builder() {
 		}
@@ -140,12 +145,20 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 		}
 
 		/**
+		 * How long memory that nobody uses stays registered, for the next who needs it.
+		 */
+		public Builder retention(Duration retention) {
+			this.retention = retention;
+			return this;
+		}
+
+		/**
 		 * The options.
 		 * @throws IllegalArgumentException naming the value and what was expected
 		 */
 		public MemoryOptions build() {
 			return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
-					this.allocationTimeout, this.leakDetection, this.registrationCacheBytes);
+					this.allocationTimeout, this.leakDetection, this.registrationCacheBytes, this.retention);
 		}
 
 	}

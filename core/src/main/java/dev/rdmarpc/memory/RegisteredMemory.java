@@ -66,7 +66,7 @@ public final class RegisteredMemory implements AutoCloseable {
 		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
 		this.leakDetector = LeakDetector.of(options.leakDetection());
 		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
-		this.extents = new Extents(options, this.registrar);
+		this.extents = new Extents(options, this.registrar, System::nanoTime);
 		this.blocks = new BlockAllocator(this, this.extents, this.waiters);
 		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
@@ -188,6 +188,17 @@ public final class RegisteredMemory implements AutoCloseable {
 			return null;
 		}
 		return activate(block, lengthBytes);
+	}
+
+	/**
+	 * Gives extents back that nobody has used for the {@linkplain MemoryOptions#retention
+	 * retention}. Releases do the same; this is for a pool where nothing happens any
+	 * more. Loops call it now and then.
+	 */
+	public void trim() {
+		if (!this.closed) {
+			this.blocks.trimExtents();
+		}
 	}
 
 	private void check(int lengthBytes) {

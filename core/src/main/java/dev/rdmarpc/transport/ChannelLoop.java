@@ -234,6 +234,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			}
 		}
 		this.receives.replenish();
+		this.resources.memory().trim();
 		disposeRetired();
 		busy |= !this.retired.isEmpty();
 		if (busy) {

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.memory;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,6 +33,8 @@ class ExtentsTests {
 
 	private static final int EXTENT_BYTES = PAGES * MemoryOptions.PAGE_BYTES;
 
+	private static final Duration RETENTION = Duration.ofSeconds(1);
+
 	private final Registrar registrar = new Registrar();
 
 	private final RecordingHook hook = new RecordingHook();
@@ -40,9 +43,12 @@ class ExtentsTests {
 		.initialBytes(EXTENT_BYTES)
 		.extentBytes(EXTENT_BYTES)
 		.maxBytes(8L * EXTENT_BYTES)
-		.build(), this.registrar);
+		.retention(RETENTION)
+		.build(), this.registrar, () -> this.nowNanos);
 
 	private final List<Span> spans = new ArrayList<>();
+
+	private long nowNanos;
 
 	ExtentsTests() {
 		this.extents.open();
@@ -88,10 +94,35 @@ class ExtentsTests {
 		for (int index = 0; index < 8; index++) {
 			grow(PAGES);
 		}
-		assertThat(this.extents.count()).isEqualTo(8);
 		giveAll();
+		assertThat(this.extents.count()).as("for the next who needs them").isEqualTo(8);
+		passRetention();
 		assertThat(this.extents.count()).isOne();
 		assertThat(this.extents.removed()).isEqualTo(7);
+	}
+
+	@Test
+	void keepsTheExtentOfALargeBufferBetweenTwoUses() {
+		for (int turn = 0; turn < 100; turn++) {
+			Span large = grow(4 * PAGES);
+			this.spans.remove(large);
+			give(large);
+			this.nowNanos += RETENTION.toNanos() - 1;
+		}
+		assertThat(this.extents.added()).isEqualTo(2);
+		assertThat(this.extents.removed()).isZero();
+		passRetention();
+		assertThat(this.extents.count()).isOne();
+	}
+
+	@Test
+	void whatIsRetainedIsNoReasonToEmptyTheCaches() {
+		Span large = grow(4 * PAGES);
+		this.spans.clear();
+		give(large);
+		assertThat(this.extents.cacheLimit()).isEqualTo(Integer.MAX_VALUE);
+		assertThat(this.extents.pollScattered()).isFalse();
+		passRetention();
 	}
 
 	@Test
@@ -156,8 +187,15 @@ class ExtentsTests {
 		assertThat(this.extents.pollScattered()).isFalse();
 		assertThat(this.extents.cacheLimit()).isEqualTo((8 * MemoryOptions.PAGE_BYTES) >> 6);
 		kept.forEach(this::give);
+		passRetention();
 		assertThat(this.extents.count()).isOne();
 		assertThat(this.extents.cacheLimit()).isEqualTo(Integer.MAX_VALUE);
+	}
+
+	private void passRetention() {
+		this.nowNanos += RETENTION.toNanos();
+		this.extents.trim();
+		this.extents.settle();
 	}
 
 	private Span grow(int pages) {

@@ -45,6 +45,7 @@ class MemoryFragmentationTests {
 		.extentBytes(4 << 20)
 		.maxBytes(512L << 20)
 		.allocationTimeout(Duration.ZERO)
+		.retention(Duration.ZERO)
 		.build());
 
 	private long live;

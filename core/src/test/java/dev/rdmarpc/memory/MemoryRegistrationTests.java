@@ -42,6 +42,7 @@ class MemoryRegistrationTests {
 		.registrationCacheBytes(10_000)
 		.allocationTimeout(Duration.ZERO)
 		.leakDetection(LeakDetection.PARANOID)
+		.retention(Duration.ZERO)
 		.build());
 
 	private final RecordingHook first = new RecordingHook();

@@ -39,6 +39,7 @@ class RegisteredMemoryTests {
 		.maxBytes(4 * EXTENT_BYTES)
 		.allocationTimeout(Duration.ofSeconds(30))
 		.leakDetection(LeakDetection.PARANOID)
+		.retention(Duration.ZERO)
 		.build());
 
 	private final RecordingHook hook = new RecordingHook();

@@ -60,7 +60,8 @@ final class CoreOptions {
 				PropertyCheck.bytes(prefix + "extent", memory.extent(), page, MemoryOptions.MAX_EXTENT_BYTES, page),
 				PropertyCheck.bytes(prefix + "thread-cache", memory.threadCache(), 0, Integer.MAX_VALUE, 1),
 				PropertyCheck.notNegative(prefix + "allocation-timeout", memory.allocationTimeout()),
-				memory.leakDetection(), bytes(prefix + "registration-cache", memory.registrationCache()));
+				memory.leakDetection(), bytes(prefix + "registration-cache", memory.registrationCache()),
+				PropertyCheck.notNegative(prefix + "retention", memory.retention()));
 	}
 
 	private static long bytes(String name, DataSize value) {

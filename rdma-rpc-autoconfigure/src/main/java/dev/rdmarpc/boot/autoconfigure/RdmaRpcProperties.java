@@ -72,11 +72,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param leakDetection How hard to look for buffers that are never released.
 	 * @param registrationCache How much memory of the application's own stays registered
 	 * when it is not in use.
+	 * @param retention How long memory of the pool that nobody uses stays registered, for
+	 * the next who needs it.
 	 */
 	public record Memory(@DefaultValue("16MB") DataSize initial, @DefaultValue("256MB") DataSize max,
 			@DefaultValue("4MB") DataSize extent, @DefaultValue("1MB") DataSize threadCache,
 			@DefaultValue("100ms") Duration allocationTimeout, @DefaultValue("disabled") LeakDetection leakDetection,
-			@DefaultValue("64MB") DataSize registrationCache) {
+			@DefaultValue("64MB") DataSize registrationCache, @DefaultValue("1s") Duration retention) {
 
 	}
 

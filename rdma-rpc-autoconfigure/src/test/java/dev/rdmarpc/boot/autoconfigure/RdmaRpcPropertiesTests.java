@@ -144,6 +144,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.memory.thread-cache             | -1B     | from 0B to 2147483647B
 			rdma.rpc.memory.allocation-timeout       | -1s     | not negative
 			rdma.rpc.memory.registration-cache       | -1B     | at least 0B
+			rdma.rpc.memory.retention                | -1s     | not negative
 			rdma.rpc.queue-pairs.frame-size          | 1KB     | a multiple of 8B from 2048B to 1048576B
 			rdma.rpc.queue-pairs.frame-size          | 8193B   | a multiple of 8B
 			rdma.rpc.queue-pairs.credits             | 1       | from 8 to 16384

@@ -62,18 +62,17 @@ class RdmaTransportAutoConfigurationTests {
 
 	@Test
 	void propertiesBecomeOptions() {
-		this.runner
-			.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
-					"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
-					"rdma.rpc.memory.registration-cache=3MB", "rdma.rpc.queue-pairs.max-receives=1000",
-					"rdma.rpc.queue-pairs.send-depth=100", "rdma.rpc.queue-pairs.read-depth=3",
-					"rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-budget=9us")
+		this.runner.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
+				"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
+				"rdma.rpc.memory.registration-cache=3MB", "rdma.rpc.memory.retention=3s",
+				"rdma.rpc.queue-pairs.max-receives=1000", "rdma.rpc.queue-pairs.send-depth=100",
+				"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-budget=9us")
 			.run((context) -> {
 				RdmaTransport transport = context.getBean(RdmaTransport.class);
 				assertThat(transport.options()).isEqualTo(new TransportOptions("iwarp", "iwarp0",
 						new PollingOptions(PollingMode.EVENT, 9_000), 1000, 100, 3));
 				assertThat(transport.memory().options()).isEqualTo(new MemoryOptions(1 << 20, 32 << 20, 1 << 20,
-						64 << 10, Duration.ofMillis(7), LeakDetection.PARANOID, 3 << 20));
+						64 << 10, Duration.ofMillis(7), LeakDetection.PARANOID, 3 << 20, Duration.ofSeconds(3)));
 				assertThat(transport.selection().reason()).startsWith("asked for by name");
 			});
 	}
