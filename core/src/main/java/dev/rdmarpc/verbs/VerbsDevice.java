@@ -30,6 +30,15 @@ public interface VerbsDevice extends AutoCloseable {
 	/** What the device can do; constant while it is open. */
 	DeviceLimits limits();
 
+	/**
+	 * Bytes of messages that the provider has copied from memory to memory since the
+	 * device was opened; what the kernel copies between memory and sockets does not
+	 * count. 0 where the adapter moves them by itself.
+	 */
+	default long copiedBytes() {
+		return 0;
+	}
+
 	/** Allocates a protection domain, owned by the caller. */
 	ProtectionDomain allocateProtectionDomain();
 

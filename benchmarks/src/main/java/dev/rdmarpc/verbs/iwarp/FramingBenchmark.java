@@ -80,7 +80,8 @@ public class FramingBenchmark {
 		}
 		this.region = (IwarpMemoryRegion) this.device.allocateProtectionDomain()
 			.registerMemory(memory, EnumSet.noneOf(AccessFlag.class));
-		this.writer = new FpduWriter(this.crc, IwarpOptions.DEFAULTS.copyThresholdBytes());
+		this.writer = new FpduWriter((bytes) -> {
+		}, this.crc, IwarpOptions.DEFAULTS.copyThresholdBytes());
 		encodeInto(this.batch);
 		this.batch.copyRemainder(this.wire.clear());
 		this.batch.reset();

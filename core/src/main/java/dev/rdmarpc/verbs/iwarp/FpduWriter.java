@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
+import java.util.function.IntConsumer;
 import java.util.zip.CRC32C;
 
 /**
@@ -32,6 +33,8 @@ final class FpduWriter {
 	/** The longest pad and CRC. */
 	static final int MAX_TRAILER_BYTES = 3 + FpduFlyweight.CRC_BYTES;
 
+	private final IntConsumer copyCounter;
+
 	private final boolean crcEnabled;
 
 	private final int copyThreshold;
@@ -42,7 +45,12 @@ final class FpduWriter {
 
 	private int crcFrom;
 
-	FpduWriter(boolean crcEnabled, int copyThreshold) {
+	/**
+	 * Creates a writer.
+	 * @param copyCounter told how many bytes of payload were copied
+	 */
+	FpduWriter(IntConsumer copyCounter, boolean crcEnabled, int copyThreshold) {
+		this.copyCounter = copyCounter;
 		this.crcEnabled = crcEnabled;
 		this.copyThreshold = copyThreshold;
 	}
@@ -74,6 +82,7 @@ final class FpduWriter {
 		}
 		batch.staging().clear().put(batch.position(), region.memory(), offset, length);
 		batch.advance(length);
+		this.copyCounter.accept(length);
 	}
 
 	/** Ends the FPDU with pad and CRC. */

@@ -35,8 +35,10 @@ import org.jspecify.annotations.Nullable;
  * and may be placed before the CRC is known, the stream changes to {@code PAYLOAD}: the
  * next reads go straight to the payload's place, with a short tail buffer behind for the
  * trailer and the next header. {@code TRAILER} waits for pad and CRC after such a
- * payload. No FPDU is begun while the completion queue has no room, nor between a refused
- * Read Request and its Terminate; it waits in the buffer.
+ * payload. Where long payloads are expected, no more is read to a buffer than one FPDU's
+ * rest or the header of the next one, because whatever is read there must be copied. No
+ * FPDU is begun while the completion queue has no room, nor between a refused Read
+ * Request and its Terminate; it waits in the buffer.
  */
 final class InboundStream {
 
@@ -75,6 +77,8 @@ final class InboundStream {
 	private @Nullable ByteBuffer partial;
 
 	private int partialBytes;
+
+	private int partialNeeded;
 
 	private int payloadRemaining;
 
@@ -158,11 +162,12 @@ final class InboundStream {
 	}
 
 	private ByteBuffer prepareRead() {
+		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
 		ByteBuffer own = this.partial;
 		if (own != null) {
-			return own.limit(own.capacity()).position(this.partialBytes);
+			int whole = this.partialNeeded + TAIL_BYTES;
+			return own.limit(small ? Math.min(whole, own.capacity()) : own.capacity()).position(this.partialBytes);
 		}
-		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
 		ByteBuffer shared = this.reactor.inboundStaging();
 		return shared.limit(small ? TAIL_BYTES : shared.capacity()).position(0);
 	}
@@ -242,7 +247,9 @@ final class InboundStream {
 		}
 		int ddp = position + FpduFlyweight.ULPDU_OFFSET;
 		beginSegment(in, ddp, ulpduBytes, ulpduBytes);
-		this.placement.copyFrom(in, ddp + InboundDispatcher.headerBytes(DdpTaggedFlyweight.control(in, ddp)));
+		int headerBytes = InboundDispatcher.headerBytes(DdpTaggedFlyweight.control(in, ddp));
+		this.placement.copyFrom(in, ddp + headerBytes);
+		this.reactor.copied(ulpduBytes - headerBytes);
 		this.expectsLarge = ulpduBytes >= this.directBytes;
 		this.frames++;
 		this.dispatcher.end();
@@ -272,6 +279,7 @@ final class InboundStream {
 		this.placement.open();
 		this.placement.fill(in.limit(arrived).position(payload));
 		in.clear();
+		this.reactor.copied(arrived - payload);
 		this.payloadRemaining = end - arrived;
 		this.trailerBytes = FpduFlyweight.padBytes(ulpduBytes) + FpduFlyweight.CRC_BYTES;
 		this.state = State.PAYLOAD;
@@ -334,15 +342,18 @@ final class InboundStream {
 			return;
 		}
 		int needed = Math.max(rest, neededBytes(in, position, rest));
+		this.partialNeeded = needed;
 		if (own != null && rest > 0 && own.capacity() >= needed) {
 			if (position > 0) {
 				own.limit(limit).position(position).compact().clear();
+				this.reactor.copied(rest);
 			}
 			return;
 		}
 		this.partial = null;
 		if (rest > 0) {
 			this.partial = this.reactor.acquirePartial(needed).put(0, in, position, rest);
+			this.reactor.copied(rest);
 		}
 		if (own != null) {
 			this.reactor.releasePartial(own);

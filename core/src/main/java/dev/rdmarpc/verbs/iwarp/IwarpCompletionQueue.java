@@ -168,6 +168,17 @@ final class IwarpCompletionQueue implements CompletionQueue {
 		}
 	}
 
+	/** Payload bytes copied for the connections of this queue. */
+	long copiedBytes() {
+		this.reactor.lock();
+		try {
+			return this.reactor.copiedBytes();
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
 	boolean hasRoom() {
 		return this.ring.hasRoom();
 	}

@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -76,6 +77,9 @@ final class IwarpDevice implements VerbsDevice {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	/** By completion queues that are closed. */
+	private final LongAdder copiedBefore = new LongAdder();
+
 	IwarpDevice(String name, IwarpOptions options) {
 		this.name = name;
 		this.options = options;
@@ -93,6 +97,12 @@ final class IwarpDevice implements VerbsDevice {
 	@Override
 	public DeviceLimits limits() {
 		return this.limits;
+	}
+
+	@Override
+	public long copiedBytes() {
+		return this.copiedBefore.sum()
+				+ this.completionQueues.stream().mapToLong(IwarpCompletionQueue::copiedBytes).sum();
 	}
 
 	IwarpOptions options() {
@@ -205,7 +215,9 @@ final class IwarpDevice implements VerbsDevice {
 	}
 
 	void removed(IwarpCompletionQueue queue) {
-		this.completionQueues.remove(queue);
+		if (this.completionQueues.remove(queue)) {
+			this.copiedBefore.add(queue.copiedBytes());
+		}
 	}
 
 	private void checkOpen() {

@@ -86,7 +86,7 @@ final class OutboundStream {
 		this.copyThreshold = queuePair.device().options().copyThresholdBytes();
 		this.maxUlpduBytes = parameters.maxUlpduBytes();
 		this.maxPieces = this.sendQueue.ring().maxSegments();
-		this.writer = new FpduWriter(parameters.crcEnabled(), this.copyThreshold);
+		this.writer = new FpduWriter(this.reactor::copied, parameters.crcEnabled(), this.copyThreshold);
 		this.heldBack = !parameters.initiator();
 		this.readyToReceivePending = parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.WRITE;
 	}

@@ -92,6 +92,8 @@ final class Reactor {
 
 	private boolean selecting;
 
+	private long copiedBytes;
+
 	private boolean keysCancelled;
 
 	private int turn;
@@ -199,6 +201,15 @@ final class Reactor {
 	/** What must happen on connections in time. */
 	ReactorDeadlines deadlines() {
 		return this.deadlines;
+	}
+
+	/** Counts bytes of messages that were copied from memory to memory. */
+	void copied(int bytes) {
+		this.copiedBytes += bytes;
+	}
+
+	long copiedBytes() {
+		return this.copiedBytes;
 	}
 
 	boolean hasRoom() {

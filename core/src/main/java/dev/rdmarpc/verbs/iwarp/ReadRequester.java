@@ -62,6 +62,8 @@ final class ReadRequester implements SegmentHandler {
 
 	private int receivedBytes;
 
+	private long expectedBytes;
+
 	private int segmentBytes;
 
 	private boolean last;
@@ -89,9 +91,9 @@ final class ReadRequester implements SegmentHandler {
 		return this.head == this.tail;
 	}
 
-	/** Whether a large response is due whose first segment has not come yet. */
+	/** Whether so much is still to come of all responses together. */
 	boolean expectsBytes(int atLeast) {
-		return this.head != this.tail && this.lengths[slot(this.head)] - this.receivedBytes >= atLeast;
+		return this.expectedBytes >= atLeast;
 	}
 
 	/**
@@ -107,6 +109,7 @@ final class ReadRequester implements SegmentHandler {
 		this.lengths[slot] = length;
 		this.sinkStags[slot] = this.random.nextInt();
 		this.sinkOffsets[slot] = this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L;
+		this.expectedBytes += length;
 		this.tail++;
 		return (int) this.tail;
 	}
@@ -171,6 +174,7 @@ final class ReadRequester implements SegmentHandler {
 	public void end() throws ProtocolViolation {
 		int slot = slot(this.head);
 		this.receivedBytes += this.segmentBytes;
+		this.expectedBytes -= this.segmentBytes;
 		if (!this.last) {
 			return;
 		}
@@ -194,6 +198,7 @@ final class ReadRequester implements SegmentHandler {
 	void clear() {
 		Arrays.fill(this.regions, null);
 		this.head = this.tail;
+		this.expectedBytes = 0;
 	}
 
 	private int slot(long request) {
