@@ -137,8 +137,7 @@ final class ClientCalls {
 				waiting.giveBack();
 				throw ex;
 			}
-			request.submit();
-			if (!channel.loop().waitFor(waiting, deadline)) {
+			if (!channel.loop().submitAndWait(request, waiting, deadline)) {
 				abandon(channel, waiting);
 			}
 			if (!Repetition.isAllowed(waiting.unanswered(), method, attempts)) {

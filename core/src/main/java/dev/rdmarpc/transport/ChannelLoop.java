@@ -158,7 +158,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.batchCursor = 0;
 			this.batchCount = this.completions.poll(this.batch);
 			if (this.batchCount == 0) {
-				return false;
+				return this.completions.isMoving();
 			}
 			this.metrics.polled(this.batchCount);
 		}
@@ -359,6 +359,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 */
 	public boolean driveUntil(BooleanSupplier done, long deadlineNanos) {
 		return this.driver.waitNested(done, deadlineNanos);
+	}
+
+	/** Submits a request, taking ownership, and waits like {@link #waitFor}. */
+	public boolean submitAndWait(OutgoingMessage request, PendingCall call, long deadlineNanos) {
+		return this.driver.executeAndWait(request, call, deadlineNanos);
 	}
 
 	/** Wakes a thread in {@link #waitFor}; driver. */

@@ -157,6 +157,26 @@ final class LoopDriver {
 		}
 	}
 
+	/**
+	 * Runs a task that starts a call, then waits for it. Since the caller is about to
+	 * drive, the loop's thread is not woken for the call.
+	 */
+	boolean executeAndWait(Runnable task, PendingCall call, long deadlineNanos) {
+		boolean drives = !isDriver() && !VirtualThreads.isCurrentVirtual();
+		if (!drives) {
+			execute(task);
+			return waitFor(call, deadlineNanos);
+		}
+		this.drivingCallers.incrementAndGet();
+		try {
+			execute(task);
+		}
+		finally {
+			this.drivingCallers.decrementAndGet();
+		}
+		return waitFor(call, deadlineNanos);
+	}
+
 	/** Like {@link #execute} but never from within the caller. */
 	void executeLater(Runnable task) {
 		if (isDriver()) {

@@ -31,6 +31,15 @@ public interface CompletionQueue extends AutoCloseable {
 	int poll(WorkCompletion[] completions);
 
 	/**
+	 * Whether the last poll, though it may have found no completion, moved bytes of work
+	 * under way: a reason to poll on instead of awaiting. For the thread that polled.
+	 * Always {@code false} for devices that need no polling to move bytes.
+	 */
+	default boolean isMoving() {
+		return false;
+	}
+
+	/**
 	 * Arms the notification: the next completion (or, if asked, the next receive of a
 	 * solicited Send or the next error) ends {@link #await}. Completions already in the
 	 * queue do not count, so arm, poll once more, then await.

@@ -148,6 +148,31 @@ class LoopDriverTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void callerStartsAndWaits(PollingMode mode) {
+		this.driver = newDriver(mode);
+		this.driver.start();
+		for (int i = 0; i < 1000; i++) {
+			StubCall call = new StubCall();
+			Thread caller = Thread.currentThread();
+			AtomicBoolean started = new AtomicBoolean();
+			this.work.steps = () -> {
+				if (started.compareAndSet(true, false)) {
+					call.onFailure(CallFailure.CANCELLED, "done");
+					this.driver.callFinished();
+					this.driver.wake(caller);
+				}
+				return false;
+			};
+			Runnable task = () -> {
+				this.driver.callStarted();
+				started.set(true);
+			};
+			assertThat(this.driver.executeAndWait(task, call, Long.MAX_VALUE)).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void waitingEndsAtTheDeadline(PollingMode mode) {
 		this.driver = newDriver(mode);
 		long deadline = System.nanoTime() + 5_000_000;

@@ -132,8 +132,12 @@ final class Connection {
 			return;
 		}
 		try {
-			boolean moved = this.inbound.advance();
-			this.idleReads = moved ? 0 : this.idleReads + 1;
+			if (this.inbound.advance()) {
+				moved();
+			}
+			else {
+				this.idleReads++;
+			}
 			if (!this.inbound.atBoundary() && this.frameDeadline.begin()) {
 				this.queuePair.reactor().deadlines().addFrame(this.frameDeadline);
 			}
@@ -151,13 +155,18 @@ final class Connection {
 		}
 		try {
 			if (this.outbound.flush()) {
-				this.idleReads = 0;
+				moved();
 			}
 			watch();
 		}
 		catch (Throwable ex) {
 			fail(ex);
 		}
+	}
+
+	private void moved() {
+		this.idleReads = 0;
+		this.queuePair.reactor().moved();
 	}
 
 	private void watch() {

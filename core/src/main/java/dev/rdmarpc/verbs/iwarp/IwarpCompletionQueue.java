@@ -52,6 +52,9 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	private boolean invalidated;
 
+	/** Whether the last poll moved bytes. */
+	private volatile boolean moving;
+
 	IwarpCompletionQueue(IwarpDevice device, int capacity) {
 		this.device = device;
 		this.ring = new CompletionRing(capacity);
@@ -78,6 +81,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 				this.reactor.runBacklog();
 				this.reactor.advance();
 			}
+			this.moving = this.reactor.takeMoved();
 			count = this.ring.drainTo(completions);
 			barrier = this.invalidated;
 			this.invalidated = false;
@@ -89,6 +93,11 @@ final class IwarpCompletionQueue implements CompletionQueue {
 			this.device.awaitReactorSteps();
 		}
 		return count;
+	}
+
+	@Override
+	public boolean isMoving() {
+		return this.moving;
 	}
 
 	@Override

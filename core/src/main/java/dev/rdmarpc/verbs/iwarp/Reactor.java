@@ -92,6 +92,8 @@ final class Reactor {
 
 	private boolean selecting;
 
+	private boolean moved;
+
 	private long copiedBytes;
 
 	private boolean keysCancelled;
@@ -201,6 +203,18 @@ final class Reactor {
 	/** What must happen on connections in time. */
 	ReactorDeadlines deadlines() {
 		return this.deadlines;
+	}
+
+	/** Notes that bytes went through a socket. */
+	void moved() {
+		this.moved = true;
+	}
+
+	/** Whether bytes have moved since the last time. */
+	boolean takeMoved() {
+		boolean taken = this.moved;
+		this.moved = false;
+		return taken;
 	}
 
 	/** Counts bytes of messages that were copied from memory to memory. */

@@ -91,6 +91,27 @@ class IwarpConnectionTests {
 	}
 
 	@Test
+	void longReadKeepsThePollersOfBothSidesPolling() {
+		int size = 16 << 20;
+		try (ConnectedPair pair = new ConnectedPair(IwarpOptions.DEFAULTS)) {
+			MemoryRegion remote = pair.server.register(size);
+			MemoryRegion local = pair.client.register(size);
+			int[] moving = new int[2];
+			pair.client.send(
+					pair.client.request.read(1, remote.remoteAddress(), remote.remoteKey()).addSegment(local, 0, size));
+			Endpoint.pollUntil(() -> {
+				moving[0] += pair.client.completionQueue.isMoving() ? 1 : 0;
+				moving[1] += pair.server.completionQueue.isMoving() ? 1 : 0;
+				return pair.client.has(1);
+			}, pair.client, pair.server);
+			assertThat(moving[0]).isGreaterThan(4);
+			assertThat(moving[1]).isGreaterThan(4);
+			Endpoint.pollUntil(() -> !pair.client.completionQueue.isMoving() && !pair.server.completionQueue.isMoving(),
+					pair.client, pair.server);
+		}
+	}
+
+	@Test
 	void disconnectDeliversWhatWasPostedAndFlushesTheRest() {
 		try (ConnectedPair pair = new ConnectedPair(IwarpOptions.DEFAULTS)) {
 			MemoryRegion source = pair.client.register(64);
