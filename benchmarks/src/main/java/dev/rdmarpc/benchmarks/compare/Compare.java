@@ -49,7 +49,7 @@ public final class Compare implements Callable<Integer> {
 	private @Nullable List<Mode> modes;
 
 	@Option(names = "--payloads", split = ",", description = "Sizes of requests in bytes.",
-			defaultValue = "64,1024,65536,1048576")
+			defaultValue = "64,1024,65536,1048576,16777216")
 	private List<Integer> payloads = List.of();
 
 	@Option(names = "--forks", description = "How often processes are started anew, default: 2, quick 1.",

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer;
+import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer.Variant;
 import dev.rdmarpc.benchmarks.compare.verbs.VerbsPeer;
 
 /** The peers of the comparison. */
@@ -33,10 +34,10 @@ public final class Peers {
 	/** The peer that others are to beat. */
 	public static final String GRPC = "grpc-direct";
 
-	private static final List<Peer> COMPARED = List.of(new FloorPeer(), new GrpcPeer(true), new GrpcPeer(false),
-			new RdmaPeer(true), new RdmaPeer(false));
+	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(true), new GrpcPeer(false),
+			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED));
 
-	private static final List<Peer> ON_DEMAND = List.of(new VerbsPeer());
+	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer());
 
 	private Peers() {
 	}

@@ -27,9 +27,16 @@ public record Workload(Mode mode, int payloadBytes) {
 	/** The largest payload that is echoed; larger ones are uploaded. */
 	public static final int LARGEST_ECHO_BYTES = 4096;
 
+	/** The largest payload. */
+	public static final int LARGEST_PAYLOAD_BYTES = 64 << 20;
+
+	/** What the calls outstanding carry together at most, unless one alone is more. */
+	private static final int MOST_OUTSTANDING_BYTES = 256 << 20;
+
 	public Workload {
-		if (payloadBytes < Exchange.REPLY_BYTES || payloadBytes > 1 << 24) {
-			throw new IllegalArgumentException("payload " + payloadBytes + " (expected: 8 to 16777216 bytes)");
+		if (payloadBytes < Exchange.REPLY_BYTES || payloadBytes > LARGEST_PAYLOAD_BYTES) {
+			throw new IllegalArgumentException("payload " + payloadBytes + " (expected: " + Exchange.REPLY_BYTES
+					+ " to " + LARGEST_PAYLOAD_BYTES + " bytes)");
 		}
 	}
 
@@ -43,9 +50,13 @@ public record Workload(Mode mode, int payloadBytes) {
 		return this.mode.connections();
 	}
 
-	/** The number of calls kept outstanding on each connection. */
+	/**
+	 * The number of calls kept outstanding on each connection: as the mode says, less for
+	 * payloads that would not fit the memory of the processes.
+	 */
 	public int outstanding() {
-		return this.mode.outstanding();
+		int most = MOST_OUTSTANDING_BYTES / this.payloadBytes / this.mode.connections();
+		return Math.max(1, Math.min(this.mode.outstanding(), most));
 	}
 
 	/** The size of a reply's payload. */

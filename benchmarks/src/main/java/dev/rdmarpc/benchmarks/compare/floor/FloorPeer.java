@@ -27,14 +27,25 @@ import dev.rdmarpc.benchmarks.compare.Workload;
 /** Raw non-blocking TCP, busy-polled. */
 public final class FloorPeer implements Peer {
 
+	private final boolean placing;
+
+	/**
+	 * Creates the peer.
+	 * @param placing whether the server reads each upload into memory of its size instead
+	 * of dropping it piece by piece
+	 */
+	public FloorPeer(boolean placing) {
+		this.placing = placing;
+	}
+
 	@Override
 	public String name() {
-		return "floor";
+		return this.placing ? "floor-placing" : "floor";
 	}
 
 	@Override
 	public PeerServer startServer() throws IOException {
-		return FloorServer.start();
+		return FloorServer.start(this.placing);
 	}
 
 	@Override

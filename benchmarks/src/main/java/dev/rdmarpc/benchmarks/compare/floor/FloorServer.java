@@ -49,20 +49,23 @@ final class FloorServer implements PeerServer, Runnable {
 
 	private final List<Connection> connections = new ArrayList<>();
 
+	private final boolean placing;
+
 	private volatile boolean closed;
 
-	private FloorServer(ServerSocketChannel listener, Selector selector) {
+	private FloorServer(ServerSocketChannel listener, Selector selector, boolean placing) {
+		this.placing = placing;
 		this.listener = listener;
 		this.selector = selector;
 	}
 
-	static FloorServer start() throws IOException {
+	static FloorServer start(boolean placing) throws IOException {
 		ServerSocketChannel listener = ServerSocketChannel.open();
 		listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
 		listener.configureBlocking(false);
 		Selector selector = Selector.open();
 		listener.register(selector, SelectionKey.OP_ACCEPT);
-		FloorServer server = new FloorServer(listener, selector);
+		FloorServer server = new FloorServer(listener, selector, placing);
 		server.thread.setDaemon(true);
 		server.thread.start();
 		return server;
@@ -117,7 +120,7 @@ final class FloorServer implements PeerServer, Runnable {
 		while (channel != null) {
 			channel.configureBlocking(false);
 			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-			this.connections.add(new Connection(channel));
+			this.connections.add(new Connection(channel, this.placing));
 			channel = this.listener.accept();
 		}
 	}
@@ -149,19 +152,26 @@ final class FloorServer implements PeerServer, Runnable {
 
 		private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
+		private final boolean placing;
+
+		private final ByteBuffer[] placeAndNext = { ByteBuffer.allocate(0), this.in };
+
 		private int uploadBytes;
 
 		private int uploadSlot;
 
 		private int uploadLeft;
 
-		Connection(SocketChannel channel) {
+		private boolean uploading;
+
+		Connection(SocketChannel channel, boolean placing) {
 			this.channel = channel;
+			this.placing = placing;
 		}
 
 		int serve() {
 			try {
-				int read = this.channel.read(this.in);
+				int read = read();
 				if (read > 0 || this.in.position() > 0 || this.out.position() > 0) {
 					this.in.flip();
 					boolean more;
@@ -181,8 +191,19 @@ final class FloorServer implements PeerServer, Runnable {
 			}
 		}
 
+		private int read() throws IOException {
+			ByteBuffer place = this.placeAndNext[0];
+			if (place.capacity() == 0) {
+				return this.channel.read(this.in);
+			}
+			this.in.limit(Math.max(FrameHeader.SIZE, this.in.position()));
+			int read = (int) this.channel.read(this.placeAndNext);
+			this.uploadLeft = this.uploading ? place.remaining() : 0;
+			return read;
+		}
+
 		private boolean serveFrame() {
-			if (this.uploadLeft > 0) {
+			if (this.uploading) {
 				return receiveUpload();
 			}
 			int at = this.in.position();
@@ -194,7 +215,11 @@ final class FloorServer implements PeerServer, Runnable {
 				this.uploadSlot = this.in.getInt(at + FrameHeader.SLOT_OFFSET);
 				this.uploadBytes = bytes;
 				this.uploadLeft = bytes;
+				this.uploading = true;
 				this.in.position(at + FrameHeader.SIZE);
+				if (this.placing) {
+					place(bytes);
+				}
 				return receiveUpload();
 			}
 			int size = FrameHeader.SIZE + bytes;
@@ -205,6 +230,17 @@ final class FloorServer implements PeerServer, Runnable {
 			this.out.position(this.out.position() + size);
 			this.in.position(at + size);
 			return true;
+		}
+
+		/** Where the upload goes; what has come with its header is copied there. */
+		private void place(int bytes) {
+			ByteBuffer place = this.placeAndNext[0];
+			if (place.capacity() != bytes) {
+				place = ByteBuffer.allocateDirect(bytes);
+				this.placeAndNext[0] = place;
+			}
+			int part = Math.min(bytes, this.in.remaining());
+			place.clear().put(0, this.in, this.in.position(), part).position(part);
 		}
 
 		private boolean receiveUpload() {
@@ -218,7 +254,8 @@ final class FloorServer implements PeerServer, Runnable {
 			}
 			this.in.position(this.in.position() + part);
 			this.uploadLeft -= part;
-			return this.uploadLeft == 0;
+			this.uploading = this.uploadLeft > 0;
+			return !this.uploading;
 		}
 
 	}

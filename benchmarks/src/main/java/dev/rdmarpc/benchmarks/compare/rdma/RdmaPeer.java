@@ -19,14 +19,9 @@ package dev.rdmarpc.benchmarks.compare.rdma;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Arrays;
-import java.util.function.BiConsumer;
-
-import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Exchange;
 import dev.rdmarpc.benchmarks.compare.LatencyRecorder;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
@@ -34,42 +29,40 @@ import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
 /**
- * This framework with its default options, except for a memory budget that holds the
- * largest workload: blocking proxies for {@link Mode#SYNC}, futures else.
+ * This framework with its default options, except for limits that let the largest
+ * workload pass: blocking proxies for {@link Mode#SYNC}, futures else.
  */
 public final class RdmaPeer implements Peer {
 
 	private static final MemoryOptions MEMORY = MemoryOptions.builder().maxBytes(768L << 20).build();
 
-	private static final String INLINE_SERVICE = "inline-payloads";
+	private static final ChannelOptions CHANNEL = ChannelOptions.DEFAULTS
+		.withLimits(Workload.LARGEST_PAYLOAD_BYTES + 4096, ChannelOptions.DEFAULTS.maxCalls());
 
-	private static final String QUEUED_SERVICE = "payloads";
-
-	private final boolean inline;
+	private final Variant variant;
 
 	/**
 	 * Creates the peer.
-	 * @param inline whether handlers run on the loop instead of the server's executor
+	 * @param variant what payloads are and where handlers run
 	 */
-	public RdmaPeer(boolean inline) {
-		this.inline = inline;
+	public RdmaPeer(Variant variant) {
+		this.variant = variant;
 	}
 
 	@Override
 	public String name() {
-		return this.inline ? "rdma" : "rdma-executor";
-	}
-
-	private String service() {
-		return this.inline ? INLINE_SERVICE : QUEUED_SERVICE;
+		return this.variant.peer;
 	}
 
 	@Override
@@ -77,9 +70,10 @@ public final class RdmaPeer implements Peer {
 		Resources resources = Resources.open();
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0))
-			.service(INLINE_SERVICE, InlinePayloads.class, new Handler())
-			.service(QUEUED_SERVICE, Payloads.class, new Handler())
+			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(CHANNEL))
+			.service(Variant.INLINE.peer, InlinePayloads.class, new Handler())
+			.service(Variant.EXECUTOR.peer, Payloads.class, new Handler())
+			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
 			.build()
 			.start();
 		return new RunningServer(server, resources);
@@ -87,64 +81,48 @@ public final class RdmaPeer implements Peer {
 
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
-		byte[] payload = new byte[workload.payloadBytes()];
-		Arrays.fill(payload, (byte) 'x');
 		Resources resources = Resources.open();
+		PayloadCalls calls = (this.variant == Variant.REGISTERED)
+				? new RegisteredCalls(this.variant.peer, workload, resources.memory())
+				: new ArrayCalls(this.variant.peer, workload);
 		if (workload.mode() == Mode.SYNC) {
 			RpcClient client = open(server, resources);
-			return new OwningClient(callBlocking(client, workload, payload), resources);
+			return new OwningClient(new BlockingLoop(calls.blocking(client), client::close), calls, resources);
 		}
 		CallbackLoop loop = new CallbackLoop();
 		for (int i = 0; i < workload.connections(); i++) {
 			RpcClient client = open(server, resources);
-			AsyncPayloads payloads = client.proxy(service(), AsyncPayloads.class);
-			loop.add((slot) -> start(payloads, workload, payload, slot), workload.outstanding(), client::close);
+			loop.add(calls.async(client), workload.outstanding(), client::close);
 		}
-		return new OwningClient(loop, resources);
+		return new OwningClient(loop, calls, resources);
 	}
 
 	private static RpcClient open(InetSocketAddress server, Resources resources) {
 		return RpcClient.builder()
 			.transport(resources.transport())
 			.target(server.getHostString(), server.getPort())
+			.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
 			.build();
 	}
 
-	private BlockingLoop callBlocking(RpcClient client, Workload workload, byte[] payload) {
-		Payloads payloads = client.proxy(service(), Payloads.class);
-		BlockingLoop.BlockingCall call = (workload.exchange() == Exchange.ECHO)
-				? () -> check(payload.length, payloads.echo(payload).length)
-				: () -> check(payload.length, payloads.upload(payload));
-		return new BlockingLoop(call, client::close);
-	}
+	/** What payloads are and where handlers run. */
+	public enum Variant {
 
-	private static Runnable start(AsyncPayloads payloads, Workload workload, byte[] payload, CallbackLoop.Slot slot) {
-		if (workload.exchange() == Exchange.ECHO) {
-			BiConsumer<byte @Nullable [], @Nullable Throwable> end = (reply, failure) -> end(slot, payload.length,
-					(reply != null) ? reply.length : -1, failure);
-			return () -> payloads.echo(payload).whenComplete(end);
-		}
-		BiConsumer<@Nullable Long, @Nullable Throwable> end = (reply, failure) -> end(slot, payload.length,
-				(reply != null) ? reply : -1, failure);
-		return () -> payloads.upload(payload).whenComplete(end);
-	}
+		/** Arrays; handlers run on the loop that receives the call. */
+		INLINE("rdma"),
 
-	private static void end(CallbackLoop.Slot slot, long sent, long answered, @Nullable Throwable failure) {
-		if (failure != null) {
-			slot.fail(failure);
-		}
-		else if (answered != sent) {
-			slot.fail(new IllegalStateException("answer of or about " + answered + " bytes to " + sent));
-		}
-		else {
-			slot.succeed();
-		}
-	}
+		/** Arrays; handlers run on the server's executor. */
+		EXECUTOR("rdma-executor"),
 
-	private static void check(long sent, long answered) {
-		if (answered != sent) {
-			throw new IllegalStateException("answer of or about " + answered + " bytes to " + sent);
+		/** Registered memory; handlers run on the loop. */
+		REGISTERED("rdma-registered");
+
+		private final String peer;
+
+		Variant(String peer) {
+			this.peer = peer;
 		}
+
 	}
 
 	/** Handles the calls. */
@@ -158,6 +136,21 @@ public final class RdmaPeer implements Peer {
 		@Override
 		public long upload(byte[] payload) {
 			return payload.length;
+		}
+
+	}
+
+	/** Handles the calls with registered memory. */
+	private static final class RegisteredHandler implements RegisteredPayloads {
+
+		@Override
+		public RegisteredBuffer echo(RegisteredBuffer payload) {
+			return payload;
+		}
+
+		@Override
+		public long upload(RegisteredBuffer payload) {
+			return payload.length();
 		}
 
 	}
@@ -193,7 +186,7 @@ public final class RdmaPeer implements Peer {
 
 	}
 
-	private record OwningClient(PeerClient client, Resources resources) implements PeerClient {
+	private record OwningClient(PeerClient client, PayloadCalls calls, Resources resources) implements PeerClient {
 
 		@Override
 		public long run(long durationNanos, LatencyRecorder latencies) throws Exception {
@@ -202,7 +195,7 @@ public final class RdmaPeer implements Peer {
 
 		@Override
 		public void close() throws IOException {
-			try (this.resources) {
+			try (this.resources; this.calls) {
 				this.client.close();
 			}
 		}
