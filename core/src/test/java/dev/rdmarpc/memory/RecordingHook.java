@@ -25,9 +25,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
- * A hook that remembers what is registered and can refuse. Called under the pool's lock.
+ * A hook of no device that remembers what is registered and can refuse. Called under the
+ * pool's lock.
  */
-final class RecordingHook implements RegistrationHook {
+public final class RecordingHook implements RegistrationHook {
 
 	final Set<MemoryRegion> regions = Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
@@ -51,7 +52,8 @@ final class RecordingHook implements RegistrationHook {
 		region.close();
 	}
 
-	long registeredBytes() {
+	/** Bytes of all that is registered. */
+	public long registeredBytes() {
 		synchronized (this.regions) {
 			return this.regions.stream().mapToLong(MemoryRegion::lengthBytes).sum();
 		}

@@ -40,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -83,10 +84,10 @@ class RpcChaosTests {
 			.withLoops(1 + random.nextInt(2));
 		UnaryOperator<RpcClientOptions> clientOptions = (options) -> options.withChannel(channel);
 		try (RpcFixture fixture = new RpcFixture(serverOptions, clientOptions);
-				KillingProxy proxy = new KillingProxy(fixture.server.address());
+				TcpProxy proxy = new TcpProxy(fixture.server.address());
 				RpcClient cut = RpcClient.builder()
 					.transport(fixture.clientTransport)
-					.target(TestEnvironment.host(), proxy.port())
+					.target(TestEnvironment.host(), proxy.address().getPort())
 					.options(RpcClientOptions.DEFAULTS.withChannel(channel)
 						.withBackoff(Duration.ofMillis(1), Duration.ofMillis(10)))
 					.build()) {
@@ -122,10 +123,10 @@ class RpcChaosTests {
 		return this.successes + " successes, " + this.cancelled + " cancelled, failures " + this.failures;
 	}
 
-	private static void killNowAndThen(KillingProxy proxy, Random random, AtomicBoolean over) {
+	private static void killNowAndThen(TcpProxy proxy, Random random, AtomicBoolean over) {
 		while (!over.get()) {
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20 + random.nextInt(150)));
-			proxy.kill(random.nextBoolean());
+			proxy.cut(random.nextBoolean());
 		}
 	}
 

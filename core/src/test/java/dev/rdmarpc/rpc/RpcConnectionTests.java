@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -132,20 +133,19 @@ class RpcConnectionTests {
 		InetSocketAddress nobody = nobody();
 		RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), Duration.ofMillis(2));
 		try (RpcFixture fixture = new RpcFixture();
-				KillingProxy proxy = new KillingProxy(fixture.server.address());
+				TcpProxy proxy = new TcpProxy(fixture.server.address());
 				RpcClient stuck = client(fixture, () -> {
 					if (asked.incrementAndGet() > 1) {
 						awaitQuietly(resolvable);
 					}
 					return nobody;
 				}, options);
-				RpcClient other = client(fixture, () -> new InetSocketAddress(TestEnvironment.address(), proxy.port()),
-						options)) {
+				RpcClient other = client(fixture, proxy::address, options)) {
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(other.proxy(Echo.class));
 			assertThat(patient.echo("before")).isEqualTo("before");
 			stuck.connect();
 			RpcFixture.awaitTrue(() -> asked.get() == 2);
-			proxy.kill(true);
+			proxy.cut(true);
 			RpcFixture.awaitTrue(() -> {
 				try {
 					return patient.echo("after").equals("after");
@@ -163,9 +163,8 @@ class RpcConnectionTests {
 	@ValueSource(booleans = { true, false })
 	void deathOfTheConnectionReleasesEverybodyAtOnce(boolean reset) throws Exception {
 		try (RpcFixture fixture = new RpcFixture();
-				KillingProxy proxy = new KillingProxy(fixture.server.address());
-				RpcClient client = client(fixture, () -> new InetSocketAddress(TestEnvironment.address(), proxy.port()),
-						RpcClientOptions.DEFAULTS)) {
+				TcpProxy proxy = new TcpProxy(fixture.server.address());
+				RpcClient client = client(fixture, proxy::address, RpcClientOptions.DEFAULTS)) {
 			Echo echo = CallOptions.deadline(LONG).on(client.proxy(Echo.class));
 			List<CompletableFuture<?>> calls = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
@@ -173,7 +172,7 @@ class RpcConnectionTests {
 				calls.add(echo.never());
 			}
 			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 8);
-			proxy.kill(reset);
+			proxy.cut(reset);
 			for (CompletableFuture<?> call : calls) {
 				assertThat(failureOf(call).status()).isEqualTo(RpcStatus.UNAVAILABLE);
 			}

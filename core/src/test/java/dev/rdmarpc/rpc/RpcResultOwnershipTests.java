@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.flatbuffers.TableField;
@@ -45,14 +46,14 @@ class RpcResultOwnershipTests {
 
 	private final RpcServer server = RpcServer.builder()
 		.transport(this.fixture.serverTransport)
-		.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+		.options(RpcFixture.serverOptions(0))
 		.service(Maker.class, this.service)
 		.build()
 		.start();
 
 	private final RpcClient client = RpcClient.builder()
 		.transport(this.fixture.clientTransport)
-		.target("127.0.0.1", this.server.port())
+		.target(TestEnvironment.host(), this.server.port())
 		.build();
 
 	private final Maker maker = this.client.proxy(Maker.class);

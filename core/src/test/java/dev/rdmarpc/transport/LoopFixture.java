@@ -18,7 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,9 +27,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RecordingHook;
 import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.memory.RegistrationHook;
-import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 
@@ -48,6 +46,8 @@ final class LoopFixture implements AutoCloseable {
 	final RegisteredMemory memory;
 
 	final MemoryAttachment attachment;
+
+	private final RecordingHook hook = new RecordingHook();
 
 	final FakeCompletionQueue completions = new FakeCompletionQueue();
 
@@ -70,7 +70,7 @@ final class LoopFixture implements AutoCloseable {
 			.allocationTimeout(Duration.ZERO)
 			.leakDetection(LeakDetection.PARANOID)
 			.build());
-		this.attachment = this.memory.attach(new Hook());
+		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
 		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources(this.memory, this.attachment, null,
 				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, (closed) -> {
@@ -147,54 +147,7 @@ final class LoopFixture implements AutoCloseable {
 		this.attachment.close();
 		assertThat(this.memory.metrics().allocatedBytes()).as("memory outstanding").isZero();
 		this.memory.close();
-	}
-
-	private static final class Hook implements RegistrationHook {
-
-		@Override
-		public MemoryRegion register(ByteBuffer extent) {
-			return new Region(extent.slice());
-		}
-
-		@Override
-		public void deregister(MemoryRegion region) {
-			region.close();
-		}
-
-	}
-
-	private record Region(ByteBuffer memory) implements MemoryRegion {
-
-		@Override
-		public int lengthBytes() {
-			return this.memory.capacity();
-		}
-
-		@Override
-		public int localKey() {
-			return 1;
-		}
-
-		@Override
-		public int remoteKey() {
-			return 1;
-		}
-
-		@Override
-		public long remoteAddress() {
-			return 0;
-		}
-
-		@Override
-		public boolean isValid() {
-			return true;
-		}
-
-		@Override
-		public void close() {
-			// nothing is registered
-		}
-
+		assertThat(this.hook.registeredBytes()).as("bytes registered").isZero();
 	}
 
 }

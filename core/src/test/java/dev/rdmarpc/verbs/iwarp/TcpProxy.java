@@ -17,18 +17,22 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
-import java.net.InetAddress;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import dev.rdmarpc.TestEnvironment;
+
 /**
- * Stands between the TCP connections of a client and a server; what it passes on is its
- * {@link Relay}'s business.
+ * Stands between the TCP connections of a client and a server until it is told to cut
+ * them; what it passes on is its {@link Relay}'s business.
  */
-final class TcpProxy implements AutoCloseable {
+public final class TcpProxy implements AutoCloseable {
+
+	private static final int CHUNK_BYTES = 64 * 1024;
 
 	private final ServerSocket server;
 
@@ -40,14 +44,27 @@ final class TcpProxy implements AutoCloseable {
 
 	private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
+	/**
+	 * A proxy that passes everything on, for a test that then needs a device over TCP.
+	 */
+	public TcpProxy(InetSocketAddress target) throws IOException {
+		this(overTcp(target), TcpProxy::passAll);
+	}
+
 	TcpProxy(InetSocketAddress target, Relay relay) throws IOException {
-		this.server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+		this.server = new ServerSocket(0, 16, TestEnvironment.address());
 		this.target = target;
 		this.relay = relay;
 		start("proxy-accept", this::acceptAll);
 	}
 
-	InetSocketAddress address() {
+	private static InetSocketAddress overTcp(InetSocketAddress target) {
+		TestEnvironment.assumeTcp();
+		return target;
+	}
+
+	/** Where it listens. */
+	public InetSocketAddress address() {
 		return (InetSocketAddress) this.server.getLocalSocketAddress();
 	}
 
@@ -59,23 +76,33 @@ final class TcpProxy implements AutoCloseable {
 	}
 
 	private void acceptAll() {
-		try {
-			for (int i = 0; true; i++) {
+		for (int i = 0; !this.server.isClosed(); i++) {
+			try {
 				Socket near = this.server.accept();
+				this.sockets.add(near);
 				Socket far = new Socket(this.target.getAddress(), this.target.getPort());
+				this.sockets.add(far);
 				near.setTcpNoDelay(true);
 				far.setTcpNoDelay(true);
-				this.sockets.add(near);
-				this.sockets.add(far);
 				Link there = new Link(i, true, near, far);
 				Link back = new Link(i, false, far, near);
 				start("proxy-there", () -> pass(there));
 				start("proxy-back", () -> pass(back));
 			}
+			catch (IOException ex) {
+				// The proxy is closed, or the target is not there.
+				cut(false);
+			}
 		}
-		catch (IOException ex) {
-			// Closed.
+	}
+
+	private static void passAll(Link link) throws IOException {
+		byte[] buffer = new byte[CHUNK_BYTES];
+		InputStream in = link.from().getInputStream();
+		for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+			link.to().getOutputStream().write(buffer, 0, read);
 		}
+		link.to().shutdownOutput();
 	}
 
 	private void pass(Link link) {
@@ -88,11 +115,14 @@ final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	/** Ends all connections. */
-	void cut(boolean reset) {
-		for (Socket socket : this.sockets) {
-			close(socket, reset);
-		}
+	/**
+	 * Ends all connections.
+	 * @param reset whether the ends are told at once
+	 */
+	public void cut(boolean reset) {
+		List<Socket> open = List.copyOf(this.sockets);
+		open.forEach((socket) -> close(socket, reset));
+		this.sockets.removeAll(open);
 	}
 
 	private static void close(Socket socket, boolean reset) {
