@@ -30,6 +30,22 @@ public interface SharedReceiveQueue extends AutoCloseable {
 	 */
 	PostResult postReceive(WorkRequest request);
 
+	/**
+	 * Posts receives in order, in one step where the device can, until the queue is full.
+	 * @param requests in an array that is borrowed, from index 0
+	 * @param count how many of them
+	 * @return how many were posted
+	 * @throws VerbsException as {@link #postReceive}; those before the one at fault may
+	 * have been posted
+	 */
+	default int postReceives(WorkRequest[] requests, int count) {
+		int done = 0;
+		while (done < count && postReceive(requests[done]) == PostResult.POSTED) {
+			done++;
+		}
+		return done;
+	}
+
 	/** Receives posted and not yet taken. */
 	int posted();
 

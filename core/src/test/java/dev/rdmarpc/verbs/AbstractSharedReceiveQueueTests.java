@@ -28,6 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Shared receive queues. */
 abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
@@ -118,6 +119,26 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 		assertThat(receives.queue().posted()).isEqualTo(2);
 		assertThat(receives.tryReceive(4)).isEqualTo(PostResult.POSTED);
 		assertThat(receives.tryReceive(5)).isEqualTo(PostResult.QUEUE_FULL);
+	}
+
+	@Test
+	void manyReceivesArePostedInOneStepAsFarAsThereIsRoom() {
+		SharedReceiveQueue queue = this.fixture.right().domain().createSharedReceiveQueue(6, 1);
+		WorkRequest[] requests = Stream.generate(() -> new WorkRequest(1)).limit(8).toArray(WorkRequest[]::new);
+		for (int i = 0; i < 8; i++) {
+			requests[i].receive(i);
+		}
+		assertThat(queue.postReceives(requests, 0)).isZero();
+		assertThat(queue.postReceives(requests, 4)).isEqualTo(4);
+		assertThat(queue.posted()).isEqualTo(4);
+		assertThat(queue.postReceives(requests, 8)).isEqualTo(2);
+		assertThat(queue.posted()).isEqualTo(6);
+		assertThat(queue.postReceives(requests, 8)).isZero();
+		requests[0].send(0);
+		assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> queue.postReceives(requests, 1))
+			.extracting(VerbsException::error)
+			.isEqualTo(VerbsError.INVALID_ARGUMENT);
+		queue.close();
 	}
 
 	@Test

@@ -58,6 +58,19 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource
 
 	@Override
 	public PostResult postReceive(WorkRequest request) {
+		check(request);
+		return this.ring.post(request);
+	}
+
+	@Override
+	public int postReceives(WorkRequest[] requests, int count) {
+		for (int i = 0; i < count; i++) {
+			check(requests[i]);
+		}
+		return this.ring.post(requests, count);
+	}
+
+	private void check(WorkRequest request) {
 		if (request.opcode() != WorkOpcode.RECEIVE) {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
 					request.opcode() + " posted to a shared receive queue (expected: RECEIVE)");
@@ -65,7 +78,6 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource
 		if (this.closed.get()) {
 			throw new VerbsException(VerbsError.CLOSED, "shared receive queue is closed");
 		}
-		return this.ring.post(request);
 	}
 
 	@Override

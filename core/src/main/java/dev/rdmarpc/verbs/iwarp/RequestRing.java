@@ -91,36 +91,64 @@ final class RequestRing {
 
 	/** Copies a request into the ring. */
 	PostResult post(WorkRequest request) {
-		int count = request.segmentCount();
-		if (count > this.maxSegments) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					"work request with " + count + " segments (expected: at most " + this.maxSegments + ")");
-		}
+		checkSegments(request);
 		this.postLock.lock();
 		try {
 			long sequence = this.tail;
 			if (sequence - this.head >= this.depth) {
 				return PostResult.QUEUE_FULL;
 			}
-			int slot = slot(sequence);
-			this.ids[slot] = request.id();
-			this.opcodes[slot] = request.opcode();
-			this.signaled[slot] = request.signaled();
-			this.remoteAddresses[slot] = request.remoteAddress();
-			this.remoteKeys[slot] = request.remoteKey();
-			this.segmentCounts[slot] = count;
-			int first = slot * this.maxSegments;
-			for (int i = 0; i < count; i++) {
-				MemoryRegion region = request.segmentRegion(i);
-				this.regions[first + i] = (region instanceof IwarpMemoryRegion own) ? own : null;
-				this.offsets[first + i] = request.segmentOffset(i);
-				this.lengths[first + i] = request.segmentLength(i);
-			}
+			copy(request, sequence);
 			this.tail = sequence + 1;
 			return PostResult.POSTED;
 		}
 		finally {
 			this.postLock.unlock();
+		}
+	}
+
+	/** Copies requests into the ring, as many as it takes, and returns how many. */
+	int post(WorkRequest[] requests, int count) {
+		for (int i = 0; i < count; i++) {
+			checkSegments(requests[i]);
+		}
+		this.postLock.lock();
+		try {
+			long sequence = this.tail;
+			int taken = (int) Math.min(count, this.depth - (sequence - this.head));
+			for (int i = 0; i < taken; i++) {
+				copy(requests[i], sequence + i);
+			}
+			this.tail = sequence + taken;
+			return taken;
+		}
+		finally {
+			this.postLock.unlock();
+		}
+	}
+
+	private void checkSegments(WorkRequest request) {
+		if (request.segmentCount() > this.maxSegments) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "work request with " + request.segmentCount()
+					+ " segments (expected: at most " + this.maxSegments + ")");
+		}
+	}
+
+	private void copy(WorkRequest request, long sequence) {
+		int count = request.segmentCount();
+		int slot = slot(sequence);
+		this.ids[slot] = request.id();
+		this.opcodes[slot] = request.opcode();
+		this.signaled[slot] = request.signaled();
+		this.remoteAddresses[slot] = request.remoteAddress();
+		this.remoteKeys[slot] = request.remoteKey();
+		this.segmentCounts[slot] = count;
+		int first = slot * this.maxSegments;
+		for (int i = 0; i < count; i++) {
+			MemoryRegion region = request.segmentRegion(i);
+			this.regions[first + i] = (region instanceof IwarpMemoryRegion own) ? own : null;
+			this.offsets[first + i] = request.segmentOffset(i);
+			this.lengths[first + i] = request.segmentLength(i);
 		}
 	}
 
