@@ -49,8 +49,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private static final long IDLE_TICK_NANOS = 50_000_000;
 
-	private static final long RETIRE_NANOS = 1_000_000_000;
-
 	private final LoopResources resources;
 
 	private final Consumer<ChannelLoop> onClose;
@@ -67,7 +65,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final List<RpcChannel> channels = new ArrayList<>();
 
-	private final List<RpcChannel> retired = new ArrayList<>();
+	private final RetiredChannels retired = new RetiredChannels();
 
 	private final List<RpcChannel> dirty = new ArrayList<>();
 
@@ -235,20 +233,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 		this.receives.replenish();
 		this.resources.memory().trim();
-		disposeRetired();
+		this.metrics.receives(this.receives);
+		this.retired.dispose(this.nowNanos, this.closed);
 		busy |= !this.retired.isEmpty();
 		if (busy) {
 			moveTick(this.nowNanos + BUSY_TICK_NANOS);
-		}
-	}
-
-	private void disposeRetired() {
-		for (int i = this.retired.size() - 1; i >= 0; i--) {
-			RpcChannel channel = this.retired.get(i);
-			if (channel.isQuiet() || this.closed || this.nowNanos - channel.closedNanos() > RETIRE_NANOS) {
-				this.retired.remove(i);
-				channel.dispose();
-			}
 		}
 	}
 
@@ -257,7 +246,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 * @return whether there was room and memory for them
 	 */
 	boolean add(RpcChannel channel) {
-		if (this.closed || !this.receives.promise(channel.options().credits() + RpcChannel.HANDSHAKE_RECEIVES)) {
+		if (this.closed || !this.receives.promise(channel.promisedReceives())) {
 			return false;
 		}
 		this.channels.add(channel);
@@ -267,7 +256,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** A channel has closed: its queue pair is released when it has flushed. */
 	void retire(RpcChannel channel, ChannelHandler handler, String reason) {
 		if (this.channels.remove(channel)) {
-			this.receives.forget(channel, channel.options().credits() + RpcChannel.HANDSHAKE_RECEIVES);
+			this.receives.forget(channel, channel.promisedReceives());
 		}
 		this.retired.add(channel);
 		moveTick(this.nowNanos);
@@ -387,6 +376,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return buffer;
 	}
 
+	ReceivePool receives() {
+		return this.receives;
+	}
+
 	RegisteredMemory memory() {
 		return this.resources.memory();
 	}
@@ -457,7 +450,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.closed = true;
 		this.driver.close(() -> {
 			shutAll();
-			disposeRetired();
+			this.retired.dispose(this.nowNanos, this.closed);
 			this.resources.close();
 		});
 		this.onClose.accept(this);

@@ -24,7 +24,9 @@ import java.time.Duration;
  *
  * @param frameBytes size of a receive buffer and so of the largest frame accepted, from
  * {@value #MIN_FRAME_BYTES} to {@value #MAX_FRAME_BYTES}
- * @param credits receives kept posted for the peer, from {@value #MIN_CREDITS} to
+ * @param minCredits receives kept posted for the peer when it is idle, from
+ * {@value #MIN_CREDITS} to {@code credits}
+ * @param credits receives kept posted for the peer at most, when it uses them, up to
  * {@value #MAX_CREDITS}
  * @param maxMessageBytes largest message accepted and sent
  * @param maxUnfinishedBytes what messages that have arrived in part may take together;
@@ -37,8 +39,8 @@ import java.time.Duration;
  * @param eagerBytes largest message that is sent in frames; larger ones are Read by the
  * peer from where they are
  */
-public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, long maxUnfinishedBytes, int maxCalls,
-		long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes) {
+public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
+		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes) {
 
 	/** The eager limit unless set. */
 	public static final int DEFAULT_EAGER_BYTES = 32 * 1024;
@@ -59,10 +61,11 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 	public static final int MAX_CALLS = 1 << 16;
 
 	/**
-	 * 8 KiB frames, 128 credits, 16 MiB messages, 64 MiB of unfinished ones, 4096 calls;
-	 * 5 s for the handshake, a question after 10 s of silence, given up after 30 s.
+	 * 8 KiB frames, 8 to 128 credits, 16 MiB messages, 64 MiB of unfinished ones, 4096
+	 * calls; 5 s for the handshake, a question after 10 s of silence, given up after 30
+	 * s.
 	 */
-	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, 128, 16 << 20, 64 << 20, 4096,
+	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, MIN_CREDITS, 128, 16 << 20, 64 << 20, 4096,
 			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos(),
 			DEFAULT_EAGER_BYTES);
 
@@ -76,6 +79,7 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 			throw new IllegalArgumentException("frame size " + frameBytes + " (expected: a multiple of 8)");
 		}
 		check("credits", credits, MIN_CREDITS, MAX_CREDITS);
+		check("minimum of credits", minCredits, MIN_CREDITS, credits);
 		check("maximum message size", maxMessageBytes, 1, Integer.MAX_VALUE / 2);
 		check("maximum of unfinished messages", maxUnfinishedBytes, 1, Long.MAX_VALUE / 2);
 		check("maximum calls", maxCalls, 1, MAX_CALLS);
@@ -91,34 +95,43 @@ public record ChannelOptions(int frameBytes, int credits, int maxMessageBytes, l
 		}
 	}
 
-	/** These options with other frames. */
+	/** These options with other frames, of which each peer may send so many at once. */
 	public ChannelOptions withFrames(int bytes, int count) {
-		return new ChannelOptions(bytes, count, this.maxMessageBytes, this.maxUnfinishedBytes, this.maxCalls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+		return new ChannelOptions(bytes, Math.min(this.minCredits, count), count, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
+				this.deadPeerNanos, this.eagerBytes);
+	}
+
+	/** These options with other credits; as many at least as at most do not change. */
+	public ChannelOptions withCredits(int least, int most) {
+		return new ChannelOptions(this.frameBytes, least, most, this.maxMessageBytes, this.maxUnfinishedBytes,
+				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
-		return new ChannelOptions(this.frameBytes, this.credits, messageBytes, this.maxUnfinishedBytes, calls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, messageBytes, this.maxUnfinishedBytes,
+				calls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with another bound for unfinished messages. */
 	public ChannelOptions withUnfinished(long bytes) {
-		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, bytes, this.maxCalls,
-				this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes, bytes,
+				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
-		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxUnfinishedBytes,
-				this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(), this.eagerBytes);
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(),
+				this.eagerBytes);
 	}
 
 	/** These options with another limit of what is sent in frames. */
 	public ChannelOptions withEagerLimit(int bytes) {
-		return new ChannelOptions(this.frameBytes, this.credits, this.maxMessageBytes, this.maxUnfinishedBytes,
-				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, bytes);
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
+				this.deadPeerNanos, bytes);
 	}
 
 }

@@ -73,6 +73,9 @@ final class FrameFlyweight {
 	/** The receiver Reads the message from where a {@link WindowListFlyweight} says. */
 	static final int FLAG_READ = 0x01;
 
+	/** A message had to wait for credits since the last frame, or does so now. */
+	static final int FLAG_HELD_BACK = 0x02;
+
 	static final int METHOD_ID_OFFSET = 16;
 
 	static final int DEADLINE_OFFSET = 24;

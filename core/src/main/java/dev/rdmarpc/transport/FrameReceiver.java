@@ -84,8 +84,9 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			}
 			case FrameType.CONTINUATION -> onContinuation(frame, length);
 			case FrameType.CANCEL -> onCancel(FrameFlyweight.requestId(frame));
-			case FrameType.CREDIT, FrameType.PONG -> {
-				// credits and the sign of life are in every frame
+			case FrameType.CREDIT, FrameType.PONG, FrameType.RETURN -> {
+				// credits and the sign of life are in every frame and have been dealt
+				// with
 			}
 			case FrameType.PING -> this.channel.onPing();
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
@@ -123,7 +124,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			this.channel.violation(message.metadataBytes() + " bytes of metadata");
 			return false;
 		}
-		if (FrameFlyweight.flags(frame) == FrameFlyweight.FLAG_READ) {
+		if ((FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_READ) != 0) {
 			beginRead(message, frame, length, request);
 			return false;
 		}

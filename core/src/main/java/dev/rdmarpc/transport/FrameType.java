@@ -55,6 +55,9 @@ final class FrameType {
 	/** The receiver of a message that is Read needs its sender's memory no more. */
 	static final int READ_DONE = 11;
 
+	/** Gives back the credit that it uses. */
+	static final int RETURN = 12;
+
 	private FrameType() {
 	}
 
@@ -71,6 +74,7 @@ final class FrameType {
 			case PONG -> "PONG";
 			case GOODBYE -> "GOODBYE";
 			case READ_DONE -> "READ_DONE";
+			case RETURN -> "RETURN";
 			default -> "unknown type " + type;
 		};
 	}

@@ -42,6 +42,8 @@ final class Handshake {
 
 	private int peerCredits;
 
+	private int peerMostCredits;
+
 	private boolean peerReads;
 
 	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
@@ -137,6 +139,7 @@ final class Handshake {
 		this.peerMaxMessageBytes = HelloFlyweight.maxMessageBytes(frame);
 		this.peerMaxCalls = HelloFlyweight.maxCalls(frame);
 		this.peerCredits = HelloFlyweight.credits(frame);
+		this.peerMostCredits = HelloFlyweight.mostCredits(frame);
 		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
 	}
 
@@ -156,8 +159,14 @@ final class Handshake {
 		return this.peerMaxCalls;
 	}
 
+	/** Credits from the peer to begin with. */
 	int peerCredits() {
 		return this.peerCredits;
+	}
+
+	/** The most that they will become. */
+	int peerMostCredits() {
+		return this.peerMostCredits;
 	}
 
 }

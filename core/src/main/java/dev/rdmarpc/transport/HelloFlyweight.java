@@ -35,9 +35,9 @@ import java.nio.charset.StandardCharsets;
  *  +---------------------------------------------------------------+
  *  |                      Most calls at once                       | 32
  *  +-------------------------------+-------------------------------+
- *  |            Credits            |     Refusal (0 is none)       | 36
+ *  |       Credits at first        |     Refusal (0 is none)       | 36
  *  +-------------------------------+-------------------------------+
- *  |                           Features                            | 40
+ *  |           Features            |         Most credits          | 40
  *  +-------------------------------+-------------------------------+
  *  |          Text length          |  UTF-8 text: why refused  ... | 44
  *  +-------------------------------+-------------------------------+
@@ -75,9 +75,10 @@ final class HelloFlyweight {
 		frame.putInt(24, options.frameBytes());
 		frame.putInt(28, options.maxMessageBytes());
 		frame.putInt(32, options.maxCalls());
-		frame.putShort(36, (short) options.credits());
+		frame.putShort(36, (short) options.minCredits());
 		frame.putShort(38, (short) refusal);
-		frame.putInt(40, 0);
+		frame.putShort(40, (short) 0);
+		frame.putShort(42, (short) options.credits());
 		frame.putShort(44, (short) textBytes);
 		frame.put(LENGTH, utf8, 0, textBytes);
 		return LENGTH + textBytes;
@@ -109,6 +110,9 @@ final class HelloFlyweight {
 		if (credits < ChannelOptions.MIN_CREDITS || credits > ChannelOptions.MAX_CREDITS) {
 			return "handshake with " + credits + " credits";
 		}
+		if (mostCredits(frame) < credits || mostCredits(frame) > ChannelOptions.MAX_CREDITS) {
+			return "handshake with " + credits + " and at most " + mostCredits(frame) + " credits";
+		}
 		return "";
 	}
 
@@ -136,12 +140,18 @@ final class HelloFlyweight {
 		return frame.getShort(36) & 0xFFFF;
 	}
 
+	/** The most credits there will be; 0 says that they stay as many as at first. */
+	static int mostCredits(ByteBuffer frame) {
+		int most = frame.getShort(42) & 0xFFFF;
+		return (most != 0) ? most : credits(frame);
+	}
+
 	static void putFeatures(ByteBuffer frame, int features) {
-		frame.putInt(40, features);
+		frame.putShort(40, (short) features);
 	}
 
 	static int features(ByteBuffer frame) {
-		return frame.getInt(40);
+		return frame.getShort(40) & 0xFFFF;
 	}
 
 	static int refusal(ByteBuffer frame) {

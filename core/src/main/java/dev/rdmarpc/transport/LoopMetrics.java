@@ -39,6 +39,12 @@ public final class LoopMetrics {
 
 	private static final VarHandle READ_BYTES = handle("readBytes");
 
+	private static final VarHandle FRAMES_SENT = handle("framesSent");
+
+	private static final VarHandle FRAMES_RECEIVED = handle("framesReceived");
+
+	private static final VarHandle CREDIT_FRAMES = handle("creditFrames");
+
 	private long completions;
 
 	private long polls;
@@ -52,6 +58,20 @@ public final class LoopMetrics {
 	private long receivedBytes;
 
 	private long readBytes;
+
+	private long framesSent;
+
+	private long framesReceived;
+
+	private long creditFrames;
+
+	private volatile long receivePosts;
+
+	private volatile long receivesPosted;
+
+	private volatile long receivesPromised;
+
+	private volatile long receiveMemoryBytes;
 
 	LoopMetrics() {
 	}
@@ -78,14 +98,29 @@ public final class LoopMetrics {
 
 	void sent(int bytes) {
 		SENT_BYTES.setOpaque(this, this.sentBytes + bytes);
+		FRAMES_SENT.setOpaque(this, this.framesSent + 1);
 	}
 
 	void received(long bytes) {
 		RECEIVED_BYTES.setOpaque(this, this.receivedBytes + bytes);
+		FRAMES_RECEIVED.setOpaque(this, this.framesReceived + 1);
 	}
 
 	void read(long bytes) {
 		READ_BYTES.setOpaque(this, this.readBytes + bytes);
+	}
+
+	/** A frame that carries nothing but credits is being sent. */
+	void creditFrame() {
+		CREDIT_FRAMES.setOpaque(this, this.creditFrames + 1);
+	}
+
+	/** How the receives are; said at every tick. */
+	void receives(ReceivePool pool) {
+		this.receivePosts = pool.posts();
+		this.receivesPosted = pool.posted();
+		this.receivesPromised = pool.promised();
+		this.receiveMemoryBytes = pool.memoryBytes();
 	}
 
 	/** Work completions taken. */
@@ -121,6 +156,47 @@ public final class LoopMetrics {
 	/** Message bytes fetched by Reads from the peers' memory. */
 	public long readBytes() {
 		return (long) READ_BYTES.getOpaque(this);
+	}
+
+	/** Frames sent. */
+	public long framesSent() {
+		return (long) FRAMES_SENT.getOpaque(this);
+	}
+
+	/** Frames received. */
+	public long framesReceived() {
+		return (long) FRAMES_RECEIVED.getOpaque(this);
+	}
+
+	/** Frames sent that carry nothing but credits, because nothing else went that way. */
+	public long creditFrames() {
+		return (long) CREDIT_FRAMES.getOpaque(this);
+	}
+
+	/** Calls that posted receives, each of them any number; as of the last tick. */
+	public long receivePosts() {
+		return this.receivePosts;
+	}
+
+	/** Receives in the shared receive queue; as of the last tick. */
+	public long receivesPosted() {
+		return this.receivesPosted;
+	}
+
+	/**
+	 * Receives promised to peers: their credits and those of handshakes; as of the last
+	 * tick.
+	 */
+	public long receivesPromised() {
+		return this.receivesPromised;
+	}
+
+	/**
+	 * Memory of posted receives and of those kept ready to be posted, in bytes; as of the
+	 * last tick.
+	 */
+	public long receiveMemoryBytes() {
+		return this.receiveMemoryBytes;
 	}
 
 }

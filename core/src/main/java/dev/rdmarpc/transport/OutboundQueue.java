@@ -124,6 +124,7 @@ final class OutboundQueue {
 		if (!handshaking && this.credits.shouldSendCredits() && !hasWaitingCredits() && !isBacklogged()) {
 			OutgoingMessage grant = this.loop.outgoingMessages().control(this.channel, FrameType.CREDIT, 0);
 			if (grant != null) {
+				this.loop.metrics().creditFrame();
 				this.control.addFirst(grant);
 				any |= postWaiting(pair, false);
 			}
@@ -162,7 +163,14 @@ final class OutboundQueue {
 			};
 			return allowed ? first : null;
 		}
-		return (!handshaking && this.credits.maySendData()) ? this.data.peek() : null;
+		if (handshaking || this.data.isEmpty()) {
+			return null;
+		}
+		if (!this.credits.maySendData()) {
+			this.credits.heldBack();
+			return null;
+		}
+		return this.data.peek();
 	}
 
 	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
@@ -172,7 +180,7 @@ final class OutboundQueue {
 				buffer.regionOffset() + message.nextFrameOffset(), message.nextFrameLength());
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
-		message.grant(granted);
+		message.grant(granted, counted && this.credits.isHeldBack(hasMoreThan(message)));
 		pair.allowReceives(granted);
 		if (pair.postSend(this.request) != PostResult.POSTED) {
 			if (counted) {
@@ -181,10 +189,16 @@ final class OutboundQueue {
 			}
 			return false;
 		}
+		this.credits.sent();
 		this.loop.metrics().sent(message.nextFrameLength());
 		message.framePosted();
 		this.inFlight.add(message);
 		return true;
+	}
+
+	/** Whether data waits behind the next frame of a message. */
+	private boolean hasMoreThan(OutgoingMessage message) {
+		return message.isControl() ? !this.data.isEmpty() : this.data.size() > 1 || message.hasMoreThanOneFrame();
 	}
 
 	/** The oldest posted Send has completed or was flushed. */

@@ -198,9 +198,19 @@ public final class OutgoingMessage implements Runnable {
 		return Math.min(this.frameBytes, this.totalBytes - this.postedBytes);
 	}
 
-	/** Writes the credits into the next frame. */
-	void grant(int credits) {
-		memory().buffer().putShort(this.postedBytes + FrameFlyweight.CREDITS_OFFSET, (short) credits);
+	/** Writes the credits into the next frame, and whether messages wait for some. */
+	void grant(int credits, boolean heldBack) {
+		ByteBuffer frames = memory().buffer();
+		frames.putShort(this.postedBytes + FrameFlyweight.CREDITS_OFFSET, (short) credits);
+		if (heldBack) {
+			int flags = frames.get(this.postedBytes + FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_HELD_BACK;
+			FrameFlyweight.putFlags(frames, this.postedBytes, flags);
+		}
+	}
+
+	/** Whether a frame is left after the next one. */
+	boolean hasMoreThanOneFrame() {
+		return this.totalBytes - this.postedBytes > this.frameBytes;
 	}
 
 	/** The next frame has been posted. */

@@ -19,27 +19,39 @@ package dev.rdmarpc.transport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.WorkRequest;
 
 /**
- * The receive buffers of a loop: as many are posted to the shared receive queue as have
- * been promised to peers. A buffer that a handler keeps is replaced by a fresh one; when
- * memory is short the replacement is owed, and the peer's credit with it, until there is
- * memory again.
+ * The receive buffers of a loop. What has been promised to peers is posted to the shared
+ * receive queue, and a batch more, so that receives are posted a batch at a time and not
+ * one by one. A buffer that a handler keeps is replaced by a fresh one; when memory is
+ * short the replacement is owed, and the peer's credit with it, until there is memory
+ * again.
+ *
+ * <p>
+ * Implementation notes. A completed receive is one posted less. Its buffer waits among
+ * the spares, and its credit is the peer's again as long as no fewer are posted than
+ * promised; when they are, a batch is posted at once. So a credit in a peer's hands, on
+ * its way there or owed to it always has a posted receive: {@code posted} is at least
+ * {@code promised} less the receives being looked at and those whose credits are
+ * withheld. Receives cannot be withdrawn. When less is promised than before, those posted
+ * already serve other peers, and are given back as they complete.
  *
  * <p>
  * Confined to the loop's driver.
  */
 final class ReceivePool {
+
+	private static final int MIN_BATCH = 4;
+
+	private static final int MAX_BATCH = 64;
 
 	private final SharedReceiveQueue queue;
 
@@ -51,9 +63,11 @@ final class ReceivePool {
 
 	private final int capacity;
 
-	private final WorkRequest request = new WorkRequest(1);
+	private final WorkRequest[] requests = new WorkRequest[MAX_BATCH];
 
-	private final ArrayDeque<RpcChannel> creditsOwed = new ArrayDeque<>();
+	private final ArrayDeque<RpcChannel> creditsWithheld = new ArrayDeque<>();
+
+	private final ArrayList<RegisteredBuffer> spares = new ArrayList<>();
 
 	private @Nullable RegisteredBuffer[] slots = new RegisteredBuffer[64];
 
@@ -67,6 +81,8 @@ final class ReceivePool {
 
 	private int promised;
 
+	private long posts;
+
 	ReceivePool(SharedReceiveQueue queue, RegisteredMemory memory, MemoryAttachment attachment, int frameBytes,
 			int capacity) {
 		this.queue = queue;
@@ -74,34 +90,47 @@ final class ReceivePool {
 		this.attachment = attachment;
 		this.frameBytes = frameBytes;
 		this.capacity = capacity;
+		Arrays.setAll(this.requests, (i) -> new WorkRequest(1));
 	}
 
 	/**
-	 * Posts receives for a new peer.
+	 * Promises receives to a peer, and posts what is missing for them.
 	 * @return whether there was room and memory for all of them; if not nothing changes
 	 */
 	boolean promise(int receives) {
 		if (this.promised + receives > this.capacity) {
 			return false;
 		}
-		List<RegisteredBuffer> claimed = new ArrayList<>();
-		while (this.posted + claimed.size() < this.promised + receives) {
-			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
-			if (buffer == null) {
-				claimed.forEach(RegisteredBuffer::release);
-				return false;
-			}
-			claimed.add(buffer);
+		int before = this.spares.size();
+		if (!claim(this.promised + receives - this.posted)) {
+			release(before);
+			return false;
 		}
 		this.promised += receives;
-		claimed.forEach(this::post);
+		refill();
 		return true;
 	}
 
-	/** A peer has gone: buffers are given back as they turn up. */
-	void forget(RpcChannel channel, int receives) {
+	/**
+	 * Promises more to a peer that has some, unless memory is short: the last quarter is
+	 * kept for messages.
+	 * @return whether it was done
+	 */
+	boolean tryGrow(int receives) {
+		long needed = this.memory.metrics().allocatedBytes() + (long) receives * this.frameBytes;
+		return needed <= this.memory.options().maxBytes() / 4 * 3 && promise(receives);
+	}
+
+	/** Less is promised to a peer: buffers are given back as they turn up. */
+	void unpromise(int receives) {
 		this.promised -= receives;
-		this.creditsOwed.removeIf((owed) -> owed == channel);
+		release(Math.max(0, target() - this.posted));
+	}
+
+	/** A peer has gone, to which so much was promised. */
+	void forget(RpcChannel channel, int receives) {
+		this.creditsWithheld.removeIf((owed) -> owed == channel);
+		unpromise(receives);
 	}
 
 	/** Takes the buffer of a completed receive. */
@@ -118,56 +147,94 @@ final class ReceivePool {
 	}
 
 	/**
-	 * Posts a buffer again, or gives it back when enough are posted without it: what was
-	 * posted for peers that have gone serves those that stay.
+	 * Keeps a buffer to be posted again, or gives it back when there are enough without
+	 * it: what was posted for peers that have gone serves those that stay.
 	 * @param channel whose receive it was; its peer gets the credit back either way
 	 */
 	void giveBack(RegisteredBuffer buffer, RpcChannel channel) {
-		if (this.posted < this.promised) {
-			post(buffer);
+		if (this.posted + this.spares.size() < target()) {
+			this.spares.add(buffer);
 		}
 		else {
 			buffer.release();
 		}
-		channel.receiveReturned();
+		replace(channel);
 	}
 
-	/** Replaces a buffer that somebody has taken. */
+	/** Returns the credit of a receive whose buffer has been dealt with. */
 	void replace(RpcChannel channel) {
-		if (this.posted < this.promised) {
-			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
-			if (buffer == null) {
-				this.creditsOwed.add(channel);
-				return;
-			}
-			post(buffer);
+		refill();
+		if (this.creditsWithheld.isEmpty() && this.posted >= this.promised) {
+			channel.receiveReturned();
 		}
-		channel.receiveReturned();
+		else if (channel.state() != ChannelState.CLOSED) {
+			this.creditsWithheld.add(channel);
+			payCredits();
+		}
 	}
 
 	/** Tries again to replace what could not be replaced before. */
 	void replenish() {
-		while (!this.creditsOwed.isEmpty()) {
-			if (this.posted < this.promised) {
-				RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
-				if (buffer == null) {
-					return;
-				}
-				post(buffer);
-			}
-			this.creditsOwed.remove().receiveReturned();
+		if (!this.creditsWithheld.isEmpty()) {
+			refill();
+			payCredits();
 		}
 	}
 
-	private void post(RegisteredBuffer buffer) {
-		int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
-		this.slots[slot] = buffer;
-		this.request.receive(slot);
-		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset(), this.frameBytes);
-		if (this.queue.postReceive(this.request) != PostResult.POSTED) {
+	private void payCredits() {
+		while (this.creditsWithheld.size() > Math.max(0, this.promised - this.posted)) {
+			this.creditsWithheld.remove().receiveReturned();
+		}
+	}
+
+	private int target() {
+		int batch = Math.min(MAX_BATCH, Math.max(MIN_BATCH, this.promised / 4));
+		return (this.promised == 0) ? 0 : Math.min(this.capacity, this.promised + batch);
+	}
+
+	/** Posts a batch, as far as there is memory, once fewer are posted than promised. */
+	private void refill() {
+		if (this.posted < this.promised) {
+			int missing = target() - this.posted;
+			claim(missing);
+			while (missing > 0 && !this.spares.isEmpty()) {
+				missing -= post(Math.min(Math.min(missing, MAX_BATCH), this.spares.size()));
+			}
+		}
+	}
+
+	/** Claims memory until there are so many spares; tells whether there are. */
+	private boolean claim(int count) {
+		while (this.spares.size() < count) {
+			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
+			if (buffer == null) {
+				return false;
+			}
+			this.spares.add(buffer);
+		}
+		return true;
+	}
+
+	private void release(int remaining) {
+		while (this.spares.size() > remaining) {
+			this.spares.remove(this.spares.size() - 1).release();
+		}
+	}
+
+	private int post(int count) {
+		for (int i = 0; i < count; i++) {
+			RegisteredBuffer buffer = this.spares.remove(this.spares.size() - 1);
+			int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
+			this.slots[slot] = buffer;
+			this.requests[i].receive(slot)
+				.addSegment(buffer.region(this.attachment), buffer.regionOffset(), this.frameBytes);
+		}
+		if (this.queue.postReceives(this.requests, count) != count) {
 			throw new IllegalStateException("shared receive queue full with " + this.posted + " receives");
 		}
-		this.posted++;
+		this.posted += count;
+		this.posts++;
+		return count;
 	}
 
 	private int nextSlot() {
@@ -178,12 +245,24 @@ final class ReceivePool {
 		return this.usedSlots++;
 	}
 
+	/** Receives in the queue. */
 	int posted() {
 		return this.posted;
 	}
 
+	/** Receives that peers may use, know of or not. */
 	int promised() {
 		return this.promised;
+	}
+
+	/** Calls that posted receives. */
+	long posts() {
+		return this.posts;
+	}
+
+	/** Memory of what is posted or about to be, in bytes. */
+	long memoryBytes() {
+		return (long) (this.posted + this.spares.size()) * this.frameBytes;
 	}
 
 	/** Gives all buffers back; the shared receive queue is closed already. */
@@ -195,9 +274,10 @@ final class ReceivePool {
 				buffer.release();
 			}
 		}
+		release(0);
 		this.posted = 0;
 		this.promised = 0;
-		this.creditsOwed.clear();
+		this.creditsWithheld.clear();
 	}
 
 }

@@ -38,9 +38,6 @@ import dev.rdmarpc.verbs.QueuePairListener;
  */
 public final class RpcChannel implements QueuePairListener {
 
-	/** Receives for the handshake, which come on top of the credits. */
-	static final int HANDSHAKE_RECEIVES = 2;
-
 	private final ChannelLoop loop;
 
 	private final ChannelOptions options;
@@ -49,7 +46,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final boolean initiator;
 
-	private final CreditLedger credits;
+	private final ChannelCredits credits;
 
 	private final ChannelCalls calls;
 
@@ -63,6 +60,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final KeepAlive keepAlive;
 
+	private final Goodbye goodbye;
+
 	private volatile ChannelState state = ChannelState.CONNECTING;
 
 	private volatile @Nullable InetSocketAddress remoteAddress;
@@ -70,8 +69,6 @@ public final class RpcChannel implements QueuePairListener {
 	private volatile @Nullable InetSocketAddress localAddress;
 
 	private @Nullable QueuePair queuePair;
-
-	private boolean goodbyeSent;
 
 	private boolean dirty;
 
@@ -84,13 +81,15 @@ public final class RpcChannel implements QueuePairListener {
 		this.options = options;
 		this.handler = handler;
 		this.initiator = initiator;
-		this.credits = new CreditLedger(options.credits());
+		this.credits = new ChannelCredits(this, options, System.nanoTime());
 		this.calls = new ChannelCalls(this, options.maxCalls());
 		this.handshake = new Handshake(this, options, initiator);
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
 		this.rendezvous = new Rendezvous(options, this.handshake, this.receiver.transfers());
-		this.outbound = new OutboundQueue(this, this.credits, initiator ? Integer.MAX_VALUE : options.credits());
+		this.outbound = new OutboundQueue(this, this.credits.ledger(),
+				initiator ? Integer.MAX_VALUE : options.credits());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
+		this.goodbye = new Goodbye(this, handler, initiator);
 	}
 
 	/** The loop that drives the channel. */
@@ -172,7 +171,7 @@ public final class RpcChannel implements QueuePairListener {
 	 * Says goodbye: outstanding calls are finished, then the channel closes. Any thread.
 	 */
 	public void drain() {
-		this.loop.execute(this::beginGoodbye);
+		this.loop.execute(this.goodbye::say);
 	}
 
 	/** Closes the channel now; outstanding calls fail. Any thread. */
@@ -182,7 +181,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	void attach(QueuePair created) {
 		this.queuePair = created;
-		created.allowReceives(this.options.credits() + HANDSHAKE_RECEIVES);
+		created.allowReceives(this.credits.promised());
 	}
 
 	QueuePair queuePair() {
@@ -214,7 +213,7 @@ public final class RpcChannel implements QueuePairListener {
 		if (this.state != ChannelState.HANDSHAKING) {
 			return;
 		}
-		this.credits.open(this.handshake.peerCredits());
+		this.credits.open(this.handshake, queuePair());
 		this.state = ChannelState.OPEN;
 		this.handler.onOpen(this);
 	}
@@ -271,7 +270,8 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
-	private boolean isUp() {
+	/** Whether the handshake is done and the channel not closed. */
+	boolean isUp() {
 		return this.state == ChannelState.OPEN || this.state == ChannelState.DRAINING;
 	}
 
@@ -297,10 +297,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A receive the peer had used is posted again. */
 	void receiveReturned() {
-		this.credits.owe();
-		if (this.credits.shouldSendCredits()) {
-			markDirty();
-		}
+		this.credits.receiveReturned();
 	}
 
 	/**
@@ -323,7 +320,7 @@ public final class RpcChannel implements QueuePairListener {
 			this.handshake.onFrame(frame, length, type);
 			return false;
 		}
-		String problem = this.credits.problem(FrameFlyweight.credits(frame));
+		String problem = this.credits.onFrame(frame, type);
 		if (!problem.isEmpty()) {
 			return violation(problem);
 		}
@@ -351,20 +348,6 @@ public final class RpcChannel implements QueuePairListener {
 		this.receiver.drop(requestId);
 	}
 
-	private void beginGoodbye() {
-		if (this.state == ChannelState.CONNECTING || this.state == ChannelState.HANDSHAKING) {
-			shut("closed before it was open");
-		}
-		else if (isUp()) {
-			this.state = ChannelState.DRAINING;
-			if (!this.goodbyeSent) {
-				this.goodbyeSent = true;
-				sendControl(FrameType.GOODBYE, 0);
-			}
-			closeIfDrained();
-		}
-	}
-
 	/** The peer asks whether this side is alive. */
 	void onPing() {
 		if (!this.outbound.hasWaitingPong()) {
@@ -374,20 +357,27 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** The peer takes no new calls. */
 	void onGoodbye() {
-		if (this.state == ChannelState.OPEN) {
-			this.state = ChannelState.DRAINING;
-			this.handler.onGoodbye(this);
-		}
-		if (this.initiator) {
-			closeIfDrained();
-		}
+		this.goodbye.heard();
 	}
 
-	/** The side that calls closes, once it has all its replies. */
+	/** A call has ended: perhaps it was the last that goodbye waits for. */
 	void closeIfDrained() {
-		if (this.state == ChannelState.DRAINING && this.initiator && this.calls.isEmpty() && this.outbound.isEmpty()) {
-			shut("closed after goodbye");
-		}
+		this.goodbye.closeIfDrained();
+	}
+
+	/** No new calls any more. */
+	void draining() {
+		this.state = ChannelState.DRAINING;
+	}
+
+	/** Whether no call is outstanding and nothing is being sent. */
+	boolean isIdle() {
+		return this.calls.isEmpty() && this.outbound.isEmpty();
+	}
+
+	/** Receives promised to the peer. */
+	int promisedReceives() {
+		return this.credits.promised();
 	}
 
 	@Override
@@ -451,7 +441,10 @@ public final class RpcChannel implements QueuePairListener {
 		if (isUp() && this.keepAlive.shouldAsk(now)) {
 			sendControl(FrameType.PING, 0);
 		}
-		if (this.outbound.hasWaiting() || this.rendezvous.canPost() || this.credits.shouldSendCredits()) {
+		if (this.state == ChannelState.OPEN && !this.outbound.hasWaiting()) {
+			this.credits.tick(now);
+		}
+		if (this.outbound.hasWaiting() || this.rendezvous.canPost() || this.credits.ledger().shouldSendCredits()) {
 			markDirty();
 		}
 	}

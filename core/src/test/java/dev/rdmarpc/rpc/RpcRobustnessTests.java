@@ -126,7 +126,7 @@ class RpcRobustnessTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
 				RdmaTransport small = RdmaTransport
-					.open(new TransportOptions(TransportOptions.AUTO, "", PollingOptions.DEFAULTS, 64, 64, 1), memory);
+					.open(new TransportOptions(TransportOptions.AUTO, "", PollingOptions.DEFAULTS, 8, 64, 1), memory);
 				RpcClient client = RpcClient.builder()
 					.transport(small)
 					.target(TestEnvironment.host(), fixture.server.port())

@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.transport;
 
-import java.util.ArrayDeque;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
@@ -47,7 +46,7 @@ class CreditLedgerTests {
 
 	@Test
 	void nothingMayBeSentBeforeTheHandshake() {
-		CreditLedger closed = new CreditLedger(8);
+		CreditLedger closed = new CreditLedger(8, 8);
 		assertThat(closed.maySendData() || closed.maySendControl() || closed.maySendCredits()).isFalse();
 	}
 
@@ -91,16 +90,31 @@ class CreditLedgerTests {
 	}
 
 	@Test
-	void halfOfTheWindowOwedIsWorthAFrame() {
+	void peerWithAQuarterOfItsWindowLeftIsWorthAFrame() {
 		this.ledger.owe();
+		for (int i = 0; i < 5; i++) {
+			this.ledger.used();
+			this.ledger.owe();
+			assertThat(this.ledger.shouldSendCredits()).as("%d used", i + 1).isFalse();
+		}
+		this.ledger.used();
+		assertThat(this.ledger.shouldSendCredits()).isTrue();
+		this.ledger.spend();
+		assertThat(this.ledger.shouldSendCredits()).isFalse();
+	}
+
+	@Test
+	void creditsAreNotWorthAFrameUntilHalfOfTheWindowIsPostedAgain() {
+		this.ledger.owe();
+		for (int i = 0; i < 7; i++) {
+			this.ledger.used();
+		}
 		for (int i = 0; i < 3; i++) {
 			this.ledger.owe();
 			assertThat(this.ledger.shouldSendCredits()).as("%d owed", i + 1).isFalse();
 		}
 		this.ledger.owe();
 		assertThat(this.ledger.shouldSendCredits()).isTrue();
-		this.ledger.spend();
-		assertThat(this.ledger.shouldSendCredits()).isFalse();
 	}
 
 	@Test
@@ -113,86 +127,114 @@ class CreditLedgerTests {
 		assertThat(large.spend()).isEqualTo(5);
 	}
 
+	@Test
+	void windowDoublesUpToItsMaximum() {
+		CreditLedger elastic = new CreditLedger(8, 20);
+		assertThat(elastic.growth(false)).isZero();
+		assertThat(elastic.growth(true)).isEqualTo(8);
+		elastic.grow(8);
+		assertThat(elastic.growth(true)).as("not before 8 frames").isZero();
+		for (int i = 0; i < 8; i++) {
+			elastic.used();
+		}
+		assertThat(elastic.growth(true)).isEqualTo(4);
+		elastic.grow(4);
+		assertThat(elastic.window()).isEqualTo(20);
+		elastic.owe();
+		assertThat(elastic.spend()).isEqualTo(12);
+		assertThat(elastic.growth(true)).isZero();
+	}
+
+	@Test
+	void growthThatWasNotPossibleIsTriedAgainAfterAWindow() {
+		CreditLedger elastic = new CreditLedger(8, 64);
+		elastic.grow(0);
+		assertThat(elastic.growth(true)).isZero();
+		for (int i = 0; i < 8; i++) {
+			elastic.used();
+		}
+		assertThat(elastic.growth(true)).isEqualTo(8);
+		assertThat(elastic.window()).isEqualTo(8);
+	}
+
+	@Test
+	void nothingIsOwedForAReturnedCredit() {
+		CreditLedger elastic = new CreditLedger(8, 64);
+		elastic.owe();
+		elastic.grow(1);
+		assertThat(elastic.spend()).isEqualTo(1);
+		assertThat(elastic.used()).isTrue();
+		assertThat(elastic.returned()).isTrue();
+		assertThat(elastic.window()).isEqualTo(8);
+		assertThat(elastic.spend()).as("before the receive is back").isZero();
+		elastic.owe();
+		assertThat(elastic.spend()).isZero();
+		assertThat(elastic.returned()).as("below the window of the start").isFalse();
+		assertThat(elastic.window()).isEqualTo(8);
+	}
+
+	@Test
+	void unusedIsWhatWasNeverNeededInAPeriod() {
+		CreditLedger holder = new CreditLedger(8, 8);
+		holder.open(8, 64);
+		holder.receive(30);
+		assertThat(holder.endPeriod()).as("it began with 8").isZero();
+		for (int i = 0; i < 10; i++) {
+			holder.spend();
+		}
+		holder.receive(10);
+		assertThat(holder.unused()).isEqualTo(20);
+		assertThat(holder.endPeriod()).isEqualTo(20);
+		assertThat(holder.unused()).isEqualTo(30);
+	}
+
 	/**
-	 * Two sides with their own windows, sending at random over a wire that holds frames
-	 * back: nobody ever sends without a credit or grants too much, and when both want to
-	 * send forever, frames of both keep arriving.
+	 * Two sides with windows of their own, sending at random over a wire that holds
+	 * frames back, growing unless memory is short, and giving back. At each step every
+	 * receive that one side has promised is with exactly one of: the other side, the
+	 * wire, those being looked at, those owed; nobody ever sends without a credit, grants
+	 * or returns too much; and frames of both keep arriving.
 	 */
 	@ParameterizedTest
-	@ValueSource(longs = { 1, 2, 3, 4, 5, 6, 7, 8 })
+	@ValueSource(longs = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 	void twoSidesNeverOvercommitNorGetStuck(long seed) {
 		Random random = new Random(seed);
-		int[] windows = { 8 + random.nextInt(20), 8 + random.nextInt(20) };
-		Side first = new Side(windows[0], windows[1]);
-		Side second = new Side(windows[1], windows[0]);
+		int[] least = { 8 + random.nextInt(20), 8 + random.nextInt(20) };
+		int[] most = { least[0] + random.nextInt(100), least[1] + random.nextInt(100) };
+		CreditSide first = new CreditSide(least[0], most[0], least[1], most[1]);
+		CreditSide second = new CreditSide(least[1], most[1], least[0], most[0]);
 		int idle = 0;
-		for (int step = 0; step < 20_000; step++) {
-			Side sender = random.nextBoolean() ? first : second;
-			Side receiver = (sender == first) ? second : first;
+		for (int step = 0; step < 40_000; step++) {
+			String where = "seed " + seed + ", step " + step;
+			CreditSide sender = random.nextBoolean() ? first : second;
+			CreditSide receiver = (sender == first) ? second : first;
 			int before = first.delivered + second.delivered;
-			switch (random.nextInt(3)) {
+			boolean quiet = step / 2000 % 3 == 2;
+			switch (random.nextInt(quiet ? 6 : 4)) {
 				case 0 -> sender.send(receiver, random.nextBoolean());
-				case 1 -> receiver.takeOne(seed, step);
-				default -> receiver.giveBackOne();
+				case 1, 4 -> receiver.takeOne(where, random.nextInt(4) > 0);
+				case 2, 5 -> receiver.giveBackOne();
+				default -> sender.giveBackUnused(receiver, random, quiet);
 			}
 			if (receiver.ledger.shouldSendCredits() && receiver.ledger.maySendCredits()) {
-				receiver.transmit(sender);
+				receiver.transmit(sender, false, false);
 			}
+			first.check(second, where);
+			second.check(first, where);
 			idle = (first.delivered + second.delivered > before) ? 0 : idle + 1;
-			assertThat(idle).as("seed %d: steps without a frame at step %d", seed, step).isLessThan(500);
+			assertThat(idle).as("%s: steps without a frame", where).isLessThan(1000);
 		}
-		assertThat(first.delivered).as("seed %d", seed).isGreaterThan(1000);
-		assertThat(second.delivered).as("seed %d", seed).isGreaterThan(1000);
+		for (CreditSide side : new CreditSide[] { first, second }) {
+			assertThat(side.delivered).as("seed %d", seed).isGreaterThan(1000);
+			assertThat(side.grown).as("seed %d: credits lent", seed).isPositive();
+			assertThat(side.returned).as("seed %d: credits given back", seed).isPositive();
+		}
 	}
 
 	private static CreditLedger opened(int window, int peerWindow) {
-		CreditLedger ledger = new CreditLedger(window);
-		ledger.open(peerWindow);
+		CreditLedger ledger = new CreditLedger(window, window);
+		ledger.open(peerWindow, peerWindow);
 		return ledger;
-	}
-
-	private static final class Side {
-
-		private final CreditLedger ledger;
-
-		private final ArrayDeque<Integer> wire = new ArrayDeque<>();
-
-		private int busyReceives;
-
-		private int delivered;
-
-		Side(int window, int peerWindow) {
-			this.ledger = opened(window, peerWindow);
-			this.ledger.owe();
-		}
-
-		void send(Side to, boolean data) {
-			if (data ? this.ledger.maySendData() : this.ledger.maySendControl()) {
-				transmit(to);
-			}
-		}
-
-		void transmit(Side to) {
-			to.wire.add(this.ledger.spend());
-		}
-
-		void takeOne(long seed, int step) {
-			Integer granted = this.wire.poll();
-			if (granted != null) {
-				assertThat(this.ledger.used()).as("seed %d: credit for the frame at step %d", seed, step).isTrue();
-				assertThat(this.ledger.receive(granted)).as("seed %d: window kept at step %d", seed, step).isTrue();
-				this.busyReceives++;
-				this.delivered++;
-			}
-		}
-
-		void giveBackOne() {
-			if (this.busyReceives > 0) {
-				this.busyReceives--;
-				this.ledger.owe();
-			}
-		}
-
 	}
 
 }

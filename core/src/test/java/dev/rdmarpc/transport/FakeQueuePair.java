@@ -41,6 +41,9 @@ final class FakeQueuePair implements QueuePair {
 
 	int doorbells;
 
+	/** Receives that the peer may use, from the beginning. */
+	int allowed;
+
 	boolean disconnected;
 
 	boolean closed;
@@ -93,6 +96,11 @@ final class FakeQueuePair implements QueuePair {
 	@Override
 	public PostResult postReceive(WorkRequest request) {
 		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public void allowReceives(int count) {
+		this.allowed += count;
 	}
 
 	@Override

@@ -32,6 +32,8 @@ final class FakeReceiveQueue implements SharedReceiveQueue {
 
 	int depth = Integer.MAX_VALUE;
 
+	long calls;
+
 	@Override
 	public PostResult postReceive(WorkRequest request) {
 		if (this.receives.size() >= this.depth) {
@@ -40,6 +42,12 @@ final class FakeReceiveQueue implements SharedReceiveQueue {
 		this.receives.add(new Receive(request.id(), request.segmentRegion(0).memory(), request.segmentOffset(0),
 				request.segmentLength(0)));
 		return PostResult.POSTED;
+	}
+
+	@Override
+	public int postReceives(WorkRequest[] requests, int count) {
+		this.calls++;
+		return SharedReceiveQueue.super.postReceives(requests, count);
 	}
 
 	/** Takes the oldest receive, with a frame placed in it. */

@@ -89,9 +89,9 @@ class FrameFlyweightTests {
 
 	@Test
 	void typesAreThoseOfTheDocument() {
-		assertThat(IntStream.rangeClosed(0, 12).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
+		assertThat(IntStream.rangeClosed(0, 13).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
 				"HELLO_REPLY", "REQUEST", "REPLY", "CONTINUATION", "CANCEL", "CREDIT", "PING", "PONG", "GOODBYE",
-				"READ_DONE", "unknown type 12");
+				"READ_DONE", "RETURN", "unknown type 13");
 	}
 
 	@Test

@@ -55,6 +55,18 @@ public final class Frames {
 		return frame;
 	}
 
+	/** A handshake whose credits may become more. */
+	public static byte[] hello(int type, int credits, int mostCredits) {
+		return withInt(hello(type, credits), 40, mostCredits << 16);
+	}
+
+	/** A copy of a frame that says that messages had to wait for credits. */
+	public static byte[] heldBack(byte[] frame) {
+		byte[] copy = frame.clone();
+		copy[1] |= 2;
+		return copy;
+	}
+
 	/** The first frame of a request without metadata or deadline. */
 	public static byte[] request(int credits, int requestId, long methodId, int arguments, int messageBytes,
 			byte[] part) {

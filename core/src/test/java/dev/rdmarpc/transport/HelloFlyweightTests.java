@@ -42,15 +42,27 @@ class HelloFlyweightTests {
 				ChannelOptions.DEFAULTS.withFrames(8192, 128).withLimits(16 << 20, 4096), 0, "");
 		assertThat(length).isEqualTo(46);
 		assertThat(bytes(length)).isEqualTo("01" + "00".repeat(15) // frame header
-				+ "52525043" + "0100" + "0200" + "00200000" + "00000001" + "00100000" + "8000" + "0000" + "00000000"
-				+ "0000");
+				+ "52525043" + "0100" + "0200" + "00200000" + "00000001" + "00100000" + "0800" + "0000" + "0000"
+				+ "8000" + "0000");
 		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
 		assertThat(HelloFlyweight.lowVersion(this.frame)).isEqualTo(1);
 		assertThat(HelloFlyweight.highVersion(this.frame)).isEqualTo(2);
 		assertThat(HelloFlyweight.frameBytes(this.frame)).isEqualTo(8192);
 		assertThat(HelloFlyweight.maxMessageBytes(this.frame)).isEqualTo(16 << 20);
 		assertThat(HelloFlyweight.maxCalls(this.frame)).isEqualTo(4096);
-		assertThat(HelloFlyweight.credits(this.frame)).isEqualTo(128);
+		assertThat(HelloFlyweight.credits(this.frame)).isEqualTo(8);
+		assertThat(HelloFlyweight.mostCredits(this.frame)).isEqualTo(128);
+		HelloFlyweight.putFeatures(this.frame, HelloFlyweight.FEATURE_READS);
+		assertThat(HelloFlyweight.features(this.frame)).isEqualTo(HelloFlyweight.FEATURE_READS);
+		assertThat(HelloFlyweight.mostCredits(this.frame)).isEqualTo(128);
+	}
+
+	@Test
+	void noMostOfCreditsMeansThatTheyStay() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS.withCredits(20, 30), 0, "");
+		this.frame.putShort(42, (short) 0);
+		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.mostCredits(this.frame)).isEqualTo(20);
 	}
 
 	@Test
@@ -58,7 +70,7 @@ class HelloFlyweightTests {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO_REPLY, 0, 0, 0);
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,
 				"nö");
-		assertThat(bytes(length)).startsWith("02").endsWith("0300" + "00000000" + "0300" + "6ec3b6");
+		assertThat(bytes(length)).startsWith("02").endsWith("0300" + "00008000" + "0300" + "6ec3b6");
 		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
 		assertThat(HelloFlyweight.refusal(this.frame)).isEqualTo(3);
 		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("nö");
@@ -103,7 +115,10 @@ class HelloFlyweightTests {
 				damaged("and -1 calls", (frame) -> frame.putInt(32, -1)),
 				damaged("with 7 credits", (frame) -> frame.putShort(36, (short) 7)),
 				damaged("with 16385 credits", (frame) -> frame.putShort(36, (short) 16385)),
-				damaged("with 65535 credits", (frame) -> frame.putShort(36, (short) -1)));
+				damaged("with 65535 credits", (frame) -> frame.putShort(36, (short) -1)),
+				damaged("with 8 and at most 7 credits", (frame) -> frame.putShort(42, (short) 7)),
+				damaged("with 8 and at most 16385 credits", (frame) -> frame.putShort(42, (short) 16385)),
+				damaged("with 8 and at most 65535 credits", (frame) -> frame.putShort(42, (short) -1)));
 	}
 
 	private static Arguments damaged(String expected, Consumer<ByteBuffer> damage) {

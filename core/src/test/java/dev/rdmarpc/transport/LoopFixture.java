@@ -104,18 +104,23 @@ final class LoopFixture implements AutoCloseable {
 	/** A channel that was connected to, after a handshake with default limits. */
 	RpcChannel server(ChannelOptions options, ChannelHandler handler, int peerCredits) {
 		RpcChannel channel = accepted(options, handler);
-		deliver(channel, Frames.hello(1, peerCredits));
+		deliver(channel, Frames.hello(1, peerCredits, peerCredits));
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
 	}
 
 	/** A channel that has connected, after a handshake with default limits. */
 	RpcChannel client(ChannelOptions options, ChannelHandler handler, int peerCredits) {
+		return client(options, handler, peerCredits, peerCredits);
+	}
+
+	/** A channel that has connected to a peer whose credits may become more. */
+	RpcChannel client(ChannelOptions options, ChannelHandler handler, int peerCredits, int peerMostCredits) {
 		RpcChannel channel = new RpcChannel(this.loop, options, handler, true);
 		assertThat(this.loop.add(channel)).isTrue();
 		channel.attach(new FakeQueuePair(channel, this.completions));
 		channel.established(PEER, PEER);
-		deliver(channel, Frames.hello(2, peerCredits));
+		deliver(channel, Frames.hello(2, peerCredits, peerMostCredits));
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
 	}

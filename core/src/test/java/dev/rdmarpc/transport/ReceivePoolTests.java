@@ -64,12 +64,13 @@ class ReceivePoolTests {
 		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
 			fixture.drive(() -> {
 				RpcChannel gone = fixture.accepted(OPTIONS, new RecordingHandler());
-				int each = fixture.receives.promised();
+				int posted = fixture.receives.posted();
+				assertThat(posted).isGreaterThan(fixture.receives.promised());
 				gone.shut("test");
 				assertThat(fixture.receives.promised()).isZero();
-				assertThat(fixture.receives.posted()).isEqualTo(each);
+				assertThat(fixture.receives.posted()).isEqualTo(posted);
 				fixture.accepted(OPTIONS, new RecordingHandler());
-				assertThat(fixture.receives.posted()).as("no more were posted").isEqualTo(each);
+				assertThat(fixture.receives.posted()).as("no more were posted").isEqualTo(posted);
 			});
 		}
 	}
@@ -82,12 +83,64 @@ class ReceivePoolTests {
 				RpcChannel gone = fixture.accepted(OPTIONS, new RecordingHandler());
 				int each = fixture.receives.promised() / 2;
 				gone.shut("test");
-				for (int i = 0; i < each; i++) {
+				for (int i = 0; i < 2 * each; i++) {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
 					fixture.receives.giveBack(buffer, stays);
 				}
-				assertThat(fixture.receives.posted()).isEqualTo(each).isEqualTo(fixture.receives.promised());
-				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo((long) each * FRAME);
+				assertThat(fixture.receives.promised()).isEqualTo(each);
+				assertThat(fixture.receives.posted()).isBetween(each, each + 4);
+				assertThat(fixture.receives.memoryBytes()).isEqualTo((each + 4L) * FRAME)
+					.isEqualTo(fixture.memory.metrics().allocatedBytes());
+			});
+		}
+	}
+
+	@Test
+	void receivesArePostedABatchAtATime() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 4 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS.withCredits(128, 128), new RecordingHandler());
+				long before = fixture.receives.posts();
+				for (int i = 0; i < 1000; i++) {
+					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+					fixture.receives.giveBack(buffer, channel);
+					assertThat(fixture.receives.posted()).isBetween(fixture.receives.promised(),
+							fixture.receives.promised() + 32);
+				}
+				assertThat(fixture.receives.posts() - before).isLessThanOrEqualTo(1000 / 32);
+				assertThat(fixture.receives.posts()).isEqualTo(fixture.receiveQueue.calls);
+			});
+		}
+	}
+
+	@Test
+	void lessPromisedIsLessMemoryAsReceivesComplete() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 4 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
+				int promised = fixture.receives.promised();
+				assertThat(fixture.receives.promise(100)).isTrue();
+				fixture.receives.unpromise(100);
+				assertThat(fixture.receives.posted()).isGreaterThanOrEqualTo(promised + 100);
+				for (int i = 0; i < 130; i++) {
+					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+					fixture.receives.giveBack(buffer, channel);
+				}
+				assertThat(fixture.receives.promised()).isEqualTo(promised);
+				assertThat(fixture.receives.memoryBytes()).isEqualTo((promised + 4L) * FRAME);
+			});
+		}
+	}
+
+	@Test
+	void growthLeavesAQuarterOfTheMemoryToMessages() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				assertThat(fixture.receives.promise(100)).isTrue();
+				assertThat(fixture.receives.tryGrow(40)).isTrue();
+				assertThat(fixture.receives.tryGrow(40)).isFalse();
+				assertThat(fixture.receives.promised()).isEqualTo(140);
+				assertThat(fixture.receives.promise(40)).as("a new peer").isTrue();
 			});
 		}
 	}
@@ -98,18 +151,25 @@ class ReceivePoolTests {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
 				int promised = fixture.receives.promised();
-				RegisteredBuffer taken = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
 				int rest = (int) ((1 << 20) - fixture.memory.metrics().allocatedBytes()) / FRAME;
 				RegisteredBuffer[] hog = new RegisteredBuffer[rest];
 				for (int i = 0; i < rest; i++) {
 					hog[i] = fixture.memory.tryAllocate(FRAME);
 				}
-				fixture.receives.replace(channel);
+				int stock = fixture.receives.posted() - promised;
+				RegisteredBuffer[] taken = new RegisteredBuffer[stock + 1];
+				for (int i = 0; i <= stock; i++) {
+					taken[i] = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+					fixture.receives.replace(channel);
+				}
 				fixture.receives.replenish();
 				assertThat(fixture.receives.posted()).as("there is no memory").isEqualTo(promised - 1);
-				taken.release();
+				taken[0].release();
 				fixture.receives.replenish();
 				assertThat(fixture.receives.posted()).isEqualTo(promised);
+				for (int i = 1; i <= stock; i++) {
+					taken[i].release();
+				}
 				for (RegisteredBuffer buffer : hog) {
 					buffer.release();
 				}

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RpcChannelTests {
 
-	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withFrames(8192, 16);
+	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withFrames(8192, 16).withCredits(16, 16);
 
 	private final RecordingHandler handler = new RecordingHandler();
 
@@ -116,7 +116,8 @@ class RpcChannelTests {
 				Arguments.of("frame of 15 bytes", Frames.truncated(request, 15)),
 				Arguments.of("request of 31 bytes", Frames.truncated(request, 31)),
 				Arguments.of("HELLO", Frames.hello(1, 16)), Arguments.of("unknown type 0", Frames.control(0, 0, 0)),
-				Arguments.of("unknown type 12", Frames.control(12, 0, 0)),
+				Arguments.of("unknown type 13", Frames.control(13, 0, 0)),
+				Arguments.of("more credits returned than lent", Frames.control(12, 0, 0)),
 				Arguments.of("unknown type 255", Frames.control(255, 0, 0)),
 				Arguments.of("reply", Frames.reply(0, 0, 0, 0, new byte[0])),
 				Arguments.of("message of 3 bytes", Frames.withInt(request, 8, 3)),

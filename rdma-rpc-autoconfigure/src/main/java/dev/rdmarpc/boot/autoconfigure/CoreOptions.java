@@ -143,12 +143,14 @@ final class CoreOptions {
 			int maxCalls, Duration handshakeTimeout, Duration keepAlive, Duration deadPeerTimeout) {
 		QueuePairs queuePairs = properties.queuePairs();
 		String prefix = "rdma.rpc.queue-pairs.";
+		int credits = PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
+				ChannelOptions.MAX_CREDITS);
 		return new ChannelOptions(
 				PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(), ChannelOptions.MIN_FRAME_BYTES,
 						ChannelOptions.MAX_FRAME_BYTES, 8),
-				PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
-						ChannelOptions.MAX_CREDITS),
-				maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(),
+				PropertyCheck.range(prefix + "min-credits", queuePairs.minCredits(), ChannelOptions.MIN_CREDITS,
+						credits),
+				credits, maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(),
 				deadPeerTimeout.toNanos(),
 				PropertyCheck.bytes("rdma.rpc.eager-limit", properties.eagerLimit(), 0, MAX_MESSAGE_BYTES, 1));
 	}

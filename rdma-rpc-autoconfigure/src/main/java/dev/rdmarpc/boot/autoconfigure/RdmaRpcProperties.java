@@ -87,14 +87,15 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 *
 	 * @param frameSize Size of a receive buffer, and so of the largest frame accepted. A
 	 * multiple of 8 bytes.
-	 * @param credits Receives kept posted for each peer.
+	 * @param minCredits Receives kept posted for a peer that is idle.
+	 * @param credits Receives kept posted for a peer that is busy, if there is memory.
 	 * @param maxReceives Receives posted at once for all peers of a loop.
 	 * @param sendDepth Work requests outstanding per queue pair.
 	 * @param readDepth RDMA Reads outstanding per queue pair and direction.
 	 */
-	public record QueuePairs(@DefaultValue("8KB") DataSize frameSize, @DefaultValue("128") int credits,
-			@DefaultValue("65536") int maxReceives, @DefaultValue("256") int sendDepth,
-			@DefaultValue("16") int readDepth) {
+	public record QueuePairs(@DefaultValue("8KB") DataSize frameSize, @DefaultValue("8") int minCredits,
+			@DefaultValue("128") int credits, @DefaultValue("65536") int maxReceives,
+			@DefaultValue("256") int sendDepth, @DefaultValue("16") int readDepth) {
 
 	}
 

@@ -73,8 +73,8 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.handshake-timeout", "6s"), Map.entry("rdma.rpc.server.keep-alive", "7s"),
 				Map.entry("rdma.rpc.server.dead-peer-timeout", "8s"), Map.entry("rdma.rpc.server.drain-timeout", "9s"),
 				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.eager-limit", "100KB"),
-				Map.entry("rdma.rpc.queue-pairs.credits", "10")));
-		ChannelOptions channel = new ChannelOptions(4096, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
+				Map.entry("rdma.rpc.queue-pairs.min-credits", "9"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
+		ChannelOptions channel = new ChannelOptions(4096, 9, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024);
 		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
@@ -148,6 +148,8 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.queue-pairs.frame-size          | 1KB     | a multiple of 8B from 2048B to 1048576B
 			rdma.rpc.queue-pairs.frame-size          | 8193B   | a multiple of 8B
 			rdma.rpc.queue-pairs.credits             | 1       | from 8 to 16384
+			rdma.rpc.queue-pairs.min-credits         | 7       | from 8 to 128
+			rdma.rpc.queue-pairs.min-credits         | 129     | from 8 to 128
 			rdma.rpc.queue-pairs.max-receives        | 0       | at least 8
 			rdma.rpc.queue-pairs.send-depth          | 0       | at least 8
 			rdma.rpc.queue-pairs.read-depth          | 0       | at least 1
