@@ -55,3 +55,13 @@ lab_missing_packages() {
 lab_kernel() {
   cat "$LAB_CACHE/kernel/release"
 }
+
+# lab_at_end COMMAND: runs it however the script ends. A terminal and timeout(1) signal a script more than once; the second
+# time must not end the command.
+lab_at_end() {
+  # shellcheck disable=SC2064 # the command is known now
+  trap "trap '' HUP INT TERM; $1" EXIT
+  trap "trap '' HUP INT TERM; exit 129" HUP
+  trap "trap '' HUP INT TERM; exit 130" INT
+  trap "trap '' HUP INT TERM; exit 143" TERM
+}

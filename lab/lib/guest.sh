@@ -112,7 +112,7 @@ guest_dispatch() {
 # guest_exec DIRECTORY SECONDS COMMAND...: runs a command (one word: text for the shell) in the guest, in the directory
 # where the caller is; its output is ours. Returns its exit status, 124 when its time is over, 125 when the guest ended.
 guest_exec() {
-  local directory=$1 seconds=$2 job end status='' output=() lives
+  local directory=$1 seconds=$2 job end status='' output=() lives self=$BASHPID
   shift 2
   job=$(mktemp -d "$directory/jobs/XXXXXX")
   guest_command "$@" >"$job/command"
@@ -121,7 +121,7 @@ guest_exec() {
   mkfifo "$job/end"
   exec {end}<>"$job/end"
   # The readers of the output end, having read all of it, with this process, which ends with us.
-  tail -s 0.5 --pid="$BASHPID" -f /dev/null {end}>&- &
+  tail -s 0.5 --pid="$self" -f /dev/null {end}>&- &
   lives=$!
   tail -s 0.05 --pid="$lives" -c +1 -f "$job/stdout" {end}>&- &
   output+=($!)
@@ -166,8 +166,11 @@ guest_command() {
 # guest_stop DIRECTORY: ends the guest, and waits until nothing of it runs. What commands left in /lab/out is kept, in
 # the directory that --out named.
 guest_stop() {
-  local directory=$1 file lives readers
-  [ ! -s "$directory/machine" ] || kill "$(cat "$directory/machine")" 2>/dev/null
+  local directory=$1 file lives readers machine
+  if [ -s "$directory/machine" ]; then
+    read -r machine <"$directory/machine"
+    kill "$machine" 2>/dev/null && timeout 15 tail -s 0.1 --pid="$machine" -f /dev/null
+  fi
   for file in "$directory"/jobs/*/readers; do
     [ -s "$file" ] || continue
     read -r lives readers <"$file"

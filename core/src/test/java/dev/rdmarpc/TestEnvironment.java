@@ -51,6 +51,11 @@ public final class TestEnvironment {
 		return System.getProperty(PROVIDER_PROPERTY, usual);
 	}
 
+	/** Whether this provider was asked for, so that it has to be available. */
+	public static boolean isMeant(String provider) {
+		return provider.equals(System.getProperty(PROVIDER_PROPERTY));
+	}
+
 	/** The address of the device, in numbers. */
 	public static String host() {
 		return System.getProperty(ADDRESS_PROPERTY, "127.0.0.1");

@@ -26,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -48,7 +50,8 @@ class RpcCallTests {
 	@Test
 	void manySequentialCallsReuseEverything() {
 		try (RpcFixture fixture = new RpcFixture()) {
-			for (int i = 0; i < 20_000; i++) {
+			int calls = TestEnvironment.rounds(20_000, 500);
+			for (int i = 0; i < calls; i++) {
 				assertThat(fixture.echo.echo("call " + i)).isEqualTo("call " + i);
 			}
 		}
@@ -75,7 +78,7 @@ class RpcCallTests {
 					assertThat(other.proxy(Echo.class).add(i, 1)).isEqualTo(i + 1);
 				}
 			}
-			for (int i = 0; i < 2000; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(2000, 200); i++) {
 				assertThat(fixture.echo.add(i, 1)).isEqualTo(i + 1);
 			}
 			byte[] large = new byte[4 << 20];
@@ -106,7 +109,7 @@ class RpcCallTests {
 				callers.add(done);
 				new Thread(() -> {
 					try {
-						for (int i = 0; i < 2000; i++) {
+						for (int i = 0; i < TestEnvironment.rounds(2000, 100); i++) {
 							String text = thread + "/" + i;
 							String reply = ((i & 1) == 0) ? fixture.echo.echo(text) : fixture.echo.echoOnExecutor(text);
 							assertThat(reply).isEqualTo(text);

@@ -37,6 +37,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.opentest4j.TestAbortedException;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -88,6 +90,9 @@ final class VerbsFixture extends ProgressLoop
 	public void beforeEach(ExtensionContext context) {
 		VerbsProvider asked = this.providerSupplier.get();
 		ProviderAvailability availability = asked.availability();
+		if (TestEnvironment.isMeant(asked.name())) {
+			assertThat(availability.available()).as(availability.reason()).isTrue();
+		}
 		Assumptions.assumeTrue(availability.available(), availability.reason());
 		this.provider = asked;
 	}

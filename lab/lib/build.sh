@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# What the guest runs is built on the host, where the compilers are fast.
+# shellcheck disable=SC2154 # lab is the caller's
+
+root=$(dirname "$lab")
+
+build_maven() {
+  # shellcheck disable=SC2086 # it may be a command with arguments
+  ${MAVEN:-mvn} -q -B -ntp -Dquick -DskipTests "$@"
+}
+
+# build_tests MODULE: its classes and tests (with the native library, which the build of core makes), and the class path.
+build_tests() {
+  build_maven -f "$root/pom.xml" -pl "$1" -am test-compile dependency:build-classpath \
+    -Dmdep.outputFile=target/lab-classpath -Dmdep.includeScope=test
+}
+
+# build_test_classpath MODULE: prints it.
+build_test_classpath() {
+  echo "$root/$1/target/classes:$root/$1/target/test-classes:$(cat "$root/$1/target/lab-classpath")"
+}
+
+# What lab/interop needs: the tests of core, and rdma-ping.
+build_tools() {
+  build_tests core && build_maven -f "$root/pom.xml" -pl tools -am package
+}
+
+# The native library with AddressSanitizer.
+build_sanitized() {
+  make -s -C "$root/core/src/main/native" OUT="$root/core/target/native" JAVA_HOME="$(build_java_home)" asan
+}
+
+build_java_home() {
+  dirname "$(dirname "$(readlink -f "$(command -v javac)")")"
+}
+
+build_sample_directory() {
+  echo "$lab/target/sample"
+}
+
+# The sample application as the guest starts it fastest: in single jars, with an archive of loaded classes, which a start
+# on the host writes.
+build_sample() {
+  local directory
+  directory=$(build_sample_directory)
+  build_maven -f "$root/pom.xml" -pl sample-app -am package &&
+    java -Djarmode=tools -jar "$root"/sample-app/target/rdma-rpc-sample-app-*[0-9T].jar extract --force --destination "$directory" &&
+    timeout 120 java -XX:ArchiveClassesAtExit="$directory/app.jsa" -Dspring.context.exit=onRefresh \
+      -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -jar "$directory"/rdma-rpc-sample-app-*.jar \
+      --spring.profiles.active=server --rdma.rpc.server.port=0 >"$directory/archive.log" 2>&1
+}
