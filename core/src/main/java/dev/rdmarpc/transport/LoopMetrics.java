@@ -73,6 +73,8 @@ public final class LoopMetrics {
 
 	private volatile long receiveMemoryBytes;
 
+	private volatile long receivesReplaced;
+
 	LoopMetrics() {
 	}
 
@@ -121,6 +123,7 @@ public final class LoopMetrics {
 		this.receivesPosted = pool.posted();
 		this.receivesPromised = pool.promised();
 		this.receiveMemoryBytes = pool.memoryBytes();
+		this.receivesReplaced = pool.replaced();
 	}
 
 	/** Work completions taken. */
@@ -197,6 +200,13 @@ public final class LoopMetrics {
 	 */
 	public long receiveMemoryBytes() {
 		return this.receiveMemoryBytes;
+	}
+
+	/**
+	 * Receives replaced because their buffer went with the message; as of the last tick.
+	 */
+	public long receivesReplaced() {
+		return this.receivesReplaced;
 	}
 
 }

@@ -83,6 +83,8 @@ final class ReceivePool {
 
 	private long posts;
 
+	private long replaced;
+
 	ReceivePool(SharedReceiveQueue queue, RegisteredMemory memory, MemoryAttachment attachment, int frameBytes,
 			int capacity) {
 		this.queue = queue;
@@ -158,11 +160,16 @@ final class ReceivePool {
 		else {
 			buffer.release();
 		}
-		replace(channel);
+		returnCredit(channel);
 	}
 
-	/** Returns the credit of a receive whose buffer has been dealt with. */
+	/** Replaces a buffer that somebody has taken. */
 	void replace(RpcChannel channel) {
+		this.replaced++;
+		returnCredit(channel);
+	}
+
+	private void returnCredit(RpcChannel channel) {
 		refill();
 		if (this.creditsWithheld.isEmpty() && this.posted >= this.promised) {
 			channel.receiveReturned();
@@ -258,6 +265,11 @@ final class ReceivePool {
 	/** Calls that posted receives. */
 	long posts() {
 		return this.posts;
+	}
+
+	/** Receives replaced because their buffer went with the message. */
+	long replaced() {
+		return this.replaced;
 	}
 
 	/** Memory of what is posted or about to be, in bytes. */

@@ -162,6 +162,7 @@ class ReceivePoolTests {
 					taken[i] = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
 					fixture.receives.replace(channel);
 				}
+				assertThat(fixture.receives.replaced()).isEqualTo(stock + 1);
 				fixture.receives.replenish();
 				assertThat(fixture.receives.posted()).as("there is no memory").isEqualTo(promised - 1);
 				taken[0].release();

@@ -57,7 +57,13 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceL
 
 	/** A loop, its counters since its start, and its channels. */
 	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long waits,
-			long waitMillis, long sentBytes, long receivedBytes, long readBytes, List<ChannelDescriptor> channels) {
+			long waitMillis, long sentBytes, long receivedBytes, long readBytes, long sentFrames, long receivedFrames,
+			long creditFrames, ReceivesDescriptor receives, List<ChannelDescriptor> channels) {
+
+	}
+
+	/** The shared receive queue of a loop; memory in bytes. */
+	public record ReceivesDescriptor(long posted, long promised, long memory, long refills, long replacements) {
 
 	}
 

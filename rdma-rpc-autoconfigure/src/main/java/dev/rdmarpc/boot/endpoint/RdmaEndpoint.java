@@ -35,6 +35,7 @@ import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MemoryDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MethodDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.PoolDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ProviderDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ReceivesDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
 import dev.rdmarpc.memory.MemoryMetrics;
@@ -100,7 +101,10 @@ public class RdmaEndpoint {
 		LoopMetrics metrics = loop.metrics();
 		return new LoopDescriptor(loop.name(), loop.outstandingCalls(), metrics.completions(), metrics.polls(),
 				metrics.awaits(), metrics.awaitNanos() / 1_000_000, metrics.sentBytes(), metrics.receivedBytes(),
-				metrics.readBytes(), loop.channels().stream().map(RdmaEndpoint::channel).toList());
+				metrics.readBytes(), metrics.framesSent(), metrics.framesReceived(), metrics.creditFrames(),
+				new ReceivesDescriptor(metrics.receivesPosted(), metrics.receivesPromised(),
+						metrics.receiveMemoryBytes(), metrics.receivePosts(), metrics.receivesReplaced()),
+				loop.channels().stream().map(RdmaEndpoint::channel).toList());
 	}
 
 	private static ChannelDescriptor channel(RpcChannel channel) {

@@ -74,6 +74,38 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Calls waiting for their reply on all queue pairs. */
 	QUEUE_PAIRS_CALLS("rdma.queue.pairs.calls", Meter.Type.GAUGE, "calls"),
 
+	/** Receives in the shared receive queues. */
+	RECEIVES_POSTED("rdma.receives.posted", Meter.Type.GAUGE, "receives"),
+
+	/** Receives promised to peers as credits, and for handshakes. */
+	RECEIVES_PROMISED("rdma.receives.promised", Meter.Type.GAUGE, "receives"),
+
+	/** Memory of receives that are posted or kept ready to be. */
+	RECEIVES_MEMORY("rdma.receives.memory", Meter.Type.GAUGE, "bytes"),
+
+	/**
+	 * Calls that posted receives; frames received per call say how well batching works.
+	 */
+	RECEIVES_REFILLS("rdma.receives.refills", Meter.Type.COUNTER, "refills"),
+
+	/**
+	 * Receives replaced because their buffer went with the message, to a call or further.
+	 */
+	RECEIVES_REPLACEMENTS("rdma.receives.replacements", Meter.Type.COUNTER, "receives"),
+
+	/** Frames sent and received. */
+	FRAMES("rdma.frames", Meter.Type.COUNTER, "frames") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return DirectionKeyNames.values();
+		}
+
+	},
+
+	/** Frames sent that carry nothing but credits. */
+	FRAMES_CREDITS("rdma.frames.credits", Meter.Type.COUNTER, "frames"),
+
 	/** Work completions taken. */
 	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions"),
 
@@ -88,7 +120,7 @@ public enum RdmaMeters implements MeterDocumentation {
 
 		@Override
 		public KeyName[] getKeyNames() {
-			return BytesKeyNames.values();
+			return DirectionKeyNames.values();
 		}
 
 	};
@@ -120,8 +152,8 @@ public enum RdmaMeters implements MeterDocumentation {
 		return this.unit;
 	}
 
-	/** Keys of {@link #BYTES}. */
-	public enum BytesKeyNames implements KeyName {
+	/** Keys of {@link #BYTES} and {@link #FRAMES}. */
+	public enum DirectionKeyNames implements KeyName {
 
 		/** {@code sent}, {@code received} or {@code read}. */
 		DIRECTION;

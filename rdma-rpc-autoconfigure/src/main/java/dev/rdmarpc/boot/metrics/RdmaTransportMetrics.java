@@ -45,6 +45,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 	public void bindTo(MeterRegistry registry) {
 		bindMemory(registry);
 		bindQueuePairs(registry);
+		bindReceives(registry);
 		bindCompletions(registry);
 	}
 
@@ -83,15 +84,27 @@ public class RdmaTransportMetrics implements MeterBinder {
 					(owner) -> (long) sum(LoopMetrics::awaits).applyAsDouble(owner), sum(LoopMetrics::awaitNanos),
 					TimeUnit.NANOSECONDS)
 			.register(registry);
-		bindBytes(registry, "sent", LoopMetrics::sentBytes);
-		bindBytes(registry, "received", LoopMetrics::receivedBytes);
-		bindBytes(registry, "read", LoopMetrics::readBytes);
+		directed(registry, RdmaMeters.BYTES, "sent", LoopMetrics::sentBytes);
+		directed(registry, RdmaMeters.BYTES, "received", LoopMetrics::receivedBytes);
+		directed(registry, RdmaMeters.BYTES, "read", LoopMetrics::readBytes);
 	}
 
-	private void bindBytes(MeterRegistry registry, String direction, ToLongFunction<LoopMetrics> count) {
-		FunctionCounter.builder(RdmaMeters.BYTES.getName(), this.transport, sum(count))
-			.tag(RdmaMeters.BytesKeyNames.DIRECTION.asString(), direction)
-			.baseUnit(RdmaMeters.BYTES.getBaseUnit())
+	private void bindReceives(MeterRegistry registry) {
+		gauge(registry, RdmaMeters.RECEIVES_POSTED, this.transport, sum(LoopMetrics::receivesPosted));
+		gauge(registry, RdmaMeters.RECEIVES_PROMISED, this.transport, sum(LoopMetrics::receivesPromised));
+		gauge(registry, RdmaMeters.RECEIVES_MEMORY, this.transport, sum(LoopMetrics::receiveMemoryBytes));
+		counter(registry, RdmaMeters.RECEIVES_REFILLS, this.transport, sum(LoopMetrics::receivePosts));
+		counter(registry, RdmaMeters.RECEIVES_REPLACEMENTS, this.transport, sum(LoopMetrics::receivesReplaced));
+		directed(registry, RdmaMeters.FRAMES, "sent", LoopMetrics::framesSent);
+		directed(registry, RdmaMeters.FRAMES, "received", LoopMetrics::framesReceived);
+		counter(registry, RdmaMeters.FRAMES_CREDITS, this.transport, sum(LoopMetrics::creditFrames));
+	}
+
+	private void directed(MeterRegistry registry, RdmaMeters meter, String direction,
+			ToLongFunction<LoopMetrics> count) {
+		FunctionCounter.builder(meter.getName(), this.transport, sum(count))
+			.tag(RdmaMeters.DirectionKeyNames.DIRECTION.asString(), direction)
+			.baseUnit(meter.getBaseUnit())
 			.register(registry);
 	}
 

@@ -180,6 +180,13 @@ class ObservabilityTests {
 			assertThat(registry.get("rdma.memory.registered").gauge().value())
 				.isEqualTo((double) context.getBean(RegisteredMemory.class).metrics().registeredBytes());
 			assertThat(registry.get("rdma.completion.entries").functionCounter().count()).isPositive();
+			await(() -> registry.get("rdma.receives.replacements").functionCounter().count() > 0);
+			assertThat(registry.get("rdma.receives.promised").gauge().value()).isPositive();
+			assertThat(registry.get("rdma.receives.memory").gauge().value())
+				.isGreaterThanOrEqualTo(registry.get("rdma.receives.posted").gauge().value() * 8192);
+			assertThat(registry.get("rdma.receives.refills").functionCounter().count()).isPositive();
+			assertThat(registry.get("rdma.frames").tag("direction", "received").functionCounter().count())
+				.isGreaterThanOrEqualTo(4);
 			double sent = registry.get("rdma.bytes").tag("direction", "sent").functionCounter().count();
 			assertThat(sent).isPositive();
 			greeter(context).reverse(new byte[1000]);
