@@ -108,8 +108,9 @@ final class BlockingCall implements PendingCall {
 	@Override
 	public void onReply(IncomingMessage reply) {
 		try {
-			this.result = Replies.decode(method(), reply);
-			ReceivedMemory parts = Replies.takeParts();
+			ReceivedMemory received = Replies.received();
+			this.result = Replies.decode(method(), reply, received);
+			ReceivedMemory parts = Replies.takeParts(received);
 			if (parts != null) {
 				parts.handOver();
 			}

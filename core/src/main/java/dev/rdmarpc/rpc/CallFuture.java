@@ -72,15 +72,16 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	@Override
 	public void onReply(IncomingMessage reply) {
+		ReceivedMemory received = Replies.received();
 		Object value;
 		try {
-			value = Replies.decode(this.method, reply);
+			value = Replies.decode(this.method, reply, received);
 		}
 		catch (RpcException ex) {
 			fail(ex);
 			return;
 		}
-		ReceivedMemory parts = Replies.takeParts();
+		ReceivedMemory parts = Replies.takeParts(received);
 		ended(RpcStatus.OK, null);
 		boolean delivered = complete(value);
 		if (parts != null && delivered) {

@@ -37,17 +37,22 @@ final class Replies {
 	private Replies() {
 	}
 
+	/** What the current thread decodes replies from; for one reply at a time. */
+	static ReceivedMemory received() {
+		return RECEIVED.get();
+	}
+
 	/**
-	 * Decodes a reply. What its result holds of the received memory is owned by
-	 * {@link #takeParts()}, which is called next.
+	 * Decodes a reply. What its result holds of the received memory is taken by
+	 * {@link #takeParts}, which is called next.
+	 * @param received of the current thread
 	 * @throws RpcException if it says that the call failed, or cannot be understood
 	 */
-	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply) {
+	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply, ReceivedMemory received) {
 		if (reply.status() != RpcStatus.OK.code()) {
 			throw new RpcException(RpcStatus.ofCode(reply.status()),
 					StandardCharsets.UTF_8.decode(reply.message()).toString(), method.service(), method.name(), null);
 		}
-		ReceivedMemory received = RECEIVED.get();
 		received.begin(reply.memory());
 		boolean complete = false;
 		try {
@@ -73,8 +78,7 @@ final class Replies {
 	 * Takes what the result that was just decoded holds of the received memory.
 	 * @return its parts, to be handed over or released, or {@code null} if there are none
 	 */
-	static @Nullable ReceivedMemory takeParts() {
-		ReceivedMemory received = RECEIVED.get();
+	static @Nullable ReceivedMemory takeParts(ReceivedMemory received) {
 		if (received.hasParts()) {
 			RECEIVED.remove();
 			return received;
