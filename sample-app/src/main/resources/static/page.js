@@ -68,13 +68,15 @@ function list(id, entries) {
   }));
 }
 
-function showMemory(memory, values, size) {
+function showMemory(memory, loops, values, size) {
+  const receives = (name) => loops.reduce((sum, loop) => sum + loop.receives[name], 0);
   const width = (id, part) => byId(id).style.width = 100 * part / memory.max + '%';
   width('allocated', memory.allocated);
   width('cached', memory.cached);
   width('registered', Math.max(0, memory.registered - memory.allocated - memory.cached));
   list('memory', [['in use', `${bytes(memory.allocated)} in ${number(memory.buffers)} buffers, posted receives included`, 'accent'],
     ['cached', bytes(memory.cached), 'soft'], ['registered', `${bytes(memory.registered)} of at most ${bytes(memory.max)}`, 'line'],
+    ['receives', `${number(receives('posted'))} posted, ${number(receives('promised'))} promised, ${bytes(receives('memory'))}`],
     ['extents', number(memory.extents)], ['waits, failures', `${number(memory.waits)}, ${number(memory.failures)}`],
     ...(values ? [['large values', `${number(statistic(values, 'VALUE'))}, ${bytes(statistic(size, 'VALUE'))}, where they were received`]] : [])]);
 }
@@ -124,7 +126,7 @@ async function refresh() {
       read('metrics/store.large.values'), read('metrics/store.large.bytes')]);
     byId('provider').className = '';
     byId('provider').textContent = `Provider ${rdma.provider.name}, device ${rdma.device}: ${rdma.provider.reason}`;
-    showMemory(rdma.memory, largeValues, largeBytes);
+    showMemory(rdma.memory, rdma.loops, largeValues, largeBytes);
     showConnections(rdma);
     const methods = await Promise.all(values(calls, 'method').map(readMethod));
     const rate = methods.reduce((sum, method) => sum + method.rate, 0);
