@@ -252,6 +252,7 @@ abstract class AbstractDisconnectTests extends AbstractVerbsTests {
 		assertThat(one[0].id()).isEqualTo(4711);
 		assertThat(one[0].status()).isEqualTo(WorkStatus.FLUSHED);
 		QueuePairFault fault = pair.right().fault();
+		this.fixture.await("the listener to have posted", () -> seen.get() != null);
 		assertThat(seen).hasValue("ERROR " + fault + " " + fault + " POSTED");
 		collector.handsOff(false);
 	}

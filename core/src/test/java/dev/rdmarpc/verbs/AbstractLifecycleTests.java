@@ -74,7 +74,7 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		assertThat(limits.maxSendSegments()).isPositive();
 		assertThat(limits.maxReceiveSegments()).isPositive();
 		assertThat(limits.maxReadDepth()).isPositive();
-		assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(LARGEST_BYTES);
+		assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(LEAST_LARGEST_BYTES);
 		assertThat(this.fixture.left().device().limits()).isEqualTo(limits);
 	}
 

@@ -40,7 +40,9 @@ abstract class AbstractLocalProtectionTests extends AbstractVerbsTests {
 		assertThat(pair.left().fault()).extracting(QueuePairFault::status, QueuePairFault::origin)
 			.containsExactly(WorkStatus.LOCAL_PROTECTION_ERROR, QueuePairFault.Origin.LOCAL);
 		assertThat(pair.left().fault().detail()).isNotBlank();
-		assertThat(pair.right().fault().origin()).isNotEqualTo(QueuePairFault.Origin.LOCAL);
+		if (this.fixture.explainsFaults()) {
+			assertThat(pair.right().fault().origin()).isNotEqualTo(QueuePairFault.Origin.LOCAL);
+		}
 	}
 
 	/** Tries segments as the source of a Send and of a Write. */
@@ -70,7 +72,9 @@ abstract class AbstractLocalProtectionTests extends AbstractVerbsTests {
 		pair.awaitEnd();
 		assertThat(pair.right().fault()).extracting(QueuePairFault::status, QueuePairFault::origin)
 			.containsExactly(WorkStatus.LOCAL_PROTECTION_ERROR, QueuePairFault.Origin.LOCAL);
-		assertThat(pair.left().fault().origin()).isEqualTo(QueuePairFault.Origin.REMOTE);
+		if (this.fixture.explainsFaults()) {
+			assertThat(pair.left().fault().origin()).isEqualTo(QueuePairFault.Origin.REMOTE);
+		}
 	}
 
 	private void assertUseless(GuardedMemory memory, Segment segment) {

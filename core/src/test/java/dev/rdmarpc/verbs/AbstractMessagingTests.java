@@ -158,8 +158,8 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	private void sendEverySize(WorkOpcode opcode) {
 		ConnectedPair pair = this.fixture.connect();
-		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES + 4096);
-		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES + 4096);
+		GuardedMemory source = this.fixture.left().memory(largestBytes() + 4096);
+		GuardedMemory sink = this.fixture.right().memory(largestBytes() + 4096);
 		for (int size : sizes()) {
 			Segment from = source.segment(between(0, 4096), size);
 			Segment into = sink.segment(between(0, 4096), size);
@@ -184,13 +184,13 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		DeviceLimits limits = this.fixture.left().limits();
 		int most = Math.min(16, Math.min(limits.maxSendSegments(), limits.maxReceiveSegments()));
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withSegments(most));
-		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES + 1000);
-		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES + 1000);
-		Segment[] from = scattered(source, LARGEST_BYTES, most);
-		Segment[] into = scattered(sink, LARGEST_BYTES, most);
+		GuardedMemory source = this.fixture.left().memory(largestBytes() + 1000);
+		GuardedMemory sink = this.fixture.right().memory(largestBytes() + 1000);
+		Segment[] from = scattered(source, largestBytes(), most);
+		Segment[] into = scattered(sink, largestBytes(), most);
 		long received = pair.right().receive(into);
 		pair.awaitSuccess(pair.left(), pair.left().send(from));
-		assertThat(pair.awaitSuccess(pair.right(), received).byteLength()).isEqualTo(LARGEST_BYTES);
+		assertThat(pair.awaitSuccess(pair.right(), received).byteLength()).isEqualTo(largestBytes());
 		assertThat(gathered(sink, into).mismatch(gathered(source, from))).isNegative();
 		sink.assertUntouchedExcept(into);
 	}

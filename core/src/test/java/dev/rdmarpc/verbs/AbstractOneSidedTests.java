@@ -174,8 +174,8 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 	@Test
 	void readsOfEverySizeArrive() {
 		ConnectedPair pair = this.fixture.connect();
-		GuardedMemory source = exposed(LARGEST_BYTES + 4096);
-		GuardedMemory sink = this.fixture.left().memory(LARGEST_BYTES + 4096);
+		GuardedMemory source = exposed(largestBytes() + 4096);
+		GuardedMemory sink = this.fixture.left().memory(largestBytes() + 4096);
 		for (int size : sizes()) {
 			int from = between(0, 4096);
 			int into = between(0, 4096);
@@ -189,8 +189,8 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 	@Test
 	void writesOfEverySizeArrive() {
 		ConnectedPair pair = this.fixture.connect();
-		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES + 4096);
-		GuardedMemory sink = exposed(LARGEST_BYTES + 4096);
+		GuardedMemory source = this.fixture.left().memory(largestBytes() + 4096);
+		GuardedMemory sink = exposed(largestBytes() + 4096);
 		for (int size : sizes()) {
 			int from = between(0, 4096);
 			int into = between(0, 4096);

@@ -182,8 +182,8 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 	@Test
 	void aReceiveTakenByAMessageThatNeverEndsIsFlushed() {
 		SharedReceives receives = this.fixture.right().sharedReceives(2);
-		GuardedMemory sink = this.fixture.right().memory(LARGEST_BYTES);
-		GuardedMemory source = this.fixture.left().memory(LARGEST_BYTES);
+		GuardedMemory sink = this.fixture.right().memory(largestBytes());
+		GuardedMemory source = this.fixture.left().memory(largestBytes());
 		long taken = receives.receive(sink.all());
 		receives.receive();
 		ConnectedPair pair = connect(receives, 1).get(0);

@@ -38,8 +38,16 @@ public abstract class AbstractVerbsProviderTests {
 		return InetAddress.getLoopbackAddress();
 	}
 
+	/**
+	 * Whether both sides learn why one was refused: with which status the request failed,
+	 * and who found out. Adapters tell it to one side, and not always.
+	 */
+	protected boolean explainsFaults() {
+		return true;
+	}
+
 	private VerbsFixture fixture() {
-		return new VerbsFixture(this::provider, address());
+		return new VerbsFixture(this::provider, address(), explainsFaults());
 	}
 
 	@Nested

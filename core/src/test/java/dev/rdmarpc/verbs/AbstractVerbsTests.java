@@ -22,6 +22,8 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -30,6 +32,9 @@ abstract class AbstractVerbsTests {
 
 	/** The largest request the suite makes. */
 	static final int LARGEST_BYTES = 64 << 20;
+
+	/** What every device takes in one request. */
+	static final int LEAST_LARGEST_BYTES = 8 << 20;
 
 	@RegisterExtension
 	final VerbsFixture fixture;
@@ -92,9 +97,15 @@ abstract class AbstractVerbsTests {
 		});
 	}
 
+	/** The largest request that the devices take, as far as the suite goes. */
+	int largestBytes() {
+		int wanted = TestEnvironment.rounds(LARGEST_BYTES, LEAST_LARGEST_BYTES);
+		return (int) Math.min(wanted, this.fixture.left().limits().maxMessageBytes());
+	}
+
 	/** Every power of two up to the largest request, with its neighbours. */
 	int[] sizes() {
-		long most = Math.min(LARGEST_BYTES, this.fixture.left().limits().maxMessageBytes());
+		int most = largestBytes();
 		return IntStream.rangeClosed(0, 26)
 			.flatMap((exponent) -> IntStream.rangeClosed(-1, 1).map((d) -> (1 << exponent) + d))
 			.filter((size) -> size > 0 && size <= most)

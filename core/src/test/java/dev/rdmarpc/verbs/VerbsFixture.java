@@ -59,6 +59,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final InetAddress address;
 
+	private final boolean explainsFaults;
+
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
@@ -81,9 +83,15 @@ final class VerbsFixture extends ProgressLoop
 
 	private @Nullable TestListener listener;
 
-	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address) {
+	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults) {
 		this.providerSupplier = providerSupplier;
 		this.address = address;
+		this.explainsFaults = explainsFaults;
+	}
+
+	/** Whether both sides learn why the peer was refused, see the suite. */
+	boolean explainsFaults() {
+		return this.explainsFaults;
 	}
 
 	@Override
@@ -162,6 +170,18 @@ final class VerbsFixture extends ProgressLoop
 		}
 		this.memories.forEach(GuardedMemory::assertGuardsIntact);
 		assertThat(violations()).isEmpty();
+	}
+
+	/** Where nobody explains how the peer refused a request it fails somehow. */
+	@Override
+	Completed awaitStatus(VerbsEndpoint endpoint, long id, WorkStatus status) {
+		boolean byPeer = status == WorkStatus.REMOTE_ACCESS_ERROR || status == WorkStatus.REMOTE_INVALID_REQUEST;
+		if (this.explainsFaults || !byPeer) {
+			return super.awaitStatus(endpoint, id, status);
+		}
+		Completed completed = awaitCompletion(endpoint, id);
+		assertThat(completed.isSuccess()).as("%s of %s", completed, endpoint.name()).isFalse();
+		return completed;
 	}
 
 	VerbsProvider provider() {
