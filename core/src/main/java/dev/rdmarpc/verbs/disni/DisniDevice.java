@@ -1,0 +1,277 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.disni;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.ConnectionListener;
+import dev.rdmarpc.verbs.ConnectionRequestHandler;
+import dev.rdmarpc.verbs.DeviceLimits;
+import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * An opened adapter. Its context is the connection manager's, one for the whole process;
+ * everything allocated on it is this device's own.
+ */
+final class DisniDevice implements VerbsDevice {
+
+	/** More completions than were asked for, because all requests report. */
+	private static final int COMPLETION_RESERVE = 2;
+
+	private final Adapter adapter;
+
+	private final AdapterVerbs verbs;
+
+	private final DeviceLimits limits;
+
+	private final ConnectionThread connections;
+
+	private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
+
+	private final Set<DisniCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
+
+	private final Set<DisniListener> listeners = ConcurrentHashMap.newKeySet();
+
+	private final Map<Integer, SharedReceives> sharedReceives = new ConcurrentHashMap<>();
+
+	private final Set<Integer> queuePairNumbers = ConcurrentHashMap.newKeySet();
+
+	private final AtomicInteger nextQueuePairNumber = new AtomicInteger(1);
+
+	private final AtomicInteger nextGeneration = new AtomicInteger(1);
+
+	private final AtomicInteger nextSharedReceives = new AtomicInteger(1);
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private DisniDevice(Adapter adapter, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
+		this.adapter = adapter;
+		this.verbs = verbs;
+		this.limits = adapter.attributes().toLimits();
+		this.connections = new ConnectionThread(adapter.name(), connectionVerbs);
+	}
+
+	/** Opens an adapter. */
+	static DisniDevice open(Adapter adapter, AdapterVerbs verbs) {
+		try {
+			DisniDevice device = new DisniDevice(adapter, verbs, verbs.openConnections());
+			device.connections.start();
+			return device;
+		}
+		catch (IOException ex) {
+			throw failure("no connection manager for " + adapter.name(), ex);
+		}
+	}
+
+	@Override
+	public String name() {
+		return this.adapter.name();
+	}
+
+	@Override
+	public DeviceLimits limits() {
+		return this.limits;
+	}
+
+	Adapter adapter() {
+		return this.adapter;
+	}
+
+	AdapterAttributes attributes() {
+		return this.adapter.attributes();
+	}
+
+	AdapterVerbs verbs() {
+		return this.verbs;
+	}
+
+	ConnectionThread connections() {
+		return this.connections;
+	}
+
+	/**
+	 * InfiniBand fills private data up to a fixed size, so trailing zeros are not told.
+	 */
+	byte[] privateDataOf(ConnectionEvent event) {
+		return attributes().iwarp() ? event.privateData() : event.unpaddedPrivateData();
+	}
+
+	@Override
+	public ProtectionDomain allocateProtectionDomain() {
+		checkOpen();
+		try {
+			DisniProtectionDomain domain = new DisniProtectionDomain(this, this.adapter.context().allocPd());
+			this.domains.add(domain);
+			return domain;
+		}
+		catch (IOException ex) {
+			throw failure("no protection domain", ex);
+		}
+	}
+
+	@Override
+	public CompletionQueue createCompletionQueue(int capacity) {
+		checkOpen();
+		checkRange("completion queue capacity", capacity, this.limits.maxCompletionQueueEntries());
+		try {
+			DisniCompletionQueue queue = new DisniCompletionQueue(this,
+					AdapterCompletionQueue.create(this.verbs, this.adapter.context(), capacity * COMPLETION_RESERVE));
+			this.completionQueues.add(queue);
+			return queue;
+		}
+		catch (IOException ex) {
+			throw failure("no completion queue of " + capacity, ex);
+		}
+	}
+
+	@Override
+	public ConnectionListener listen(InetSocketAddress address, ListenOptions options,
+			ConnectionRequestHandler handler) {
+		checkOpen();
+		DisniListener listener = DisniListener.open(this, address, options, handler);
+		this.listeners.add(listener);
+		return listener;
+	}
+
+	@Override
+	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
+			ConnectOptions options) {
+		checkOpen();
+		DisniQueuePair own = own(queuePair);
+		checkReadDepths(options);
+		return ConnectAttempt.start(this, own, remote, options);
+	}
+
+	/** The queue pair as one of this device. */
+	DisniQueuePair own(QueuePair queuePair) {
+		if (queuePair instanceof DisniQueuePair own && own.device() == this) {
+			return own;
+		}
+		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + name());
+	}
+
+	void checkReadDepths(ConnectOptions options) {
+		int greatest = Math.max(options.readDepth(), options.responderResources());
+		if (greatest > this.limits.maxReadDepth()) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					"read depth of " + greatest + " (expected: at most " + this.limits.maxReadDepth() + ")");
+		}
+	}
+
+	static void checkRange(String what, int value, int maximum) {
+		if (value < 1) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, what + " of " + value + " (expected: at least 1)");
+		}
+		if (value > maximum) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					what + " of " + value + " (expected: at most " + maximum + ")");
+		}
+	}
+
+	/** A failed verb in the words of the SPI. */
+	static VerbsException failure(String what, IOException ex) {
+		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
+	}
+
+	/** A number for a new queue pair. */
+	int claimQueuePairNumber() {
+		if (this.queuePairNumbers.size() >= this.limits.maxQueuePairs()) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					this.limits.maxQueuePairs() + " queue pairs are open already");
+		}
+		while (true) {
+			int number = this.nextQueuePairNumber.getAndIncrement() & WorkId.MASK;
+			if (number != 0 && this.queuePairNumbers.add(number)) {
+				return number;
+			}
+		}
+	}
+
+	void releaseQueuePairNumber(int number) {
+		this.queuePairNumbers.remove(number);
+	}
+
+	/** What the work requests of a new connection are marked with. */
+	int nextGeneration() {
+		return this.nextGeneration.getAndIncrement() & WorkId.MASK;
+	}
+
+	/** What the receives of a new shared receive queue are marked with. */
+	int addShared(SharedReceives receives) {
+		int number = this.nextSharedReceives.getAndIncrement() & WorkId.MASK;
+		this.sharedReceives.put(number, receives);
+		return number;
+	}
+
+	void removeShared(int number) {
+		this.sharedReceives.remove(number);
+	}
+
+	/** A shared receive was taken by a queue pair that has gone. */
+	void forgetShared(int number, int slot) {
+		SharedReceives receives = this.sharedReceives.get(number);
+		if (receives != null) {
+			receives.forget(slot);
+		}
+	}
+
+	void removed(DisniProtectionDomain domain) {
+		this.domains.remove(domain);
+	}
+
+	void removed(DisniCompletionQueue queue) {
+		this.completionQueues.remove(queue);
+	}
+
+	void removed(DisniListener listener) {
+		this.listeners.remove(listener);
+	}
+
+	private void checkOpen() {
+		if (this.closed.get()) {
+			throw new VerbsException(VerbsError.CLOSED, "device " + name() + " is closed");
+		}
+	}
+
+	@Override
+	public void close() {
+		if (this.closed.compareAndSet(false, true)) {
+			new ArrayList<>(this.listeners).forEach(DisniListener::close);
+			this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
+			this.connections.shutDown();
+			new ArrayList<>(this.domains).forEach(DisniProtectionDomain::close);
+			new ArrayList<>(this.completionQueues).forEach(DisniCompletionQueue::close);
+		}
+	}
+
+}

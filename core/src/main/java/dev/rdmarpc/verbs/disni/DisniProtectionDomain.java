@@ -1,0 +1,230 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.disni;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import com.ibm.disni.util.MemoryUtils;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaVerbs;
+import com.ibm.disni.verbs.SVCRegMr;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/** A protection domain of an adapter. */
+final class DisniProtectionDomain implements ProtectionDomain {
+
+	private static final Logger logger = LoggerFactory.getLogger(DisniProtectionDomain.class);
+
+	private final DisniDevice device;
+
+	private final IbvPd adapterDomain;
+
+	private final Set<DisniMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+	private final Set<SharedReceives> receiveQueues = ConcurrentHashMap.newKeySet();
+
+	private final Set<DisniQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean closing = new AtomicBoolean();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	DisniProtectionDomain(DisniDevice device, IbvPd adapterDomain) {
+		this.device = device;
+		this.adapterDomain = adapterDomain;
+	}
+
+	@Override
+	public DisniDevice device() {
+		return this.device;
+	}
+
+	IbvPd adapterDomain() {
+		return this.adapterDomain;
+	}
+
+	@Override
+	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
+		checkOpen();
+		boolean remoteWrite = access.contains(AccessFlag.REMOTE_WRITE);
+		boolean localWrite = remoteWrite || access.contains(AccessFlag.LOCAL_WRITE);
+		if (!memory.isDirect() || !memory.hasRemaining()) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					memory + " cannot be registered (expected: a direct buffer with bytes remaining)");
+		}
+		if (memory.isReadOnly() && localWrite) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					memory + " cannot be registered for writing (expected: a writable buffer)");
+		}
+		ByteBuffer bytes = memory.slice();
+		int flags = localWrite ? IbvMr.IBV_ACCESS_LOCAL_WRITE : 0;
+		flags |= remoteWrite ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
+		flags |= access.contains(AccessFlag.REMOTE_READ) ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
+		boolean separateReadSink = this.device.attributes().iwarp() && localWrite && !remoteWrite;
+		try {
+			IbvMr registration = register(MemoryUtils.getAddress(bytes), bytes.capacity(), flags);
+			DisniMemoryRegion region = new DisniMemoryRegion(this, bytes, registration, localWrite, separateReadSink);
+			this.regions.add(region);
+			return region;
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, bytes.capacity()
+					+ " bytes cannot be registered (is the limit of locked memory too low?): " + ex.getMessage(), ex);
+		}
+	}
+
+	IbvMr register(long address, int lengthBytes, int flags) throws IOException {
+		SVCRegMr call = RdmaVerbs.open().regMr(this.adapterDomain, address, lengthBytes, flags);
+		try {
+			return call.execute().getMr();
+		}
+		finally {
+			call.free();
+		}
+	}
+
+	@Override
+	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
+		checkOpen();
+		DisniDevice.checkRange("receive queue depth", depth, this.device.limits().maxReceiveQueueDepth());
+		DisniDevice.checkRange("receive segments", maxSegments, this.device.limits().maxReceiveSegments());
+		try {
+			SharedReceives queue = this.device.attributes().sharedReceiveQueue()
+					? AdapterSharedReceives.create(this, depth, maxSegments)
+					: new EmulatedSharedReceives(this, depth, maxSegments);
+			this.receiveQueues.add(queue);
+			return queue;
+		}
+		catch (IOException ex) {
+			throw DisniDevice.failure("no shared receive queue of " + depth, ex);
+		}
+	}
+
+	@Override
+	public QueuePair createQueuePair(QueuePairOptions options) {
+		checkOpen();
+		if (!(options.completionQueue() instanceof DisniCompletionQueue completionQueue)
+				|| completionQueue.device() != this.device) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					"completion queue is not of device " + this.device.name());
+		}
+		SharedReceives shared = own(options.sharedReceiveQueue());
+		DisniDevice.checkRange("send queue depth", options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
+		DisniDevice.checkRange("send segments", options.maxSendSegments(), this.device.limits().maxSendSegments());
+		if (shared == null) {
+			DisniDevice.checkRange("receive queue depth", options.receiveQueueDepth(),
+					this.device.limits().maxReceiveQueueDepth());
+			DisniDevice.checkRange("receive segments", options.maxReceiveSegments(),
+					this.device.limits().maxReceiveSegments());
+		}
+		ReceiveSource receives = (shared != null) ? shared.newSource(completionQueue) : new OwnReceives(
+				options.receiveQueueDepth(), options.maxReceiveSegments(), this.device.attributes().iwarp());
+		DisniQueuePair queuePair = new DisniQueuePair(this, completionQueue, receives, options,
+				this.device.claimQueuePairNumber());
+		attach(queuePair, completionQueue);
+		if (shared != null) {
+			shared.addUser();
+		}
+		this.queuePairs.add(queuePair);
+		return queuePair;
+	}
+
+	private void attach(DisniQueuePair queuePair, DisniCompletionQueue completionQueue) {
+		completionQueue.lock();
+		try {
+			completionQueue.attach(queuePair);
+		}
+		catch (VerbsException ex) {
+			this.device.releaseQueuePairNumber(queuePair.number());
+			throw ex;
+		}
+		finally {
+			completionQueue.unlock();
+		}
+	}
+
+	private @Nullable SharedReceives own(@Nullable SharedReceiveQueue queue) {
+		if (queue == null) {
+			return null;
+		}
+		if (queue instanceof SharedReceives own && own.domain() == this) {
+			return own;
+		}
+		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
+	}
+
+	void removed(DisniQueuePair queuePair) {
+		if (this.queuePairs.remove(queuePair)) {
+			this.device.releaseQueuePairNumber(queuePair.number());
+		}
+	}
+
+	void removed(SharedReceives queue) {
+		this.receiveQueues.remove(queue);
+	}
+
+	void removed(DisniMemoryRegion region) {
+		this.regions.remove(region);
+	}
+
+	private void checkOpen() {
+		if (this.closing.get()) {
+			throw new VerbsException(VerbsError.CLOSED, "protection domain is closed");
+		}
+	}
+
+	/** Closes the queue pairs; there will be no more. */
+	void closeQueuePairs() {
+		this.closing.set(true);
+		new ArrayList<>(this.queuePairs).forEach(DisniQueuePair::close);
+	}
+
+	@Override
+	public void close() {
+		closeQueuePairs();
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		new ArrayList<>(this.receiveQueues).forEach(SharedReceives::close);
+		new ArrayList<>(this.regions).forEach(DisniMemoryRegion::close);
+		try {
+			RdmaVerbs.open().deallocPd(this.adapterDomain);
+		}
+		catch (IOException ex) {
+			logger.warn("Protection domain was not deallocated", ex);
+		}
+		this.device.removed(this);
+	}
+
+}

@@ -1,0 +1,403 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.disni;
+
+import java.io.IOException;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairListener;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.WorkStatus;
+
+/**
+ * A queue pair. While it is connected or about to be, there is one of an adapter behind
+ * it, because the connection manager wants to know the route first; receives that were
+ * posted before are handed over then.
+ *
+ * <p>
+ * Implementation notes. State and fault are read without a lock, everything else is
+ * guarded by the lock of the completion queue. In the error state nothing is handed to
+ * the adapter any more: what is posted then, and what the adapter never had, is flushed
+ * here, as soon as the adapter has reported all that it had.
+ */
+final class DisniQueuePair implements QueuePair {
+
+	private final DisniProtectionDomain domain;
+
+	private final DisniCompletionQueue completionQueue;
+
+	private final QueuePairOptions options;
+
+	private final int number;
+
+	private final SendQueue sends;
+
+	private final ReceiveSource receives;
+
+	private final SegmentList segments;
+
+	private final Announcement announcement;
+
+	private final QueuePairConnection connection;
+
+	private volatile QueuePairState state = QueuePairState.INITIALIZED;
+
+	private volatile @Nullable QueuePairFault fault;
+
+	private boolean undelivered;
+
+	DisniQueuePair(DisniProtectionDomain domain, DisniCompletionQueue completionQueue, ReceiveSource receives,
+			QueuePairOptions options, int number) {
+		this.domain = domain;
+		this.completionQueue = completionQueue;
+		this.receives = receives;
+		this.options = options;
+		this.number = number;
+		AdapterAttributes attributes = domain.device().attributes();
+		this.connection = new QueuePairConnection(this, options, receives, attributes);
+		this.sends = new SendQueue(options.sendQueueDepth(), this.connection.size().sends(),
+				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
+		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
+		this.announcement = new Announcement(this, completionQueue);
+	}
+
+	@Override
+	public int number() {
+		return this.number;
+	}
+
+	@Override
+	public QueuePairListener listener() {
+		return this.options.listener();
+	}
+
+	@Override
+	public QueuePairState state() {
+		return this.state;
+	}
+
+	@Override
+	public @Nullable QueuePairFault fault() {
+		return this.fault;
+	}
+
+	DisniProtectionDomain domain() {
+		return this.domain;
+	}
+
+	DisniDevice device() {
+		return this.domain.device();
+	}
+
+	DisniCompletionQueue completionQueue() {
+		return this.completionQueue;
+	}
+
+	QueuePairConnection connection() {
+		return this.connection;
+	}
+
+	SendQueue sends() {
+		return this.sends;
+	}
+
+	ReceiveSource receives() {
+		return this.receives;
+	}
+
+	/** What its work requests are marked with as long as it is connected. */
+	int generation() {
+		return this.connection.generation();
+	}
+
+	@Override
+	public PostResult postSend(WorkRequest request) {
+		if (request.opcode() == WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "receive posted to the send queue of " + this);
+		}
+		checkSegments(request, this.options.maxSendSegments());
+		this.completionQueue.lock();
+		try {
+			QueuePairState current = checkOpen();
+			if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
+				throw new VerbsException(VerbsError.INVALID_STATE, this + " is not connected, its state is " + current);
+			}
+			if (this.sends.isFull()) {
+				return PostResult.QUEUE_FULL;
+			}
+			if (current != QueuePairState.READY_TO_SEND || this.sends.doom() != null) {
+				this.sends.enter(request, WorkStatus.FLUSHED);
+				this.completionQueue.addEnded(this);
+				return PostResult.POSTED;
+			}
+			return post(request);
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+	}
+
+	private PostResult post(WorkRequest request) {
+		WorkStatus verdict = this.segments.take(request, this.domain);
+		if (verdict != null) {
+			this.sends.enter(request, verdict);
+			deliver();
+			failIfDoomed();
+			return PostResult.POSTED;
+		}
+		if (!this.sends.hasRoomFor(request, this.segments)) {
+			return PostResult.QUEUE_FULL;
+		}
+		try {
+			this.sends.enter(request, this.segments);
+			if (!this.undelivered) {
+				this.undelivered = true;
+				this.completionQueue.addUndelivered(this);
+			}
+		}
+		catch (IOException ex) {
+			refusedByAdapter(ex);
+		}
+		return PostResult.POSTED;
+	}
+
+	/** Hands over what was posted; the caller holds the lock. */
+	void deliver() {
+		if (this.undelivered) {
+			this.undelivered = false;
+			this.completionQueue.removeUndelivered(this);
+			try {
+				this.sends.post();
+			}
+			catch (IOException ex) {
+				refusedByAdapter(ex);
+			}
+		}
+	}
+
+	/** How much of a batch was taken is not known, so nothing more may happen. */
+	private void refusedByAdapter(IOException ex) {
+		QueuePairFault cause = new QueuePairFault(WorkStatus.LOCAL_OPERATION_ERROR, QueuePairFault.Origin.LOCAL,
+				"adapter refused a request: " + ex.getMessage());
+		fail(cause);
+		this.connection.abandon();
+	}
+
+	private void failIfDoomed() {
+		WorkStatus doom = this.sends.doom();
+		if (doom != null && this.sends.atAdapter() == 0) {
+			fail(new QueuePairFault(doom, QueuePairFault.Origin.LOCAL, "work request cannot be executed: " + doom));
+		}
+	}
+
+	@Override
+	public PostResult postReceive(WorkRequest request) {
+		if (request.opcode() != WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					request.opcode() + " posted to the receive queue of " + this);
+		}
+		if (!(this.receives instanceof OwnReceives own)) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, this + " uses a shared receive queue");
+		}
+		checkSegments(request, this.options.maxReceiveSegments());
+		this.completionQueue.lock();
+		try {
+			QueuePairState current = checkOpen();
+			if (own.isFull()) {
+				return PostResult.QUEUE_FULL;
+			}
+			WorkStatus verdict = this.segments.take(request, this.domain);
+			own.post(request, this.segments, verdict != null, current != QueuePairState.ERROR);
+			if (current == QueuePairState.ERROR) {
+				this.completionQueue.addEnded(this);
+			}
+			return PostResult.POSTED;
+		}
+		catch (IOException ex) {
+			refusedByAdapter(ex);
+			return PostResult.POSTED;
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+	}
+
+	private void checkSegments(WorkRequest request, int most) {
+		if (request.segmentCount() > most) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					request.segmentCount() + " segments (expected: at most " + most + ")");
+		}
+	}
+
+	private QueuePairState checkOpen() {
+		QueuePairState current = this.state;
+		if (current == QueuePairState.CLOSED) {
+			throw new VerbsException(VerbsError.CLOSED, this + " is closed");
+		}
+		return current;
+	}
+
+	@Override
+	public void allowReceives(int count) {
+		this.receives.allow(count);
+	}
+
+	/** Takes a completion from the adapter; the caller holds the lock. */
+	void completed(CompletionBatch batch, int index) {
+		long id = batch.id(index);
+		AdapterStatus status = AdapterStatus.of(batch.status(index));
+		WorkStatus outcome;
+		if (WorkId.isShared(id) || WorkId.isReceive(id)) {
+			outcome = this.receives.completed(this, WorkId.slot(id), status.ofReceive(), batch.byteLength(index),
+					batch.invalidatedKey(index));
+		}
+		else {
+			outcome = status.ofSend();
+			if (this.sends.complete(WorkId.slot(id), outcome, this)) {
+				failIfDoomed();
+			}
+		}
+		if (outcome != WorkStatus.SUCCESS && outcome != WorkStatus.FLUSHED) {
+			fail(new QueuePairFault(outcome, AdapterStatus.originOf(outcome),
+					"adapter reported " + status + " (vendor error " + batch.vendorError(index) + ")"));
+		}
+		this.connection.progressed(outcome);
+		this.completionQueue.addEnded(this);
+	}
+
+	/**
+	 * Whether something ends without the adapter, and it is its turn; the caller holds
+	 * the lock.
+	 */
+	boolean hasEnded() {
+		return this.state == QueuePairState.ERROR && (this.sends.hasEnded() || this.receives.hasEnded());
+	}
+
+	/** Whether the adapter has reported all that it had; the caller holds the lock. */
+	boolean isFlushed() {
+		return this.sends.atAdapter() == 0 && this.receives.isFlushed();
+	}
+
+	/** Reports what ends without the adapter; the caller holds the lock. */
+	void reportEnded() {
+		if (this.state == QueuePairState.ERROR) {
+			this.sends.reportEnded(this);
+			this.receives.reportEnded(this);
+		}
+	}
+
+	/** Changes the state; the caller holds the lock. */
+	void state(QueuePairState next) {
+		this.state = next;
+	}
+
+	/** Goes to the error state, once; nothing more is handed to the adapter. */
+	void fail(QueuePairFault cause) {
+		this.completionQueue.lock();
+		try {
+			QueuePairState current = this.state;
+			if (current == QueuePairState.ERROR || current == QueuePairState.CLOSED) {
+				return;
+			}
+			this.fault = cause;
+			this.state = QueuePairState.ERROR;
+			this.sends.forgetBatch();
+			this.undelivered = false;
+			this.completionQueue.removeUndelivered(this);
+			this.connection.failed(cause);
+			if (current == QueuePairState.READY_TO_SEND || current == QueuePairState.DRAINING) {
+				this.completionQueue.addAnnouncement(this.announcement);
+			}
+			this.completionQueue.addEnded(this);
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+	}
+
+	@Override
+	public void ringDoorbell() {
+		this.completionQueue.lock();
+		try {
+			deliver();
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+	}
+
+	@Override
+	public void disconnect() {
+		this.completionQueue.lock();
+		try {
+			deliver();
+			if (this.state == QueuePairState.READY_TO_SEND) {
+				this.state = QueuePairState.DRAINING;
+				this.connection.drain();
+			}
+			else if (this.state == QueuePairState.INITIALIZED || this.state == QueuePairState.CONNECTING) {
+				fail(new QueuePairFault(WorkStatus.FLUSHED, QueuePairFault.Origin.DISCONNECT,
+						"disconnected before the connection was established"));
+			}
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+	}
+
+	/** The completion queue closes: nothing is reported any more. */
+	void completionQueueClosed() {
+		fail(new QueuePairFault(WorkStatus.FLUSHED, QueuePairFault.Origin.LOCAL, "completion queue was closed"));
+		this.connection.abandon();
+	}
+
+	@Override
+	public void close() {
+		this.completionQueue.lock();
+		try {
+			if (this.state == QueuePairState.CLOSED) {
+				return;
+			}
+			this.completionQueue.drain();
+			this.state = QueuePairState.CLOSED;
+			this.connection.abandon();
+			this.sends.clear();
+			this.receives.close(this);
+			this.completionQueue.detach(this);
+			this.announcement.awaitEnd();
+		}
+		finally {
+			this.completionQueue.unlock();
+		}
+		this.domain.removed(this);
+	}
+
+	@Override
+	public String toString() {
+		return "queue pair " + this.number;
+	}
+
+}

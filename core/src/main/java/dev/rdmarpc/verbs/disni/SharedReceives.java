@@ -1,0 +1,182 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.disni;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+
+/**
+ * Receives that queue pairs share, whether the adapter knows of that or not.
+ *
+ * <p>
+ * Guarded by a lock of its own, which is taken after that of a completion queue.
+ */
+abstract class SharedReceives implements SharedReceiveQueue {
+
+	private final DisniProtectionDomain domain;
+
+	private final int maxSegments;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final AtomicInteger users = new AtomicInteger();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private final ReceiveSlots slots;
+
+	private final SegmentList segments;
+
+	private final int number;
+
+	SharedReceives(DisniProtectionDomain domain, int depth, int maxSegments) {
+		this.domain = domain;
+		this.maxSegments = maxSegments;
+		this.slots = new ReceiveSlots(depth, Math.max(1, maxSegments));
+		this.segments = new SegmentList(Math.max(1, maxSegments));
+		this.number = domain.device().addShared(this);
+	}
+
+	DisniProtectionDomain domain() {
+		return this.domain;
+	}
+
+	int maxSegments() {
+		return this.maxSegments;
+	}
+
+	/** What its receives are marked with. */
+	int number() {
+		return this.number;
+	}
+
+	ReentrantLock lock() {
+		return this.lock;
+	}
+
+	ReceiveSlots slots() {
+		return this.slots;
+	}
+
+	SegmentList segments() {
+		return this.segments;
+	}
+
+	/** What a new queue pair takes its receives from. */
+	abstract ReceiveSource newSource(DisniCompletionQueue completionQueue);
+
+	/** Does what is to be done with a new receive; the caller holds the lock. */
+	abstract void posted(int slot) throws IOException;
+
+	@Override
+	public PostResult postReceive(WorkRequest request) {
+		if (request.opcode() != WorkOpcode.RECEIVE) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
+					request.opcode() + " posted to a shared receive queue (expected: RECEIVE)");
+		}
+		if (request.segmentCount() > this.maxSegments) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
+					request.segmentCount() + " segments (expected: at most " + this.maxSegments + ")");
+		}
+		this.lock.lock();
+		try {
+			if (this.closed.get()) {
+				throw new VerbsException(VerbsError.CLOSED, "shared receive queue is closed");
+			}
+			if (this.slots.isFull()) {
+				return PostResult.QUEUE_FULL;
+			}
+			boolean useless = this.segments.take(request, this.domain) != null;
+			if (useless) {
+				this.segments.setUseless();
+			}
+			posted(this.slots.add(request, this.segments, useless));
+			return PostResult.POSTED;
+		}
+		catch (IOException ex) {
+			throw DisniDevice.failure("adapter refused a shared receive", ex);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public int posted() {
+		this.lock.lock();
+		try {
+			return this.slots.count();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** A receive was taken by a queue pair that has gone. */
+	void forget(int slot) {
+		this.lock.lock();
+		try {
+			if (this.slots.isHandedOver(slot)) {
+				this.slots.remove(slot);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	void addUser() {
+		this.users.incrementAndGet();
+	}
+
+	void removeUser() {
+		this.users.decrementAndGet();
+	}
+
+	/** Gives back what the adapter has of it. */
+	abstract void destroy();
+
+	@Override
+	public void close() {
+		int count = this.users.get();
+		if (count > 0) {
+			throw new VerbsException(VerbsError.BUSY, count + " queue pairs still use the shared receive queue");
+		}
+		if (this.closed.compareAndSet(false, true)) {
+			this.lock.lock();
+			try {
+				destroy();
+				this.slots.clear();
+			}
+			finally {
+				this.lock.unlock();
+			}
+			this.domain.device().removeShared(this.number);
+			this.domain.removed(this);
+		}
+	}
+
+}
