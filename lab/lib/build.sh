@@ -5,6 +5,7 @@
 root=$(dirname "$lab")
 
 build_maven() {
+  [ "${LAB_BUILD:-yes}" = yes ] || return 0
   # shellcheck disable=SC2086 # it may be a command with arguments
   ${MAVEN:-mvn} -q -B -ntp -Dquick -DskipTests "$@"
 }
@@ -43,6 +44,7 @@ build_sample_directory() {
 build_sample() {
   local directory
   directory=$(build_sample_directory)
+  rm -rf "$directory"
   build_maven -f "$root/pom.xml" -pl sample-app -am package &&
     java -Djarmode=tools -jar "$root"/sample-app/target/rdma-rpc-sample-app-*[0-9T].jar extract --force --destination "$directory" &&
     timeout 120 java -XX:ArchiveClassesAtExit="$directory/app.jsa" -Dspring.context.exit=onRefresh \

@@ -10,7 +10,7 @@ LAB_CACHE=${RDMA_LAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/rdma-rpc-la
 # What of Debian the host needs (its programs are the guest's as well): package, and the file that shows it is there.
 readonly LAB_PACKAGES=(
   qemu-system-x86=/usr/bin/qemu-system-x86_64
-  busybox-static=/bin/busybox
+  busybox-static=/usr/share/doc/busybox-static/copyright
   cpio=/usr/bin/cpio
   kmod=/sbin/depmod
   iproute2=/sbin/ip
@@ -22,8 +22,10 @@ readonly LAB_PACKAGES=(
   libibverbs-dev=/usr/include/infiniband/verbs.h
   librdmacm-dev=/usr/include/rdma/rdma_cma.h
   gcc=/usr/bin/gcc
+  libc6-dev=/usr/include/stdio.h
   make=/usr/bin/make
   xz-utils=/usr/bin/xz
+  procps=/usr/bin/pgrep
 )
 
 lab_say() {

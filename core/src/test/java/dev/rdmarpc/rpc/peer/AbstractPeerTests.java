@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.flatbuffers.TableField;
@@ -82,7 +83,7 @@ abstract class AbstractPeerTests {
 	@Test
 	void callsReturnTheirResults() throws Exception {
 		try (PeerFixture fixture = fixture()) {
-			for (int i = 0; i < 500; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(500, 100); i++) {
 				assertThat(fixture.service.echo("call " + i)).isEqualTo("call " + i);
 				assertThat(fixture.service.echoOnExecutor("task " + i)).isEqualTo("task " + i);
 			}
@@ -95,8 +96,8 @@ abstract class AbstractPeerTests {
 	void everyTypeArrivesAsItWas(long seed) {
 		Random random = new Random(seed);
 		try (PeerFixture fixture = fixture()) {
-			for (int i = 0; i < 5; i++) {
-				AllTypes value = AllTypes.random(random, i % 3);
+			for (int i = 0; i < TestEnvironment.rounds(5, 1); i++) {
+				AllTypes value = AllTypes.random(random, (int) ((seed + i) % 3));
 				assertThat(fixture.service.all(value)).as("seed %d, value %d", seed, i)
 					.usingRecursiveComparison()
 					.isEqualTo(value);
