@@ -35,6 +35,10 @@ import java.nio.ByteBuffer;
  * |            terminated Read Request header (if R)             ...
  * +---------------------------------------------------------------+
  * </pre>
+ *
+ * The software iWARP of Linux (siw) describes the first four bytes by a C bit-field whose
+ * order differs: layer and type are swapped, and the header flags are the last bits of
+ * their byte. Such control words are understood; none is made here.
  */
 final class TerminateFlyweight {
 
@@ -56,6 +60,14 @@ final class TerminateFlyweight {
 
 	static final int READ_HEADER_INCLUDED = 0x2000;
 
+	private static final int HEADER_FLAGS = SEGMENT_LENGTH_VALID | DDP_HEADER_INCLUDED | READ_HEADER_INCLUDED;
+
+	/** The header flags as the last bits of their byte, the first of them last. */
+	private static final int MIRRORED_FLAGS = 0x0700;
+
+	/** Moves those, the bits of an {@code int} having been reversed, to their places. */
+	private static final int MIRRORED_SHIFT = 8;
+
 	/** The longest body: an untagged header and a Read Request header are included. */
 	static final int MAX_BYTES = TERMINATED_HEADER_OFFSET + DdpUntaggedFlyweight.HEADER_BYTES
 			+ ReadRequestFlyweight.HEADER_BYTES;
@@ -64,19 +76,44 @@ final class TerminateFlyweight {
 	}
 
 	static int layer(ByteBuffer buffer, int offset) {
-		return (buffer.get(offset + LAYER_AND_TYPE_OFFSET) & 0xFF) >>> 4;
+		return isMirrored(buffer, offset) ? low(buffer, offset) : high(buffer, offset);
 	}
 
 	static int type(ByteBuffer buffer, int offset) {
+		return isMirrored(buffer, offset) ? high(buffer, offset) : low(buffer, offset);
+	}
+
+	private static int high(ByteBuffer buffer, int offset) {
+		return (buffer.get(offset + LAYER_AND_TYPE_OFFSET) & 0xFF) >>> 4;
+	}
+
+	private static int low(ByteBuffer buffer, int offset) {
 		return buffer.get(offset + LAYER_AND_TYPE_OFFSET) & 0xF;
+	}
+
+	/**
+	 * Whether the control word is in the order of siw. The header flags tell; without
+	 * any, what has a meaning only so. What has one either way is read as the RFC says.
+	 */
+	private static boolean isMirrored(ByteBuffer buffer, int offset) {
+		int control = buffer.getShort(offset + HEADER_CONTROL_OFFSET) & 0xFFFF;
+		if (control != 0) {
+			return (control & HEADER_FLAGS) == 0 && (control & MIRRORED_FLAGS) != 0;
+		}
+		int high = high(buffer, offset);
+		int low = low(buffer, offset);
+		int code = code(buffer, offset);
+		return TerminateError.of(high, low, code) == null && TerminateError.of(low, high, code) != null;
 	}
 
 	static int code(ByteBuffer buffer, int offset) {
 		return buffer.get(offset + CODE_OFFSET) & 0xFF;
 	}
 
+	/** Which headers are included. */
 	static int headerControl(ByteBuffer buffer, int offset) {
-		return buffer.getShort(offset + HEADER_CONTROL_OFFSET) & 0xFFFF;
+		int control = buffer.getShort(offset + HEADER_CONTROL_OFFSET) & 0xFFFF;
+		return isMirrored(buffer, offset) ? Integer.reverse(control & MIRRORED_FLAGS) >>> MIRRORED_SHIFT : control;
 	}
 
 	static int segmentLength(ByteBuffer buffer, int offset) {

@@ -275,6 +275,25 @@ class SiwPeerTests {
 		assertThat(fault.status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
 	}
 
+	/**
+	 * As captured: siw has the bits of each field of the control word the other way
+	 * round, so layer and type are swapped, and the header flags are at the other end.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "2102 0300 0000 4143 00000000 00000000 00000001 00000000, 1/2/0x02, REMOTE_INVALID_REQUEST",
+			"2103 0300 0010 4143 00000000 00000000 00000002 00000000, 1/2/0x03, REMOTE_INVALID_REQUEST",
+			"1100 0300 0010 c140 00000000 00000000 00000000, 1/1/0x00, REMOTE_ACCESS_ERROR",
+			"0100 0300 0010 c142 00000001 00000000 00000000, 1/0/0x00, REMOTE_OPERATION_ERROR",
+			"2009 0300 0010 4144 12345678 00000000 00000001 00000000, 0/2/0x09, REMOTE_ACCESS_ERROR",
+			"2106 0000, 1/2/0x06, REMOTE_INVALID_REQUEST", "1104 0000, 1/1/0x04, REMOTE_INVALID_REQUEST",
+			"0202 0000, 2/0/0x02, REMOTE_OPERATION_ERROR" })
+	void siwTerminatesWithTheBitsMirrored(String body, String error, WorkStatus status) throws Exception {
+		byte[] ulpdu = bytes(TERMINATE + body);
+		QueuePairFault fault = terminated(HexFormat.of().formatHex(Fpdu.frame(ulpdu, false)));
+		assertThat(fault.detail()).contains("(" + error + ")");
+		assertThat(fault.status()).isEqualTo(status);
+	}
+
 	/** siw says that a Read Request header is included also where it was a Send. */
 	@Test
 	void siwTerminatesForAnInvalidationAndAnnouncesAHeaderThatIsNotThere() throws Exception {
@@ -301,8 +320,9 @@ class SiwPeerTests {
 	 * siw refuses a Read when it comes to answering it and then shows a header that it
 	 * has put together, with the length in place of the message sequence number.
 	 */
-	@Test
-	void siwTerminatesForAReadFromNowhere() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "0100 e000", "1000 0700" })
+	void siwTerminatesForAReadFromNowhere(String error) throws Exception {
 		try (RawPeer peer = accept(PLAIN_REQUEST, PLAIN_REPLY)) {
 			exchangePings(peer, NO_CRC);
 			MemoryRegion sink = this.endpoint.register(64);
@@ -311,7 +331,7 @@ class SiwPeerTests {
 			byte[] request = peer.socket().getInputStream().readNBytes(52);
 			String sinkAndSource = HexFormat.of().formatHex(request, 20, 48);
 			assertThat(sinkAndSource).endsWith("00000010" + "00001234" + "0000000000002000");
-			peer.write(bytes("0046" + TERMINATE + "0100 e000" + "0000 4141 00000000 00000001 00000010 00000000"
+			peer.write(bytes("0046" + TERMINATE + error + "0000 4141 00000000 00000001 00000010 00000000"
 					+ sinkAndSource + NO_CRC));
 			Endpoint.pollUntil(() -> this.endpoint.has(5), this.endpoint);
 			assertThat(this.endpoint.completion(5).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
