@@ -171,7 +171,8 @@ final class PingInitiator {
 			}
 			catch (PingException ex) {
 				throw (this.pings > 1) ? ex
-						: new PingException(ex.getMessage() + "; is it the port of a responder?", ex);
+						: new PingException(ex.getMessage() + "; is it the port of a responder, with room for "
+								+ this.plan.sizeBytes() + " bytes (rping -s -S SIZE)?", ex);
 			}
 		}
 
