@@ -71,6 +71,11 @@ struct queue_pair {
 	struct ibv_qp_cap capacity;
 };
 
+struct shared_queue {
+	struct ibv_srq *raw;
+	struct ibv_srq_attr granted;
+};
+
 struct completion_channel {
 	struct ibv_comp_channel *raw;
 	int wake;

@@ -68,11 +68,11 @@ int post_send(handle_t handle, struct ibv_send_wr *request)
 
 static int post_shared(handle_t handle, struct ibv_recv_wr *request)
 {
-	struct ibv_srq *queue = handle_pin(handle, KIND_SHARED_QUEUE);
+	struct shared_queue *queue = handle_pin(handle, KIND_SHARED_QUEUE);
 	if (queue == NULL)
 		return EBADF;
 	struct ibv_recv_wr *refused;
-	int error = error_of(ibv_post_srq_recv(queue, request, &refused));
+	int error = error_of(ibv_post_srq_recv(queue->raw, request, &refused));
 	handle_unpin(handle);
 	return error;
 }

@@ -75,7 +75,7 @@ handle_t queue_pair_create(JNIEnv *env, handle_t id_handle, handle_t domain, han
 		return 0;
 	attributes->send_cq = parts[1];
 	attributes->recv_cq = parts[2];
-	attributes->srq = parts[3];
+	attributes->srq = parts[3] == NULL ? NULL : ((struct shared_queue *) parts[3])->raw;
 	handle_t handle = 0;
 	struct connection_id *id = id_enter(env, id_handle, create);
 	if (id != NULL) {

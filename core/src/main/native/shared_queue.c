@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 #include <errno.h>
-#include <stddef.h>
+#include <stdlib.h>
 
 #include "errors.h"
 #include "objects.h"
@@ -28,13 +28,20 @@ handle_t shared_queue_create(JNIEnv *env, handle_t domain_handle, int depth, int
 		return 0;
 	}
 	struct ibv_srq_init_attr attributes = { .attr = { .max_wr = (uint32_t) depth, .max_sge = (uint32_t) segments } };
-	errno = 0;
-	struct ibv_srq *queue = depth < 1 || segments < 1 ? NULL : ibv_create_srq(domain, &attributes);
-	int error = queue != NULL ? 0 : depth < 1 || segments < 1 ? EINVAL : error_of(-1);
-	handle_t handle = queue == NULL ? 0 : handle_create(KIND_SHARED_QUEUE, queue);
-	if (handle == 0) {
-		if (queue != NULL)
-			ibv_destroy_srq(queue);
+	struct shared_queue *queue = calloc(1, sizeof(*queue));
+	int error = queue == NULL ? ENOMEM : depth < 1 || segments < 1 ? EINVAL : 0;
+	if (error == 0) {
+		errno = 0;
+		queue->raw = ibv_create_srq(domain, &attributes);
+		error = queue->raw == NULL ? error_of(-1) : 0;
+	}
+	handle_t handle = error != 0 ? 0 : handle_create(KIND_SHARED_QUEUE, queue);
+	if (handle != 0) {
+		queue->granted = attributes.attr;
+	} else {
+		if (error == 0)
+			ibv_destroy_srq(queue->raw);
+		free(queue);
 		fail(env, verb, error != 0 ? error : ENOMEM, domain_handle, domain->context);
 	}
 	handle_unpin(domain_handle);
@@ -44,34 +51,40 @@ handle_t shared_queue_create(JNIEnv *env, handle_t domain_handle, int depth, int
 void shared_queue_destroy(JNIEnv *env, handle_t handle)
 {
 	static const char verb[] = "ibv_destroy_srq";
-	struct ibv_srq *queue = handle_revoke(handle, KIND_SHARED_QUEUE);
+	struct shared_queue *queue = handle_revoke(handle, KIND_SHARED_QUEUE);
 	if (queue == NULL) {
 		fail_stale(env, verb, handle, KIND_SHARED_QUEUE);
 		return;
 	}
 	handle_drain(handle, -1);
-	int error = error_of(ibv_destroy_srq(queue));
+	int error = error_of(ibv_destroy_srq(queue->raw));
 	if (error != 0) {
-		fail(env, verb, error, handle, queue->context);
+		fail(env, verb, error, handle, queue->raw->context);
 		handle_restore(handle);
 		return;
 	}
+	free(queue);
 	handle_release(handle);
 }
 
 jlongArray shared_queue_query(JNIEnv *env, handle_t handle)
 {
 	static const char verb[] = "ibv_query_srq";
-	struct ibv_srq *queue = handle_pin(handle, KIND_SHARED_QUEUE);
+	struct shared_queue *queue = handle_pin(handle, KIND_SHARED_QUEUE);
 	if (queue == NULL) {
 		fail_stale(env, verb, handle, KIND_SHARED_QUEUE);
 		return NULL;
 	}
-	struct ibv_srq_attr attributes;
+	struct ibv_srq_attr attributes = queue->granted;
 	jlongArray array = NULL;
-	int error = error_of(ibv_query_srq(queue, &attributes));
+	int error = error_of(ibv_query_srq(queue->raw, &attributes));
+	/* Not every driver answers; what was granted is still so. */
+	if (error == EOPNOTSUPP || error == ENOSYS) {
+		attributes = queue->granted;
+		error = 0;
+	}
 	if (error != 0) {
-		fail(env, verb, error, handle, queue->context);
+		fail(env, verb, error, handle, queue->raw->context);
 	} else {
 		/* NativeLayout.SHARED_* in their order */
 		const jlong values[] = { attributes.max_wr, attributes.max_sge, attributes.srq_limit };

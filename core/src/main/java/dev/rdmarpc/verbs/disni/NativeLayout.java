@@ -133,7 +133,10 @@ final class NativeLayout {
 
 	// NativeVerbs.queryQueuePair
 
-	/** State of {@code ibv_qp_state}: 1 initialized, 2 and 3 ready, 6 error. */
+	/**
+	 * State of {@code ibv_qp_state}: 1 initialized, 2 and 3 ready, 6 error. Some devices
+	 * (siw) always say 0.
+	 */
 	static final int QUEUE_PAIR_STATE = 0;
 
 	/** Requests of the send queue. */
