@@ -24,13 +24,16 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 /** The fields that a {@link GatherBuilder} puts in one step. */
 public abstract sealed class FieldPuts permits GatherBuilder {
 
-	private final SegmentWriter out = new SegmentWriter();
+	private final SegmentWriter out;
 
-	private final OpenParts parts = new OpenParts(this.out);
+	private final OpenParts parts;
 
-	private final OpenTable table = this.parts.table();
+	private final OpenTable table;
 
-	FieldPuts() {
+	FieldPuts(FrameArena arena) {
+		this.out = new SegmentWriter(arena);
+		this.parts = new OpenParts(this.out);
+		this.table = this.parts.table();
 	}
 
 	private GatherBuilder self() {

@@ -65,10 +65,6 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 
 	private @Nullable GatherMessage message;
 
-	private @Nullable TableType rootType;
-
-	private TableField.@Nullable OfTables rootVector;
-
 	private int rootPosition;
 
 	private boolean closed;
@@ -87,9 +83,14 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param options gather threshold and depth
 	 */
 	public GatherBuilder(RegisteredMemory memory, FlatBuffersOptions options) {
-		this.arena = new FrameArena(memory);
+		this(new FrameArena(memory), memory.options().leakDetection() != LeakDetection.PARANOID, options);
+	}
+
+	private GatherBuilder(FrameArena arena, boolean reuse, FlatBuffersOptions options) {
+		super(arena);
+		this.arena = arena;
 		this.options = options;
-		this.messages = new GatherMessagePool(memory.options().leakDetection() != LeakDetection.PARANOID);
+		this.messages = new GatherMessagePool(reuse);
 	}
 
 	/**
@@ -118,13 +119,11 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		}
 		abort();
 		GatherMessage begun = this.messages.take();
-		begun.begin();
+		begun.begin(type, vector);
 		this.message = begun;
-		this.rootType = type;
-		this.rootVector = vector;
 		boolean complete = false;
 		try {
-			writer().begin(begun.segments(), this.arena, this.options.gatherThreshold(), this.options.maxDepth());
+			writer().begin(begun.segments(), this.options.gatherThreshold(), this.options.maxDepth());
 			if (type != null) {
 				this.rootPosition = parts().beginRoot(type);
 			}
@@ -285,10 +284,8 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		}
 		parts().end();
 		writer().finish();
-		finished.complete(this.rootType, this.rootVector, this.rootPosition, parts().deepest());
+		finished.complete(this.rootPosition, parts().deepest());
 		this.message = null;
-		this.rootType = null;
-		this.rootVector = null;
 		return finished;
 	}
 
@@ -315,8 +312,6 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 			return;
 		}
 		this.message = null;
-		this.rootType = null;
-		this.rootVector = null;
 		writer().abort();
 		parts().clear();
 		begun.recycle();

@@ -90,10 +90,8 @@ public final class GatherMessage implements SegmentOwner {
 	}
 
 	/** Completes an object with content. */
-	void complete(@Nullable TableType ofType, TableField.@Nullable OfTables ofVector, int at, int tables) {
+	void complete(int at, int tables) {
 		this.depth = tables;
-		this.type = ofType;
-		this.vector = ofVector;
 		this.position = at;
 		REFERENCES.setRelease(this, 1);
 	}
@@ -235,8 +233,14 @@ public final class GatherMessage implements SegmentOwner {
 	}
 
 	/** Takes the object for a message that is not complete. */
-	void begin() {
+	void begin(@Nullable TableType ofType, TableField.@Nullable OfTables ofVector) {
 		REFERENCES.set(this, CLEARING);
+		if (this.type != ofType) {
+			this.type = ofType;
+		}
+		if (this.vector != ofVector) {
+			this.vector = ofVector;
+		}
 	}
 
 	/** Whether it has no content and may be used for another message. */

@@ -257,7 +257,7 @@ final class OpenTable {
 			return;
 		}
 		if (absent != this.lastAbsent || this.lastVtable < 0) {
-			this.lastVtable = out.vtable(this.layout, absent);
+			this.lastVtable = out.vtables().position(this.layout, absent, out);
 			this.lastAbsent = absent;
 			this.linked = false;
 		}

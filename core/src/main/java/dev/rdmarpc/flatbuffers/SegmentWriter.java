@@ -35,8 +35,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * <p>
  * Nothing is copied to grow: when the memory at hand is full, building goes on in the
  * next piece. A reference is patched into the parent once the child's position is known.
- *
- * <p>
  * Not thread-safe.
  *
  * <h2>Implementation notes</h2>
@@ -50,7 +48,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class SegmentWriter {
 
-	/** Bytes of a reference, of a vector's length and of a table's vtable offset. */
+	/** Bytes of a reference, of a length and of a table's vtable offset. */
 	static final int OFFSET_BYTES = 4;
 
 	static final int MAX_ALIGNMENT = 8;
@@ -70,7 +68,7 @@ final class SegmentWriter {
 
 	private @Nullable MessageSegments segments;
 
-	private @Nullable FrameArena arena;
+	private final @Nullable FrameArena arena;
 
 	private @Nullable RegisteredBuffer within;
 
@@ -91,18 +89,24 @@ final class SegmentWriter {
 	private final WrittenVtables vtables = new WrittenVtables();
 
 	/**
-	 * Starts a message. Whatever was begun before is forgotten.
-	 * @param segments takes the message; borrowed until {@link #finish} or {@link #abort}
+	 * Creates a writer.
 	 * @param arena where small things are written to, {@code null} for memory claimed
 	 * from the segments
+	 */
+	SegmentWriter(@Nullable FrameArena arena) {
+		this.arena = arena;
+	}
+
+	/**
+	 * Starts a message. Whatever was begun before is forgotten.
+	 * @param segments takes the message; borrowed until {@link #finish} or {@link #abort}
 	 * @param gatherThreshold least number of bytes that are referenced and not copied
 	 * @param maxDepth tables nested in each other, at most
 	 */
-	void begin(MessageSegments segments, @Nullable FrameArena arena, int gatherThreshold, int maxDepth) {
+	void begin(MessageSegments segments, int gatherThreshold, int maxDepth) {
 		this.gatherThreshold = gatherThreshold;
 		this.maxDepth = maxDepth;
 		this.segments = segments;
-		this.arena = arena;
 		this.depth = 0;
 		this.absent = 0;
 		this.vtables.clear();
@@ -110,21 +114,28 @@ final class SegmentWriter {
 	}
 
 	private void claim(int minBytes, int position) {
-		FrameArena frames = this.arena;
-		if (frames != null) {
-			this.memory = frames.claim(segments(), minBytes + SLACK_BYTES, position > 0);
-			this.within = frames.buffer();
-			this.index = frames.start();
-			this.capacity = frames.end() - SLACK_BYTES;
+		if (this.arena != null) {
+			use(this.arena.claim(segments(), minBytes + SLACK_BYTES, position > 0), this.arena.buffer());
+			this.index = this.arena.start();
+			this.capacity = this.arena.end() - SLACK_BYTES;
 		}
 		else {
-			this.memory = segments().claimMemory(minBytes + SLACK_BYTES);
-			this.within = null;
+			use(segments().claimMemory(minBytes + SLACK_BYTES), null);
 			this.index = 0;
 			this.capacity = this.memory.capacity() - SLACK_BYTES;
 		}
 		this.segmentStart = this.index;
 		this.base = position - this.index;
+	}
+
+	@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
+	private void use(ByteBuffer claimed, @Nullable RegisteredBuffer buffer) {
+		if (this.memory != claimed) {
+			this.memory = claimed;
+		}
+		if (this.within != buffer) {
+			this.within = buffer;
+		}
 	}
 
 	/** Ends the message: all of it is in the segments. */
@@ -136,8 +147,6 @@ final class SegmentWriter {
 	/** Lets go of the segments. */
 	void abort() {
 		this.segments = null;
-		this.arena = null;
-		this.memory = NONE;
 		this.capacity = 0;
 	}
 
@@ -209,9 +218,8 @@ final class SegmentWriter {
 
 	private void endFrame() {
 		flush();
-		FrameArena frames = this.arena;
-		if (frames != null) {
-			frames.used(this.index);
+		if (this.arena != null) {
+			this.arena.used(this.index);
 		}
 	}
 
@@ -314,15 +322,14 @@ final class SegmentWriter {
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
 		if (bytes > 0) {
-			int start = this.segmentStart;
 			RegisteredBuffer frame = this.within;
 			if (frame != null) {
-				segments().addKept(frame, start, at + OFFSET_BYTES - start, value, bytes);
+				segments().addKept(frame, this.segmentStart, this.index - this.segmentStart, value, bytes);
 			}
 			else {
-				segments().addClaimed(this.memory, start, at + OFFSET_BYTES - start, value, bytes);
+				segments().addClaimed(this.memory, this.segmentStart, this.index - this.segmentStart, value, bytes);
 			}
-			this.segmentStart = at + OFFSET_BYTES;
+			this.segmentStart = this.index;
 			this.base += bytes;
 		}
 		return position;
@@ -387,14 +394,9 @@ final class SegmentWriter {
 		this.absent |= 1L << field;
 	}
 
-	/**
-	 * The position of the vtable of a table type, written if this message has none yet
-	 * for that set of absent fields.
-	 * @param layout the table type
-	 * @param absent its fields without value, a bit set
-	 */
-	int vtable(TableLayout layout, long absent) {
-		return this.vtables.position(layout, absent, this);
+	/** The vtables that the message has so far. */
+	WrittenVtables vtables() {
+		return this.vtables;
 	}
 
 }

@@ -62,10 +62,10 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 	 */
 	final void encodeRoot(@Nullable Object table, MessageSegments out) {
 		out.clear();
-		SegmentWriter builder = out.workspace(SegmentWriter.class, SegmentWriter::new);
+		SegmentWriter builder = out.workspace(SegmentWriter.class, () -> new SegmentWriter(null));
 		boolean finished = false;
 		try {
-			builder.begin(out, null, this.options.gatherThreshold(), this.options.maxDepth());
+			builder.begin(out, this.options.gatherThreshold(), this.options.maxDepth());
 			int slot = builder.reserve(SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES, 0);
 			ByteBuffer memory = builder.memory();
 			memory.putInt(slot, this.root.writeTable(table, builder));

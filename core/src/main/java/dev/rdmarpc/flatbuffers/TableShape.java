@@ -155,7 +155,7 @@ final class TableShape extends ReferenceShape {
 		body().write(value, out, memory, at, base);
 		out.leave();
 		if (!layout.hasPrivateVtable()) {
-			memory.putInt(at, at + base - out.vtable(layout, out.absent()));
+			memory.putInt(at, at + base - out.vtables().position(layout, out.absent(), out));
 		}
 		out.absent(outer);
 		return at + base;
@@ -206,7 +206,7 @@ final class TableShape extends ReferenceShape {
 			throw ex.within("[" + index + "]");
 		}
 		if (!this.layout.hasPrivateVtable()) {
-			memory.putInt(at, at + base - out.vtable(this.layout, out.absent()));
+			memory.putInt(at, at + base - out.vtables().position(this.layout, out.absent(), out));
 		}
 	}
 

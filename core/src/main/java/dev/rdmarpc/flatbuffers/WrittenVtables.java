@@ -74,10 +74,9 @@ final class WrittenVtables {
 		long[] vtable = (absent != 0) ? known.vtable(layout, absent) : layout.fullVtable();
 		int at = out.reserve(layout.vtableBytes(), 2, 0);
 		ByteBuffer memory = out.memory();
-		int word = at;
-		for (long each : vtable) {
-			memory.putLong(word, each);
-			word += Long.BYTES;
+		memory.putLong(at, vtable[0]);
+		for (int i = 1; i < vtable.length; i++) {
+			memory.putLong(at + i * Long.BYTES, vtable[i]);
 		}
 		int position = at + out.base();
 		if (known.count < MAX_VARIANTS) {
