@@ -22,8 +22,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * An encoded message: an ordered list of pieces of memory whose concatenation is the
@@ -277,6 +279,19 @@ public final class MessageSegments {
 	 */
 	public void coalesce(int maxSegments, RegisteredMemory memory) {
 		new SegmentCoalescer(this, true).coalesce(maxSegments, memory);
+	}
+
+	/**
+	 * Adds all segments to the gather list of a work request, which reads them until it
+	 * completes; until then they must be kept.
+	 * @param request a Send or Write with room for {@link #segmentCount()} elements
+	 * @param attachment the device that it is posted to
+	 * @throws IllegalStateException if a segment is not in registered memory, see
+	 * {@link #coalesce(int, RegisteredMemory)}
+	 * @throws dev.rdmarpc.verbs.VerbsException if there are too many
+	 */
+	public void addTo(WorkRequest request, MemoryAttachment attachment) {
+		this.segments.addTo(request, attachment);
 	}
 
 	/**

@@ -22,7 +22,10 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * The segments of a message, in order.
@@ -281,6 +284,36 @@ final class SegmentList {
 			}
 			skip = 0;
 		}
+	}
+
+	/**
+	 * Adds the segments to a work request.
+	 * @param attachment whose regions to name
+	 * @throws IllegalStateException if one of them is not in registered memory
+	 */
+	void addTo(WorkRequest request, MemoryAttachment attachment) {
+		MemoryRegion ofFrame = null;
+		for (int i = 0; i < this.count; i++) {
+			Object source = this.sources[i];
+			if (source instanceof SegmentList run) {
+				run.addTo(request, attachment);
+				continue;
+			}
+			MemoryRegion region = (source != null) ? region(source, attachment) : ofFrame;
+			if (region == null) {
+				region = region(entry(i), attachment);
+				ofFrame = region;
+			}
+			int offset = (int) (this.extents[i] >>> Integer.SIZE) & Integer.MAX_VALUE;
+			request.addSegment(region, offset, (int) this.extents[i]);
+		}
+	}
+
+	private static MemoryRegion region(Object source, MemoryAttachment attachment) {
+		if (source instanceof RegisteredBuffer buffer) {
+			return buffer.region(attachment);
+		}
+		throw new IllegalStateException("segment in memory that is not registered (expected: coalesced segments)");
 	}
 
 	/** The memory of a segment. */

@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.SegmentOwner;
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * A finished FlatBuffers message: a list of segments with a reference count. It is born
@@ -157,6 +159,18 @@ public final class GatherMessage implements SegmentOwner {
 	public void addTo(MessageSegments target) {
 		target.keep(retain());
 		target.addAll(this.segments);
+	}
+
+	/**
+	 * Adds its segments to the gather list of a work request. Whoever posts it holds a
+	 * reference until it has completed.
+	 * @param request a Send or Write with room for {@link #segmentCount()} elements
+	 * @param attachment the device that it is posted to
+	 * @throws IllegalStateException if a segment is not in registered memory
+	 */
+	public void addTo(WorkRequest request, MemoryAttachment attachment) {
+		checkAlive();
+		this.segments.addTo(request, attachment);
 	}
 
 	/**

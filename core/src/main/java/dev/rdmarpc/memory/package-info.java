@@ -55,6 +55,30 @@
  * <td>completion of the Send, or the peer's read-done</td>
  * </tr>
  * <tr>
+ * <td>a builder begins a message</td>
+ * <td>builder</td>
+ * <td>builder</td>
+ * <td>abort, close or the next begin, unless it is finished</td>
+ * </tr>
+ * <tr>
+ * <td>a builder finishes a message</td>
+ * <td>builder</td>
+ * <td>caller, one reference</td>
+ * <td>caller; what the message refers to goes with its last reference</td>
+ * </tr>
+ * <tr>
+ * <td>message that is part of others, or of a call</td>
+ * <td>caller and each of them (retained)</td>
+ * <td>each of them</td>
+ * <td>whoever holds the other: its last release, or the end of encoding</td>
+ * </tr>
+ * <tr>
+ * <td>message named in a work request</td>
+ * <td>caller</td>
+ * <td>caller</td>
+ * <td>caller, after completion</td>
+ * </tr>
+ * <tr>
  * <td>receive completion</td>
  * <td>device</td>
  * <td>channel</td>

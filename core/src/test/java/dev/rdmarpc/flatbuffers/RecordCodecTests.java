@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -65,6 +66,28 @@ class RecordCodecTests {
 			assertThat(decoded.viewed().isReadOnly()).isTrue();
 			assertThat(decoded.end()).isEqualTo("end");
 		}
+	}
+
+	@Test
+	void bytesFromTheThresholdOnAreSentFromWhereTheyAre() {
+		MessageFormat<Object> format = new FlatBuffersCodec(new FlatBuffersOptions(100, 64, 16))
+			.result(Messages.method(Envelope.class));
+		byte[] array = new byte[100];
+		ByteBuffer view = ByteBuffer.allocateDirect(300).position(150).limit(250);
+		Envelope large = new Envelope(List.of(new Blobs(array, view, "a"), new Blobs(array, view, "b")));
+		MessageSegments segments = new MessageSegments();
+		format.encode(large, segments);
+		assertThat(segments.segmentCount()).isGreaterThan(8);
+		assertThat(segments.segmentMemory(3)).isSameAs(view).isSameAs(segments.segmentMemory(7));
+		assertThat(segments.segmentOffset(3)).isEqualTo(150);
+		array[7] = 42;
+		for (int i = 1; i < 8; i += 4) {
+			assertThat(segments.segmentMemory(i).get(segments.segmentOffset(i) + 7)).isEqualTo((byte) 42);
+		}
+		Envelope small = new Envelope(List.of(new Blobs(new byte[99], ByteBuffer.allocate(99), "a")));
+		format.encode(small, segments);
+		assertThat(segments.segmentCount()).isOne();
+		segments.clear();
 	}
 
 	@Test
@@ -130,6 +153,10 @@ class RecordCodecTests {
 
 	record Boxes(Boolean z, Byte b, Character c, Short s, Integer i, Long j, Float f, Double d, String text,
 			Primitives nested, Boxes next) {
+
+	}
+
+	record Envelope(List<Blobs> blobs) {
 
 	}
 

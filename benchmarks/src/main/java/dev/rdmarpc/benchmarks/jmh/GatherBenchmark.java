@@ -48,7 +48,8 @@ import dev.rdmarpc.memory.RegisteredMemory;
  * The same messages three ways, ready to be posted: by the stock builder and one copy to
  * the send buffer ({@code *Stock}), by the gather builder ({@code *Gather}) and by the
  * record codec ({@code *Record}), both as segments that the device gathers. The data of
- * entries lies in registered memory.
+ * entries lies in registered memory. {@code *Posted} goes on until a work request names
+ * all of it by regions of the device.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -64,6 +65,8 @@ public class GatherBenchmark {
 	private static final String TEXT = "a string of 27 characters..";
 
 	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+
+	private final PostingDevice device = new PostingDevice(this.memory);
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 
@@ -123,9 +126,11 @@ public class GatherBenchmark {
 	public void close() {
 		this.entries.release();
 		this.builder.close();
+		this.device.release();
 		List.of(this.data1k).forEach(RegisteredBuffer::release);
 		List.of(this.data64k).forEach(RegisteredBuffer::release);
 		this.memory.close();
+		this.device.close();
 	}
 
 	/** Five scalars and a string. */
@@ -134,9 +139,27 @@ public class GatherBenchmark {
 		return this.stock.small(1, 2, 3, (short) 4, true, TEXT);
 	}
 
+	/** Five scalars and a string, named in a work request. */
+	@Benchmark
+	public int smallStockPosted() {
+		return this.device.post(this.stock.small(1, 2, 3, (short) 4, true, TEXT));
+	}
+
 	/** Five scalars and a string. */
 	@Benchmark
 	public int smallGather() {
+		small();
+		return finish();
+	}
+
+	/** Five scalars and a string, named in a work request. */
+	@Benchmark
+	public int smallGatherPosted() {
+		small();
+		return this.device.post(this.builder.finish());
+	}
+
+	private void small() {
 		this.builder.begin(SmallTable.TYPE)
 			.put(SmallTable.A, 1)
 			.put(SmallTable.B, 2L)
@@ -144,7 +167,6 @@ public class GatherBenchmark {
 			.put(SmallTable.D, (short) 4)
 			.put(SmallTable.E, true)
 			.put(SmallTable.TEXT, TEXT);
-		return finish();
 	}
 
 	/** Five scalars and a string. */
@@ -157,6 +179,19 @@ public class GatherBenchmark {
 	@Benchmark
 	public int entries1kStock() {
 		return this.stock.append(this.data1k);
+	}
+
+	/** 16 entries of 1 KiB, named in a work request. */
+	@Benchmark
+	public int entries1kStockPosted() {
+		return this.device.post(this.stock.append(this.data1k));
+	}
+
+	/** 16 entries of 1 KiB, named in a work request. */
+	@Benchmark
+	public int entries1kGatherPosted() {
+		append(this.data1k);
+		return this.device.post(this.builder.finish());
 	}
 
 	/** 16 entries of 1 KiB. */
