@@ -76,8 +76,8 @@ public class AllocatorBenchmark {
 	@State(Scope.Benchmark)
 	public static class Common {
 
-		/** Where memory comes from. */
-		@Param
+		/** Where memory comes from; MALLOC must be asked for. */
+		@Param({ "REGISTERED", "REGISTERED_UNCACHED", "NETTY", "NETTY_UNCACHED", "REGISTER_EACH" })
 		public AllocatorKind allocator = AllocatorKind.REGISTERED;
 
 		private BenchmarkMemory memory = BenchmarkMemory.NONE;

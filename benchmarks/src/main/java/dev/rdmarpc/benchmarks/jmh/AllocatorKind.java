@@ -64,6 +64,14 @@ public enum AllocatorKind {
 		}
 	},
 
+	/** The C library's; only on Java 22 and later. */
+	MALLOC {
+		@Override
+		BenchmarkMemory open() {
+			return new CMemory();
+		}
+	},
+
 	/** Direct buffers that are allocated and registered each time. */
 	REGISTER_EACH {
 		@Override
