@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc.peer;
 
+import java.lang.reflect.Array;
+import java.lang.reflect.RecordComponent;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
@@ -37,6 +39,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +102,30 @@ public record AllTypes(boolean flag, byte tiny, char letter, short small, int wh
 		byte[] bytes = new byte[random.nextInt(4) * random.nextInt(20_000)];
 		random.nextBytes(bytes);
 		return bytes;
+	}
+
+	/** The values in a form that has an equality, unlike arrays. */
+	List<Object> comparable() {
+		List<Object> values = new ArrayList<>();
+		for (RecordComponent component : AllTypes.class.getRecordComponents()) {
+			try {
+				values.add(comparable(component.getAccessor().invoke(this)));
+			}
+			catch (ReflectiveOperationException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+		return values;
+	}
+
+	private static @Nullable Object comparable(@Nullable Object value) {
+		if (value instanceof AllTypes nested) {
+			return nested.comparable();
+		}
+		if (value == null || !value.getClass().isArray()) {
+			return value;
+		}
+		return IntStream.range(0, Array.getLength(value)).mapToObj((index) -> Array.get(value, index)).toList();
 	}
 
 	/** A record in a list. */
