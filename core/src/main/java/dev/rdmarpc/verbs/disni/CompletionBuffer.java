@@ -86,6 +86,22 @@ final class CompletionBuffer {
 		this.count = kept;
 	}
 
+	/**
+	 * Moves the records of a queue pair to the end of another buffer, in their order.
+	 * @return whether there were any
+	 */
+	boolean moveTo(CompletionBuffer other, QueuePair queuePair) {
+		int before = this.count;
+		for (int i = 0; i < before; i++) {
+			WorkCompletion record = this.ring[(this.head + i) % this.ring.length];
+			if (record.queuePair() == queuePair) {
+				copy(record, other.append());
+			}
+		}
+		remove(queuePair);
+		return this.count < before;
+	}
+
 	/** Forgets everything. */
 	void clear() {
 		this.count = 0;

@@ -27,6 +27,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkCompletion;
@@ -64,6 +65,12 @@ final class DisniCompletionQueue implements CompletionQueue {
 	private final Queue<Announcement> announcements = new ConcurrentLinkedQueue<>();
 
 	private final CompletionBuffer buffer = new CompletionBuffer();
+
+	/**
+	 * What came before the connection manager said that the connection is established: a
+	 * fast peer's first message may. Its receiver could not answer yet.
+	 */
+	private final CompletionBuffer early = new CompletionBuffer();
 
 	private final CompletionSignal signal;
 
@@ -126,6 +133,17 @@ final class DisniCompletionQueue implements CompletionQueue {
 		this.undelivered.remove(queuePair);
 		this.ended.remove(queuePair);
 		this.buffer.remove(queuePair);
+		this.early.remove(queuePair);
+	}
+
+	/**
+	 * Has the next polls report what came while a queue pair was being connected; the
+	 * caller holds the lock.
+	 */
+	void releaseEarly(DisniQueuePair queuePair) {
+		if (!this.early.isEmpty() && this.early.moveTo(this.buffer, queuePair)) {
+			this.signal.fire();
+		}
 	}
 
 	/** Expects completions under a number; the caller holds the lock. */
@@ -164,8 +182,14 @@ final class DisniCompletionQueue implements CompletionQueue {
 	/** Reports one completion; the caller holds the lock. */
 	void report(long id, WorkStatus status, WorkOpcode opcode, long bytes, int invalidatedKey,
 			DisniQueuePair queuePair) {
-		WorkCompletion record = (this.filled < this.target.length) ? this.target[this.filled++] : this.buffer.append();
-		record.set(id, status, opcode, bytes, invalidatedKey, queuePair);
+		next(queuePair).set(id, status, opcode, bytes, invalidatedKey, queuePair);
+	}
+
+	private WorkCompletion next(DisniQueuePair queuePair) {
+		if (queuePair.state() == QueuePairState.CONNECTING) {
+			return this.early.append();
+		}
+		return (this.filled < this.target.length) ? this.target[this.filled++] : this.buffer.append();
 	}
 
 	@Override
@@ -296,6 +320,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 			this.undelivered.clear();
 			this.ended.clear();
 			this.buffer.clear();
+			this.early.clear();
 		}
 		finally {
 			unlock();

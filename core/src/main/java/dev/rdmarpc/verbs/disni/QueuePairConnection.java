@@ -181,6 +181,7 @@ final class QueuePairConnection implements IdHandler {
 			if (this.queuePair.state() == QueuePairState.CONNECTING) {
 				this.queuePair.state(QueuePairState.INITIALIZED);
 			}
+			this.queuePair.completionQueue().releaseEarly(this.queuePair);
 			ConnectionVerbs.AdapterQueuePair left = this.orphan;
 			this.orphan = null;
 			return left;
@@ -207,6 +208,7 @@ final class QueuePairConnection implements IdHandler {
 			this.ended = whenEnded;
 			thread().handle(newId, this);
 			this.queuePair.state(QueuePairState.READY_TO_SEND);
+			this.queuePair.completionQueue().releaseEarly(this.queuePair);
 			return true;
 		}
 		finally {
@@ -292,6 +294,7 @@ final class QueuePairConnection implements IdHandler {
 
 	/** The queue pair goes to error; the caller holds the lock. */
 	void failed(QueuePairFault cause) {
+		this.queuePair.completionQueue().releaseEarly(this.queuePair);
 		Runnable attempt = this.attemptAbandoned;
 		if (attempt != null) {
 			this.attemptAbandoned = null;

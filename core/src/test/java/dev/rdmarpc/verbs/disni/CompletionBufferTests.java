@@ -80,4 +80,20 @@ class CompletionBufferTests {
 		assertThat(takeAll()).hasSize(34).allMatch((id) -> id % 3 == 0);
 	}
 
+	@Test
+	void whatCameEarlyFollowsInItsOrderWhenItMay() {
+		CompletionBuffer early = new CompletionBuffer();
+		append(1000, this.other);
+		for (long id = 0; id < 100; id++) {
+			QueuePair queuePair = (id % 3 == 0) ? this.one : this.other;
+			early.append().set(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, id, 0, queuePair);
+		}
+		assertThat(early.moveTo(this.buffer, this.one)).isTrue();
+		assertThat(early.moveTo(this.buffer, this.one)).isFalse();
+		assertThat(takeAll()).hasSize(35).startsWith(1000L, 0L, 3L, 6L).endsWith(96L, 99L);
+		assertThat(early.moveTo(this.buffer, this.other)).isTrue();
+		assertThat(takeAll()).hasSize(66).startsWith(1L, 2L, 4L);
+		assertThat(early.isEmpty()).isTrue();
+	}
+
 }
