@@ -39,6 +39,11 @@ final class ConnectionThread {
 
 	private static final Logger logger = LoggerFactory.getLogger(ConnectionThread.class);
 
+	/**
+	 * An iWARP adapter may want to see an attempt time out before it lets go of an id.
+	 */
+	private static final long PATIENCE_MILLIS = TimeUnit.SECONDS.toMillis(40);
+
 	private final ConnectionVerbs verbs;
 
 	private final Thread thread;
@@ -197,7 +202,7 @@ final class ConnectionThread {
 		boolean interrupted = false;
 		while (this.thread.isAlive()) {
 			try {
-				this.thread.join(TimeUnit.SECONDS.toMillis(10));
+				this.thread.join(PATIENCE_MILLIS);
 				break;
 			}
 			catch (InterruptedException ex) {

@@ -54,7 +54,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	private final AdapterCompletionQueue adapterQueue;
 
-	private final QueuePairTable connected = new QueuePairTable();
+	private final QueuePairTable<DisniQueuePair> connected = new QueuePairTable<>();
 
 	private final Set<DisniQueuePair> queuePairs = new HashSet<>();
 

@@ -24,14 +24,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Guarded by the lock of the completion queue.
+ *
+ * @param <T> the kind of queue pair
  */
-final class QueuePairTable {
+final class QueuePairTable<T> {
 
 	private static final int INITIAL_CAPACITY = 16;
 
 	private int[] numbers = new int[INITIAL_CAPACITY];
 
-	private @Nullable DisniQueuePair[] queuePairs = new @Nullable DisniQueuePair[INITIAL_CAPACITY];
+	private @Nullable Object[] queuePairs = new @Nullable Object[INITIAL_CAPACITY];
 
 	private int count;
 
@@ -41,21 +43,26 @@ final class QueuePairTable {
 	}
 
 	/** Finds a queue pair. */
-	@Nullable DisniQueuePair get(int number) {
+	@SuppressWarnings("unchecked") // only put() adds
+	@Nullable T get(int number) {
 		int mask = this.numbers.length - 1;
 		for (int at = hash(number) & mask;; at = (at + 1) & mask) {
-			DisniQueuePair found = this.queuePairs[at];
+			Object found = this.queuePairs[at];
 			if (found == null || this.numbers[at] == number) {
-				return found;
+				return (T) found;
 			}
 		}
 	}
 
 	/** Adds or replaces a queue pair. */
-	void put(int number, DisniQueuePair queuePair) {
+	void put(int number, T queuePair) {
 		if (2 * (this.count + 1) > this.numbers.length) {
-			rebuild(2 * this.numbers.length, 0, null);
+			rebuild(2 * this.numbers.length, null);
 		}
+		set(number, queuePair);
+	}
+
+	private void set(int number, Object queuePair) {
 		int mask = this.numbers.length - 1;
 		int at = hash(number) & mask;
 		while (this.queuePairs[at] != null && this.numbers[at] != number) {
@@ -67,22 +74,22 @@ final class QueuePairTable {
 	}
 
 	/** Removes a queue pair, unless its number is another's by now. */
-	void remove(int number, DisniQueuePair queuePair) {
+	void remove(int number, T queuePair) {
 		if (get(number) == queuePair) {
-			rebuild(this.numbers.length, number, queuePair);
+			rebuild(this.numbers.length, number);
 		}
 	}
 
-	private void rebuild(int capacity, int withoutNumber, @Nullable DisniQueuePair without) {
+	private void rebuild(int capacity, @Nullable Integer without) {
 		int[] oldNumbers = this.numbers;
-		@Nullable DisniQueuePair[] old = this.queuePairs;
+		@Nullable Object[] old = this.queuePairs;
 		this.numbers = new int[capacity];
-		this.queuePairs = new @Nullable DisniQueuePair[capacity];
+		this.queuePairs = new @Nullable Object[capacity];
 		this.count = 0;
 		for (int i = 0; i < old.length; i++) {
-			DisniQueuePair queuePair = old[i];
-			if (queuePair != null && (queuePair != without || oldNumbers[i] != withoutNumber)) {
-				put(oldNumbers[i], queuePair);
+			Object queuePair = old[i];
+			if (queuePair != null && (without == null || oldNumbers[i] != without)) {
+				set(oldNumbers[i], queuePair);
 			}
 		}
 	}
