@@ -98,7 +98,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	private void onCancel(int requestId) {
 		this.assembler.cancel(requestId);
-		this.transfers.cancel(requestId);
+		this.channel.rendezvous().withdraw(requestId, this.loop.nowNanos());
 		this.handler.onCancel(this.channel, requestId);
 	}
 

@@ -176,6 +176,33 @@ class MaliciousReaderTests {
 	}
 
 	@Test
+	void readingAfterTheCallWasCancelledIsRefusedSoon() {
+		Window window = window(0);
+		this.reader.control(FrameType.CANCEL, 0);
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		WorkStatus status;
+		do {
+			assertThat(System.nanoTime() - deadline).as("revoked in time").isNegative();
+			status = this.reader.read(window.address(), window.key(), 1);
+		}
+		while (status == WorkStatus.SUCCESS);
+		assertThat(status).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+		assertThat(this.reader.broughtNothing(1)).isTrue();
+	}
+
+	@Test
+	void readingOnAnotherConnectionAfterTheFirstHasEndedIsRefused() {
+		Window window = window(0);
+		this.reader.close();
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		while (!this.loop.channels().isEmpty()) {
+			assertThat(System.nanoTime() - deadline).as("channel closed in time").isNegative();
+		}
+		this.reader = new RawReader(this.device, this.listener.localAddress());
+		refused(window.address(), window.key(), 1);
+	}
+
+	@Test
 	void windowsThatDoNotExistEndTheConnection() {
 		this.reader.describe(0, MESSAGE_BYTES, 4711, 4711, MESSAGE_BYTES);
 		assertThat(this.reader.nextOrNull()).isNull();
