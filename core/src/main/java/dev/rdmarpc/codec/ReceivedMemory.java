@@ -44,6 +44,8 @@ public final class ReceivedMemory {
 
 	private @Nullable RegisteredBuffer buffer;
 
+	private long sharedBytes;
+
 	private ReceivedMemory(boolean lent) {
 		this.lent = lent;
 	}
@@ -76,6 +78,12 @@ public final class ReceivedMemory {
 	 */
 	public void begin(RegisteredBuffer received) {
 		this.buffer = received;
+		this.sharedBytes = 0;
+	}
+
+	/** How many bytes of the message its values refer to where they are. */
+	public long sharedBytes() {
+		return this.sharedBytes;
 	}
 
 	/**
@@ -100,6 +108,7 @@ public final class ReceivedMemory {
 		if (current == null) {
 			throw new IllegalStateException("the message was not received in registered memory");
 		}
+		this.sharedBytes += lengthBytes;
 		return current.slice(index, lengthBytes);
 	}
 
@@ -121,7 +130,10 @@ public final class ReceivedMemory {
 	 */
 	public ByteBuffer view(ByteBuffer message, int index, int lengthBytes) {
 		ByteBuffer view = message.slice(index, lengthBytes);
-		if (!this.lent) {
+		if (this.lent) {
+			this.sharedBytes += lengthBytes;
+		}
+		else {
 			view = ByteBuffer.allocate(lengthBytes).put(view).flip();
 		}
 		return view.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.ReceivedMemory;
@@ -110,6 +112,7 @@ final class BlockingCall implements PendingCall {
 		try {
 			ReceivedMemory received = Replies.received();
 			this.result = Replies.decode(method(), reply, received);
+			Objects.requireNonNull(this.loop).metrics().decoded(reply.messageBytes(), received.sharedBytes());
 			ReceivedMemory parts = Replies.takeParts(received);
 			if (parts != null) {
 				parts.handOver();

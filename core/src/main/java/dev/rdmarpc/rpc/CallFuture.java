@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -76,6 +77,10 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 		Object value;
 		try {
 			value = Replies.decode(this.method, reply, received);
+			Objects.requireNonNull(this.channel)
+				.loop()
+				.metrics()
+				.decoded(reply.messageBytes(), received.sharedBytes());
 		}
 		catch (RpcException ex) {
 			fail(ex);

@@ -185,7 +185,10 @@ final class ServerCall implements Runnable, RpcContext {
 		@Nullable Object[] arguments;
 		try {
 			this.received.begin(required(this.message));
-			arguments = exported.descriptor().arguments().decode(required(this.view), this.received);
+			java.nio.ByteBuffer encoded = required(this.view);
+			int messageBytes = encoded.remaining();
+			arguments = exported.descriptor().arguments().decode(encoded, this.received);
+			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());
 		}
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());

@@ -51,6 +51,8 @@ final class Exposure {
 
 	private int heldCount;
 
+	private int copiedBytes;
+
 	private Exposure() {
 	}
 
@@ -77,10 +79,10 @@ final class Exposure {
 		if (message.segmentCount() > WindowListFlyweight.MAX_WINDOWS) {
 			message.coalesce(WindowListFlyweight.MAX_WINDOWS);
 		}
-		int copiedBytes = copiedBytes(message);
+		this.copiedBytes = copiedBytes(message);
 		ByteBuffer copy = null;
-		if (copiedBytes > 0) {
-			RegisteredBuffer claimed = memory.apply(copiedBytes);
+		if (this.copiedBytes > 0) {
+			RegisteredBuffer claimed = memory.apply(this.copiedBytes);
 			this.held[this.heldCount++] = claimed;
 			copy = claimed.buffer().clear();
 		}
@@ -124,6 +126,11 @@ final class Exposure {
 			bytes += (message.segmentBuffer(i) == null) ? message.segmentLength(i) : 0;
 		}
 		return bytes;
+	}
+
+	/** How much of the message was copied together. */
+	int copiedBytes() {
+		return this.copiedBytes;
 	}
 
 	/** The number of windows. */

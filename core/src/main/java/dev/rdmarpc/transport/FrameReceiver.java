@@ -219,6 +219,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			return;
 		}
 		IncomingMessage message = assembly.message(target);
+		this.loop.metrics().copied(message.messageBytes());
 		deliver(message, assembly.isRequest());
 		if (!message.release()) {
 			target.release();

@@ -45,6 +45,8 @@ public final class LoopMetrics {
 
 	private static final VarHandle CREDIT_FRAMES = handle("creditFrames");
 
+	private static final VarHandle COPIED_BYTES = handle("copiedBytes");
+
 	private long completions;
 
 	private long polls;
@@ -74,6 +76,9 @@ public final class LoopMetrics {
 	private volatile long receiveMemoryBytes;
 
 	private volatile long receivesReplaced;
+
+	@SuppressWarnings("unused") // through COPIED_BYTES
+	private long copiedBytes;
 
 	LoopMetrics() {
 	}
@@ -126,6 +131,22 @@ public final class LoopMetrics {
 		this.receivesReplaced = pool.replaced();
 	}
 
+	/** Any thread. */
+	void copied(long bytes) {
+		if (bytes > 0) {
+			COPIED_BYTES.getAndAdd(this, bytes);
+		}
+	}
+
+	/**
+	 * What was decoded from a message without being a view of it. Any thread.
+	 * @param messageBytes length of the message
+	 * @param sharedBytes how much of it the values refer to where it is
+	 */
+	public void decoded(int messageBytes, long sharedBytes) {
+		copied(messageBytes - sharedBytes);
+	}
+
 	/** Work completions taken. */
 	public long completions() {
 		return (long) COMPLETIONS.getOpaque(this);
@@ -154,6 +175,15 @@ public final class LoopMetrics {
 	/** Frame bytes received. */
 	public long receivedBytes() {
 		return (long) RECEIVED_BYTES.getOpaque(this);
+	}
+
+	/**
+	 * Message bytes copied above the provider: to frames or to memory that the peer
+	 * reads, from frames to the whole, and from the received memory to Java objects. What
+	 * a codec writes first is not copied.
+	 */
+	public long copiedBytes() {
+		return (long) COPIED_BYTES.getOpaque(this);
 	}
 
 	/** Message bytes fetched by Reads from the peers' memory. */

@@ -50,6 +50,7 @@ final class OutgoingMessagePool {
 				exposure);
 		OutgoingMessage request = take();
 		request.prepareRequest(channel, buffer, call, head, deadlineNanos, deadlineMicros, metadata, message, exposure);
+		count(message, exposure);
 		return request;
 	}
 
@@ -59,7 +60,12 @@ final class OutgoingMessagePool {
 		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
 		OutgoingMessage reply = take();
 		reply.prepareReply(channel, buffer, requestId, status, message, exposure);
+		count(message, exposure);
 		return reply;
+	}
+
+	private void count(MessageSegments message, @Nullable Exposure exposure) {
+		this.loop.metrics().copied((exposure != null) ? exposure.copiedBytes() : message.totalBytes());
 	}
 
 	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */

@@ -131,6 +131,15 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.device;
 	}
 
+	/**
+	 * Message bytes copied from memory to memory, here and in the provider, by the loops
+	 * that are running; see {@link LoopMetrics#copiedBytes()} and
+	 * {@link VerbsDevice#copiedBytes()}.
+	 */
+	public long copiedBytes() {
+		return this.device.copiedBytes() + this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
+	}
+
 	/** The registered memory that messages live in. */
 	public RegisteredMemory memory() {
 		return this.memory;

@@ -71,7 +71,7 @@ final class RpcFixture implements AutoCloseable {
 	private RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
 			TransportOptions serverSide, TransportOptions clientSide, long serverBytes) {
 		this.serverMemory = memory(serverBytes);
-		this.clientMemory = memory(64L << 20);
+		this.clientMemory = memory(Math.max(64L << 20, serverBytes));
 		this.serverTransport = RdmaTransport.open(onProvider(serverSide), this.serverMemory);
 		this.clientTransport = RdmaTransport.open(onProvider(clientSide), this.clientMemory);
 		this.server = startServer(serverOptions.apply(serverOptions(0)));

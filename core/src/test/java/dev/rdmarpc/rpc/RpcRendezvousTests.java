@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
@@ -59,6 +60,24 @@ class RpcRendezvousTests {
 			}
 			long read = fixture.serverTransport.loops().stream().mapToLong((loop) -> loop.metrics().readBytes()).sum();
 			assertThat(read).isGreaterThan(LARGE);
+		}
+	}
+
+	/** With the memory of {@link MemoryOptions#DEFAULTS}. */
+	@Test
+	void sixtyFourMebibytesNeedNothingButTheLimitsRaised() {
+		int limit = 65 << 20;
+		try (RpcFixture fixture = new RpcFixture(
+				(options) -> options.withChannel(options.channel().withLimits(limit, 4096)),
+				(options) -> options.withChannel(options.channel().withLimits(limit, 4096)),
+				MemoryOptions.DEFAULTS.maxBytes())) {
+			byte[] sent = new byte[64 << 20];
+			for (int at = 0; at < sent.length; at += 4096) {
+				sent[at] = (byte) this.random.nextInt();
+			}
+			assertThat(fixture.echo.bytes(sent)).isEqualTo(sent);
+			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.bytes(new byte[limit]));
+			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 		}
 	}
 

@@ -111,7 +111,7 @@ final class ForkedProcess implements AutoCloseable {
 	/** What the process has used so far. */
 	ProcessUsage usage() {
 		String[] words = ask(20, "usage").split(" ", -1);
-		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]));
+		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}
 
 	private String await(long timeoutSeconds) {

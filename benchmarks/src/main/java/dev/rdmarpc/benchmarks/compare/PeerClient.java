@@ -36,4 +36,12 @@ public interface PeerClient extends Closeable {
 	 */
 	long run(long durationNanos, LatencyRecorder latencies) throws Exception;
 
+	/**
+	 * Bytes of messages that the framework has copied from memory to memory so far in
+	 * this process, {@link ProcessUsage#UNKNOWN} unless it counts them.
+	 */
+	default long copiedBytes() {
+		return ProcessUsage.UNKNOWN;
+	}
+
 }

@@ -45,7 +45,7 @@ final class PeerPair implements AutoCloseable {
 
 	private int port;
 
-	private ProcessUsage usageAfterSlice = new ProcessUsage(0, 0);
+	private ProcessUsage usageAfterSlice = new ProcessUsage(0, 0, 0);
 
 	private long nanosAfterSlice;
 

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * {@code ok …} or {@code error …}, and ends with its input.
  *
  * <pre>
- * server:  usage                             ok CPU_NANOS ALLOCATED_BYTES
+ * server:  usage                             ok CPU_NANOS ALLOCATED_BYTES COPIED_BYTES
  * client:  usage                             the same
  *          connect PORT MODE PAYLOAD_BYTES   ok
  *          run MILLIS                        ok, see {@link Slice#toLine()}
@@ -54,6 +54,8 @@ public final class PeerProcess {
 
 	private final AtomicHistogram histogram = new AtomicHistogram(LONGEST_LATENCY_NANOS, 3);
 
+	private @Nullable PeerServer server;
+
 	private @Nullable PeerClient client;
 
 	private PeerProcess(Peer peer, PrintStream answers) {
@@ -69,6 +71,7 @@ public final class PeerProcess {
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		if (arguments[0].equals("server")) {
 			try (PeerServer server = process.peer.startServer()) {
+				process.server = server;
 				process.answer("ok " + server.port());
 				process.obey(commands);
 			}
@@ -100,8 +103,8 @@ public final class PeerProcess {
 	private String obey(String[] words) throws Exception {
 		switch (words[0]) {
 			case "usage" -> {
-				ProcessUsage usage = ProcessUsage.now();
-				return usage.cpuNanos() + " " + usage.allocatedBytes();
+				ProcessUsage usage = usage();
+				return usage.cpuNanos() + " " + usage.allocatedBytes() + " " + usage.copiedBytes();
 			}
 			case "connect" -> {
 				Workload workload = new Workload(Mode.valueOf(words[2]), Integer.parseInt(words[3]));
@@ -120,18 +123,27 @@ public final class PeerProcess {
 		}
 	}
 
+	private ProcessUsage usage() {
+		PeerServer serving = this.server;
+		PeerClient connected = this.client;
+		if (serving != null) {
+			return ProcessUsage.now(serving.copiedBytes());
+		}
+		return ProcessUsage.now((connected != null) ? connected.copiedBytes() : ProcessUsage.UNKNOWN);
+	}
+
 	private Slice run(long durationNanos) throws Exception {
 		PeerClient connected = this.client;
 		if (connected == null) {
 			throw new IllegalStateException("not connected");
 		}
 		this.histogram.reset();
-		ProcessUsage before = ProcessUsage.now();
+		ProcessUsage before = usage();
 		long started = System.nanoTime();
 		long calls = connected.run(durationNanos,
 				(nanos) -> this.histogram.recordValue(Math.min(nanos, LONGEST_LATENCY_NANOS)));
 		long elapsed = System.nanoTime() - started;
-		ProcessUsage usage = ProcessUsage.now().since(before);
+		ProcessUsage usage = usage().since(before);
 		return new Slice(calls, elapsed, this.histogram.getValueAtPercentile(50),
 				this.histogram.getValueAtPercentile(99), this.histogram.getValueAtPercentile(99.9), usage);
 	}

@@ -24,4 +24,9 @@ public interface PeerServer extends Closeable {
 	/** The port it listens on. */
 	int port();
 
+	/** As {@link PeerClient#copiedBytes}. */
+	default long copiedBytes() {
+		return ProcessUsage.UNKNOWN;
+	}
+
 }

@@ -37,7 +37,8 @@ public final class Peers {
 	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(true), new GrpcPeer(false),
 			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED));
 
-	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer());
+	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
+			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ));
 
 	private Peers() {
 	}

@@ -33,8 +33,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cpuNanos processor time of all threads, those of the virtual machine included
  * @param allocatedBytes bytes allocated on the heap
+ * @param copiedBytes bytes of messages copied from memory to memory by the framework, or
+ * {@link #UNKNOWN}
  */
-public record ProcessUsage(long cpuNanos, long allocatedBytes) {
+public record ProcessUsage(long cpuNanos, long allocatedBytes, long copiedBytes) {
+
+	/** The number of bytes copied where nobody counts them. */
+	public static final long UNKNOWN = -1;
 
 	private static final OperatingSystemMXBean SYSTEM = (OperatingSystemMXBean) ManagementFactory
 		.getOperatingSystemMXBean();
@@ -52,19 +57,28 @@ public record ProcessUsage(long cpuNanos, long allocatedBytes) {
 		}
 	}
 
-	/** Reads the counters. */
-	public static ProcessUsage now() {
-		return new ProcessUsage(SYSTEM.getProcessCpuTime(), allocated());
+	/**
+	 * Reads the counters.
+	 * @param copiedBytes what the framework has copied so far, or {@link #UNKNOWN}
+	 */
+	public static ProcessUsage now(long copiedBytes) {
+		return new ProcessUsage(SYSTEM.getProcessCpuTime(), allocated(), copiedBytes);
 	}
 
 	/** The difference to an earlier reading. */
 	public ProcessUsage since(ProcessUsage earlier) {
-		return new ProcessUsage(this.cpuNanos - earlier.cpuNanos, this.allocatedBytes - earlier.allocatedBytes);
+		return new ProcessUsage(this.cpuNanos - earlier.cpuNanos, this.allocatedBytes - earlier.allocatedBytes,
+				isKnown(earlier) ? this.copiedBytes - earlier.copiedBytes : UNKNOWN);
 	}
 
 	/** The sum of two differences. */
 	public ProcessUsage plus(ProcessUsage other) {
-		return new ProcessUsage(this.cpuNanos + other.cpuNanos, this.allocatedBytes + other.allocatedBytes);
+		return new ProcessUsage(this.cpuNanos + other.cpuNanos, this.allocatedBytes + other.allocatedBytes,
+				isKnown(other) ? this.copiedBytes + other.copiedBytes : UNKNOWN);
+	}
+
+	private boolean isKnown(ProcessUsage other) {
+		return this.copiedBytes >= 0 && other.copiedBytes >= 0;
 	}
 
 	private static long allocated() {

@@ -27,7 +27,7 @@ import java.util.Locale;
 final class ResultFile {
 
 	static final String HEADER = "peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
-			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,cpu_us_per_call";
+			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call";
 
 	private ResultFile() {
 	}
@@ -38,13 +38,18 @@ final class ResultFile {
 		lines.add(HEADER);
 		for (Row row : rows) {
 			Workload workload = row.workload();
-			lines.add(String.format(Locale.ROOT, "%s,%s,%d,%d,%d,%.2f,%.2f,%.2f,%.1f,%.3f,%.1f,%.3f", row.peer(),
+			lines.add(String.format(Locale.ROOT, "%s,%s,%d,%d,%d,%.2f,%.2f,%.2f,%.1f,%.3f,%.1f,%s,%.3f", row.peer(),
 					workload.mode(), workload.payloadBytes(), workload.connections(), workload.outstanding(),
 					row.p50Micros(), row.p99Micros(), row.p999Micros(), row.callsPerSecond(), row.megabytesPerSecond(),
-					row.allocatedBytesPerCall(), row.cpuMicrosPerCall()));
+					row.allocatedBytesPerCall(), optional(row.copiedBytesPerCall()), row.cpuMicrosPerCall()));
 		}
 		Files.createDirectories(file.toAbsolutePath().getParent());
 		Files.write(file, lines);
+	}
+
+	/** Empty where there is no number. */
+	private static String optional(double value) {
+		return Double.isNaN(value) ? "" : String.format(Locale.ROOT, "%.1f", value);
 	}
 
 }

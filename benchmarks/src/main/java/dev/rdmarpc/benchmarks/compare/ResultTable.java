@@ -43,6 +43,7 @@ final class ResultTable {
 			new Column("calls/s", (row) -> number(row.callsPerSecond())),
 			new Column("MB/s", (row) -> number(row.megabytesPerSecond())),
 			new Column("B/call", (row) -> number(row.allocatedBytesPerCall())),
+			new Column("copied B/call", (row) -> number(row.copiedBytesPerCall())),
 			new Column("CPU us/call", (row) -> number(row.cpuMicrosPerCall())),
 			new Column("spread", (row) -> Math.round(100 * row.spread()) + " %"));
 
@@ -106,6 +107,9 @@ final class ResultTable {
 	}
 
 	private static String number(double value) {
+		if (Double.isNaN(value)) {
+			return "-";
+		}
 		if (value >= 1e6) {
 			return String.format(Locale.ROOT, "%.2f M", value / 1e6);
 		}

@@ -30,11 +30,14 @@ import java.util.function.ToDoubleFunction;
  * @param callsPerSecond answered calls
  * @param megabytesPerSecond payload one way, in units of 1000000 bytes
  * @param allocatedBytesPerCall heap bytes, client and server
+ * @param copiedBytesPerCall bytes of messages copied, client and server; not a number
+ * where nobody counts them
  * @param cpuMicrosPerCall processor time, client and server
  * @param spread how far the slices' rates lie apart, as a part of their median
  */
 record Row(String peer, Workload workload, double p50Micros, double p99Micros, double p999Micros, double callsPerSecond,
-		double megabytesPerSecond, double allocatedBytesPerCall, double cpuMicrosPerCall, double spread) {
+		double megabytesPerSecond, double allocatedBytesPerCall, double copiedBytesPerCall, double cpuMicrosPerCall,
+		double spread) {
 
 	/** Sums up the slices of one peer and workload. */
 	static Row of(String peer, Workload workload, List<Slice> slices) {
@@ -45,7 +48,13 @@ record Row(String peer, Workload workload, double p50Micros, double p99Micros, d
 				median(slices, (slice) -> slice.p99Nanos() / 1e3), median(slices, (slice) -> slice.p999Nanos() / 1e3),
 				rate, rate * workload.payloadBytes() / 1e6,
 				median(slices, (slice) -> (double) slice.usage().allocatedBytes() / slice.calls()),
+				median(slices, Row::copiedBytesPerCall),
 				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), (fastest - slowest) / rate);
+	}
+
+	private static double copiedBytesPerCall(Slice slice) {
+		long bytes = slice.usage().copiedBytes();
+		return (bytes != ProcessUsage.UNKNOWN) ? (double) bytes / slice.calls() : Double.NaN;
 	}
 
 	private static double median(List<Slice> slices, ToDoubleFunction<Slice> value) {

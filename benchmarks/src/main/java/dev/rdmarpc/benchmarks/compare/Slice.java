@@ -44,20 +44,22 @@ public record Slice(long calls, long elapsedNanos, long p50Nanos, long p99Nanos,
 	public String toLine() {
 		return String.join(" ", Long.toString(this.calls), Long.toString(this.elapsedNanos),
 				Long.toString(this.p50Nanos), Long.toString(this.p99Nanos), Long.toString(this.p999Nanos),
-				Long.toString(this.usage.cpuNanos()), Long.toString(this.usage.allocatedBytes()));
+				Long.toString(this.usage.cpuNanos()), Long.toString(this.usage.allocatedBytes()),
+				Long.toString(this.usage.copiedBytes()));
 	}
 
 	/** Reads {@link #toLine()}. */
 	public static Slice parse(String line) {
 		String[] words = line.split(" ", -1);
-		if (words.length != 7) {
-			throw new IllegalArgumentException("slice '" + line + "' (expected: 7 numbers)");
+		if (words.length != 8) {
+			throw new IllegalArgumentException("slice '" + line + "' (expected: 8 numbers)");
 		}
 		long[] values = new long[words.length];
 		for (int i = 0; i < words.length; i++) {
 			values[i] = Long.parseLong(words[i]);
 		}
-		return new Slice(values[0], values[1], values[2], values[3], values[4], new ProcessUsage(values[5], values[6]));
+		return new Slice(values[0], values[1], values[2], values[3], values[4],
+				new ProcessUsage(values[5], values[6], values[7]));
 	}
 
 }

@@ -47,7 +47,7 @@ class CompareTests {
 		List<String> lines = Files.readAllLines(output);
 		assertThat(exit).as("no peer failed").isZero();
 		assertThat(lines.get(0)).isEqualTo("peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
-				+ "calls_per_s,mb_per_s,alloc_bytes_per_call,cpu_us_per_call");
+				+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call");
 		assertThat(lines).hasSize(1 + 4 * Peers.compared().size());
 		Set<String> keys = new HashSet<>();
 		for (String line : lines.subList(1, lines.size())) {
@@ -59,7 +59,7 @@ class CompareTests {
 	}
 
 	private static void assertIsConsistent(String line, String[] fields) {
-		assertThat(fields).as(line).hasSize(12);
+		assertThat(fields).as(line).hasSize(13);
 		double p50 = Double.parseDouble(fields[5]);
 		double p99 = Double.parseDouble(fields[6]);
 		double p999 = Double.parseDouble(fields[7]);
@@ -71,7 +71,24 @@ class CompareTests {
 		double expected = calls * Integer.parseInt(fields[2]) / 1e6;
 		assertThat(megabytes).as(line).isCloseTo(expected, within(0.001 + expected / 100));
 		assertThat(Double.parseDouble(fields[10])).as(line).isNotNegative();
-		assertThat(Double.parseDouble(fields[11])).as(line).isNotNegative();
+		assertCopies(line, fields);
+		assertThat(Double.parseDouble(fields[12])).as(line).isNotNegative();
+	}
+
+	/** An array is copied when it is sent and when it is received, nothing else is. */
+	private static void assertCopies(String line, String[] fields) {
+		if (!fields[0].startsWith("rdma")) {
+			assertThat(fields[11]).as(line).isEmpty();
+		}
+		else if (Integer.parseInt(fields[2]) >= 65536) {
+			double copies = Double.parseDouble(fields[11]) / Integer.parseInt(fields[2]);
+			if (fields[0].equals("rdma-registered")) {
+				assertThat(copies).as(line).isPositive().isLessThan(0.1);
+			}
+			else {
+				assertThat(copies).as(line).isBetween(2.0, 2.5);
+			}
+		}
 	}
 
 	@Test

@@ -68,7 +68,8 @@ class RowTests {
 	}
 
 	private static Slice slice(long calls, long p50Nanos, long p99Nanos) {
-		return new Slice(calls, 1_000_000_000L, p50Nanos, p99Nanos, p99Nanos, new ProcessUsage(500_000_000L, 7000));
+		return new Slice(calls, 1_000_000_000L, p50Nanos, p99Nanos, p99Nanos,
+				new ProcessUsage(500_000_000L, 7000, 140));
 	}
 
 }

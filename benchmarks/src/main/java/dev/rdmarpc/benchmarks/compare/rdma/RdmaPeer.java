@@ -47,8 +47,7 @@ public final class RdmaPeer implements Peer {
 
 	private static final MemoryOptions MEMORY = MemoryOptions.builder().maxBytes(768L << 20).build();
 
-	private static final ChannelOptions CHANNEL = ChannelOptions.DEFAULTS
-		.withLimits(Workload.LARGEST_PAYLOAD_BYTES + 4096, ChannelOptions.DEFAULTS.maxCalls());
+	private static final int LARGEST_MESSAGE_BYTES = Workload.LARGEST_PAYLOAD_BYTES + 4096;
 
 	private final Variant variant;
 
@@ -70,7 +69,7 @@ public final class RdmaPeer implements Peer {
 		Resources resources = Resources.open();
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(CHANNEL))
+			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()))
 			.service(Variant.INLINE.peer, InlinePayloads.class, new Handler())
 			.service(Variant.EXECUTOR.peer, Payloads.class, new Handler())
 			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
@@ -83,8 +82,8 @@ public final class RdmaPeer implements Peer {
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
 		Resources resources = Resources.open();
 		PayloadCalls calls = (this.variant == Variant.REGISTERED)
-				? new RegisteredCalls(this.variant.peer, workload, resources.memory())
-				: new ArrayCalls(this.variant.peer, workload);
+				? new RegisteredCalls(this.variant.service(), workload, resources.memory())
+				: new ArrayCalls(this.variant.service(), workload);
 		if (workload.mode() == Mode.SYNC) {
 			RpcClient client = open(server, resources);
 			return new OwningClient(new BlockingLoop(calls.blocking(client), client::close), calls, resources);
@@ -97,11 +96,16 @@ public final class RdmaPeer implements Peer {
 		return new OwningClient(loop, calls, resources);
 	}
 
-	private static RpcClient open(InetSocketAddress server, Resources resources) {
+	private ChannelOptions channel() {
+		return ChannelOptions.DEFAULTS.withLimits(LARGEST_MESSAGE_BYTES, ChannelOptions.DEFAULTS.maxCalls())
+			.withEagerLimit(this.variant.eagerBytes);
+	}
+
+	private RpcClient open(InetSocketAddress server, Resources resources) {
 		return RpcClient.builder()
 			.transport(resources.transport())
 			.target(server.getHostString(), server.getPort())
-			.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
+			.options(RpcClientOptions.DEFAULTS.withChannel(channel()))
 			.build();
 	}
 
@@ -109,18 +113,32 @@ public final class RdmaPeer implements Peer {
 	public enum Variant {
 
 		/** Arrays; handlers run on the loop that receives the call. */
-		INLINE("rdma"),
+		INLINE("rdma", ChannelOptions.DEFAULT_EAGER_BYTES),
 
 		/** Arrays; handlers run on the server's executor. */
-		EXECUTOR("rdma-executor"),
+		EXECUTOR("rdma-executor", ChannelOptions.DEFAULT_EAGER_BYTES),
 
 		/** Registered memory; handlers run on the loop. */
-		REGISTERED("rdma-registered");
+		REGISTERED("rdma-registered", ChannelOptions.DEFAULT_EAGER_BYTES),
+
+		/** As {@link #INLINE}, and all messages are sent in frames. */
+		EAGER("rdma-eager", LARGEST_MESSAGE_BYTES),
+
+		/** As {@link #INLINE}, and all messages are Read by the receiver. */
+		READ("rdma-read", 0);
 
 		private final String peer;
 
-		Variant(String peer) {
+		private final int eagerBytes;
+
+		Variant(String peer, int eagerBytes) {
 			this.peer = peer;
+			this.eagerBytes = eagerBytes;
+		}
+
+		/** The name under which handlers for such payloads are exported. */
+		private String service() {
+			return (this == EAGER || this == READ) ? INLINE.peer : this.peer;
 		}
 
 	}
@@ -179,6 +197,11 @@ public final class RdmaPeer implements Peer {
 		}
 
 		@Override
+		public long copiedBytes() {
+			return this.resources.transport().copiedBytes();
+		}
+
+		@Override
 		public void close() {
 			this.server.close();
 			this.resources.close();
@@ -191,6 +214,11 @@ public final class RdmaPeer implements Peer {
 		@Override
 		public long run(long durationNanos, LatencyRecorder latencies) throws Exception {
 			return this.client.run(durationNanos, latencies);
+		}
+
+		@Override
+		public long copiedBytes() {
+			return this.resources.transport().copiedBytes();
 		}
 
 		@Override
