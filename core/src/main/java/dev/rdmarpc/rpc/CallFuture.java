@@ -77,10 +77,7 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 		Object value;
 		try {
 			value = Replies.decode(this.method, reply, received);
-			Objects.requireNonNull(this.channel)
-				.loop()
-				.metrics()
-				.decoded(reply.messageBytes(), received.sharedBytes());
+			Objects.requireNonNull(this.channel).loop().metrics().decoded(reply.messageBytes(), received.sharedBytes());
 		}
 		catch (RpcException ex) {
 			fail(ex);

@@ -42,8 +42,8 @@ import java.time.Duration;
 public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
 		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes) {
 
-	/** The eager limit unless set. */
-	public static final int DEFAULT_EAGER_BYTES = 32 * 1024;
+	/** The eager limit unless set: five frames of the default size. */
+	public static final int DEFAULT_EAGER_BYTES = 40 * 1024;
 
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;

@@ -83,7 +83,9 @@ final class Rendezvous {
 		this.transfers.completed(success, bytes, nowNanos);
 	}
 
-	/** The call of both a message from here and one to here was given up, by either side. */
+	/**
+	 * The call of both a message from here and one to here was given up, by either side.
+	 */
 	void withdraw(int requestId, long nowNanos) {
 		this.exposures.withdraw(requestId, nowNanos);
 		this.transfers.cancel(requestId);

@@ -49,7 +49,7 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  */
 @ConfigurationProperties("rdma.rpc")
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
-		@DefaultValue("32KB") DataSize eagerLimit, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
+		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
 		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
 		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Map<String, Client> client) {
 
