@@ -149,7 +149,7 @@ final class ServerSession implements ChannelHandler {
 		this.calls.giveBack(call);
 		if (reply == null) {
 			if (wanted) {
-				channel.close(NO_MEMORY);
+				refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, NO_MEMORY);
 			}
 		}
 		else if (wanted) {

@@ -28,7 +28,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.memory.MemoryAttachment;
-import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -61,7 +60,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final LoopMetrics metrics = new LoopMetrics();
 
-	private final OutgoingMessagePool outgoingMessages = new OutgoingMessagePool(this);
+	private final OutgoingMessagePool outgoingMessages;
 
 	private final List<RpcChannel> channels = new ArrayList<>();
 
@@ -98,6 +97,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.onClose = onClose;
 		this.completions = resources.completionQueue();
 		this.receives = resources.receives();
+		this.outgoingMessages = new OutgoingMessagePool(this, resources.memory());
 		for (int i = 0; i < BATCH; i++) {
 			this.batch[i] = new WorkCompletion();
 		}
@@ -232,6 +232,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			}
 		}
 		this.receives.replenish();
+		this.outgoingMessages.refillReserve();
 		this.resources.memory().trim();
 		this.metrics.receives(this.receives);
 		this.retired.dispose(this.nowNanos, this.closed);
@@ -360,22 +361,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.wake(waiter);
 	}
 
-	/**
-	 * Claims memory for a message, waiting a bounded time unless the current thread
-	 * drives the loop.
-	 * @throws MemoryExhaustedException if there is none
-	 */
-	RegisteredBuffer claim(int bytes) {
-		if (!isDriver()) {
-			return memory().allocate(bytes);
-		}
-		RegisteredBuffer buffer = memory().tryAllocate(bytes);
-		if (buffer == null) {
-			throw new MemoryExhaustedException("no registered memory for " + bytes + " bytes", null);
-		}
-		return buffer;
-	}
-
 	ReceivePool receives() {
 		return this.receives;
 	}
@@ -451,6 +436,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.close(() -> {
 			shutAll();
 			this.retired.dispose(this.nowNanos, this.closed);
+			this.outgoingMessages.close();
 			this.resources.close();
 		});
 		this.onClose.accept(this);

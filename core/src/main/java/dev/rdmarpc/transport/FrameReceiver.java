@@ -138,6 +138,10 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			begin(message, frame, length, request);
 			return false;
 		}
+		if (!this.loop.receives().canReplace()) {
+			onDropped(message, request);
+			return false;
+		}
 		deliver(message, request);
 		return message.release();
 	}

@@ -23,12 +23,15 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ProtectionDomain;
 
 /**
- * Makes outgoing messages: claims memory for them and reuses their objects. Thread-safe:
- * messages are prepared by callers and handlers and given back by the loop.
+ * Makes outgoing messages: claims memory for them and reuses their objects. Thread-safe,
+ * unless said otherwise: messages are prepared by callers and handlers and given back by
+ * the loop.
  */
 final class OutgoingMessagePool {
 
@@ -38,8 +41,38 @@ final class OutgoingMessagePool {
 
 	private final MpmcVarHandleArrayQueue<OutgoingMessage> idle = new MpmcVarHandleArrayQueue<>(CAPACITY);
 
-	OutgoingMessagePool(ChannelLoop loop) {
+	private final MemoryReserve reserve;
+
+	OutgoingMessagePool(ChannelLoop loop, RegisteredMemory memory) {
 		this.loop = loop;
+		this.reserve = new MemoryReserve(memory);
+		this.reserve.refill();
+	}
+
+	/** Fills up the reserve for what must be said; driver. */
+	void refillReserve() {
+		this.reserve.refill();
+	}
+
+	/** Gives the reserve back; driver. */
+	void close() {
+		this.reserve.close();
+	}
+
+	/**
+	 * Claims memory for a message: waits a bounded time, or, where the current thread
+	 * drives the loop, takes little from the reserve.
+	 * @throws MemoryExhaustedException if there is none
+	 */
+	private RegisteredBuffer claim(int bytes) {
+		if (!this.loop.isDriver()) {
+			return this.loop.memory().allocate(bytes);
+		}
+		RegisteredBuffer buffer = this.reserve.claim(bytes);
+		if (buffer == null) {
+			throw new MemoryExhaustedException("no registered memory for " + bytes + " bytes", null);
+		}
+		return buffer;
 	}
 
 	/** See {@link RpcChannel#prepareRequest}. */
@@ -72,7 +105,7 @@ final class OutgoingMessagePool {
 	private @Nullable Exposure expose(RpcChannel channel, MessageSegments message) {
 		ProtectionDomain domain = this.loop.resources().protectionDomain();
 		return (domain != null && channel.rendezvous().isReadByPeer(message.totalBytes()))
-				? Exposure.open(domain, message, this.loop::claim) : null;
+				? Exposure.open(domain, message, this::claim) : null;
 	}
 
 	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message,
@@ -80,10 +113,10 @@ final class OutgoingMessagePool {
 		if (exposure == null) {
 			long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
 					channel.peerFrameBytes());
-			return this.loop.claim((int) Math.min(Integer.MAX_VALUE, bytes));
+			return claim((int) Math.min(Integer.MAX_VALUE, bytes));
 		}
 		try {
-			return this.loop.claim(headerLength + FrameFlyweight.padded(metadataBytes)
+			return claim(headerLength + FrameFlyweight.padded(metadataBytes)
 					+ WindowListFlyweight.length(exposure.windowCount()));
 		}
 		catch (RuntimeException | Error ex) {
@@ -94,7 +127,7 @@ final class OutgoingMessagePool {
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
 	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject) {
-		RegisteredBuffer buffer = this.loop.memory().tryAllocate(FrameFlyweight.HEADER_LENGTH);
+		RegisteredBuffer buffer = this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
 		if (buffer == null) {
 			return null;
 		}

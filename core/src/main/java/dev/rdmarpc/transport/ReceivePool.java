@@ -163,6 +163,14 @@ final class ReceivePool {
 		returnCredit(channel);
 	}
 
+	/**
+	 * Whether the buffer of a receive being looked at can be kept by somebody: there is
+	 * another in its place.
+	 */
+	boolean canReplace() {
+		return this.posted >= this.promised || claim(1);
+	}
+
 	/** Replaces a buffer that somebody has taken. */
 	void replace(RpcChannel channel) {
 		this.replaced++;
