@@ -36,6 +36,7 @@ import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RequestHead;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Makes calls over the queue pairs of a client: encodes, submits, and waits or hands out
@@ -111,8 +112,7 @@ final class ClientCalls {
 		if (own == null) {
 			own = this.options.defaultDeadline();
 		}
-		RpcContext context = RpcContext.current();
-		long inherited = (context != null) ? context.deadlineNanos() : NO_DEADLINE;
+		long inherited = ServerCall.currentDeadlineNanos();
 		if (own.isZero()) {
 			return inherited;
 		}
@@ -300,7 +300,7 @@ final class ClientCalls {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be encoded: " + ex.getMessage(),
 					method.service(), method.name(), ex);
 		}
-		catch (MemoryExhaustedException ex) {
+		catch (MemoryExhaustedException | VerbsException ex) {
 			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(ex.getMessage()), method.service(),
 					method.name(), ex);
 		}

@@ -28,8 +28,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * remains of its deadline.
  *
  * <p>
- * Bound to the handler's thread and valid until the handler has returned and, if it
- * returned a future, until that is complete.
+ * Found in the handler's thread. It may be kept and used in others.
  */
 public interface RpcContext {
 
@@ -59,8 +58,9 @@ public interface RpcContext {
 	/**
 	 * Gives a reference back when the call has ended, however it ends, and its reply
 	 * holds the references it needs: for a result that was allocated for this call, or
-	 * that others may release meanwhile. To be called before the handler's future is
-	 * complete, if it returned one.
+	 * that others may release meanwhile. Any thread; to be called before the handler's
+	 * future is completed by the handler, if it returned one. If the call was cancelled
+	 * meanwhile, the reference is given back at once.
 	 * @param buffer takes ownership of one reference
 	 */
 	void releaseAfterReply(RegisteredBuffer buffer);

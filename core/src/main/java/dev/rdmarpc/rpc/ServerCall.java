@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.net.InetSocketAddress;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
@@ -28,7 +27,6 @@ import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
-import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -48,9 +46,11 @@ import dev.rdmarpc.transport.RpcChannel;
  * sets a volatile flag and interrupts the runner or cancels the handler's future under
  * the object's lock, which {@link #run} takes when it begins and ends, so that no later
  * user of the thread is interrupted. The session drops a call from its table, as driver,
- * before the call is pooled, so a cancellation never meets the next use.
+ * before the call is pooled, so a cancellation never meets the next use. A handler never
+ * sees this object, which it might keep, but a {@link CallContext}, made under the lock
+ * that cancelling takes.
  */
-final class ServerCall implements Runnable, RpcContext {
+final class ServerCall implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
 
@@ -88,12 +88,24 @@ final class ServerCall implements Runnable, RpcContext {
 
 	private @Nullable CompletionStage<?> pending;
 
+	private @Nullable CallContext context;
+
 	ServerCall(ServerCalls calls) {
 		this.calls = calls;
 	}
 
 	static @Nullable RpcContext currentContext() {
-		return CURRENT.get();
+		ServerCall current = CURRENT.get();
+		return (current != null) ? current.context() : null;
+	}
+
+	/**
+	 * When the caller of the call that the current thread serves gives up, or
+	 * {@link Long#MAX_VALUE} for never or no call.
+	 */
+	static long currentDeadlineNanos() {
+		ServerCall current = CURRENT.get();
+		return (current != null) ? current.deadlineNanos : Long.MAX_VALUE;
 	}
 
 	/**
@@ -124,6 +136,16 @@ final class ServerCall implements Runnable, RpcContext {
 		}
 		this.message = request.take();
 		this.view = request.message();
+	}
+
+	/** What the handler, in whose thread this is, may know of the call. */
+	private synchronized CallContext context() {
+		CallContext known = this.context;
+		if (known == null) {
+			known = new CallContext(method(), channel().remoteAddress(), this.deadlineNanos, this.cancelled);
+			this.context = known;
+		}
+		return known;
 	}
 
 	/** Runs the handler and replies, now or when the handler's future is complete. */
@@ -275,6 +297,14 @@ final class ServerCall implements Runnable, RpcContext {
 		catch (IllegalStateException ex) {
 			logger.error("A handler of {} released what it did not hold", method(), ex);
 		}
+		CallContext seen;
+		synchronized (this) {
+			seen = this.context;
+			this.context = null;
+		}
+		if (seen != null) {
+			seen.end();
+		}
 	}
 
 	/** Hands the reply over and lets go of the call; driver. */
@@ -295,6 +325,9 @@ final class ServerCall implements Runnable, RpcContext {
 		this.cancelled = true;
 		synchronized (this) {
 			stage = this.pending;
+			if (this.context != null) {
+				this.context.cancel();
+			}
 			if (this.runner != null && !required(this.method).descriptor().inline()) {
 				this.runner.interrupt();
 			}
@@ -324,34 +357,8 @@ final class ServerCall implements Runnable, RpcContext {
 		return value;
 	}
 
-	@Override
-	public MethodDescriptor method() {
+	private MethodDescriptor method() {
 		return required(this.method).descriptor();
-	}
-
-	@Override
-	public @Nullable InetSocketAddress peer() {
-		return required(this.channel).remoteAddress();
-	}
-
-	@Override
-	public long deadlineNanos() {
-		return this.deadlineNanos;
-	}
-
-	@Override
-	public boolean isCancelled() {
-		return this.cancelled;
-	}
-
-	@Override
-	public void releaseAfterReply(RegisteredBuffer buffer) {
-		this.received.keep(buffer);
-	}
-
-	@Override
-	public void releaseAfterReply(GatherMessage kept) {
-		this.received.keep(kept);
 	}
 
 }

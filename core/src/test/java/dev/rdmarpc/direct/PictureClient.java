@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.direct;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -67,8 +68,10 @@ final class PictureClient {
 		RegisteredBuffer pixels = memory.allocate(length);
 		try {
 			ByteBuffer bytes = pixels.buffer();
-			while (bytes.hasRemaining() && source.read(bytes) >= 0) {
-				// until it is full
+			while (bytes.hasRemaining()) {
+				if (source.read(bytes) < 0) {
+					throw new EOFException("only " + bytes.position() + " of " + length + " bytes");
+				}
 			}
 			pictures.store(name, pixels);
 		}

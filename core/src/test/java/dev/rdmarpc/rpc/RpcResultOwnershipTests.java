@@ -96,6 +96,25 @@ class RpcResultOwnershipTests {
 	}
 
 	@Test
+	void whatAHandlerGivesUpAfterItsCallWasCancelledComesBackAtOnce() {
+		for (int i = 0; i < 20; i++) {
+			this.service.promised = null;
+			CompletableFuture<RegisteredBuffer> call = this.maker.later(LENGTH);
+			RpcFixture.awaitTrue(() -> this.service.promised != null);
+			RpcContext context = this.service.context;
+			CompletableFuture<RegisteredBuffer> promised = this.service.promised;
+			call.cancel(true);
+			RpcFixture.awaitTrue(promised::isCancelled);
+			RpcFixture.awaitTrue(() -> this.service.last.references() == 0);
+			assertThat(context.isCancelled()).isTrue();
+			this.maker.make(1, (byte) 1).release();
+			RegisteredBuffer late = this.fixture.serverMemory.allocate(LENGTH);
+			context.releaseAfterReply(late);
+			assertThat(late.references()).isZero();
+		}
+	}
+
+	@Test
 	void messagesComeBack() {
 		GatherMessage note = this.maker.note("a note");
 		assertThat(note.totalBytes()).isPositive();
@@ -146,6 +165,8 @@ class RpcResultOwnershipTests {
 
 		private volatile CompletableFuture<RegisteredBuffer> promised;
 
+		private volatile RpcContext context;
+
 		MakerService(RegisteredMemory memory) {
 			this.memory = memory;
 		}
@@ -168,7 +189,8 @@ class RpcResultOwnershipTests {
 		@Override
 		public CompletableFuture<RegisteredBuffer> later(int length) {
 			this.last = this.memory.allocate(length);
-			context().releaseAfterReply(this.last);
+			this.context = context();
+			this.context.releaseAfterReply(this.last);
 			CompletableFuture<RegisteredBuffer> result = new CompletableFuture<>();
 			this.promised = result;
 			return result;

@@ -131,6 +131,23 @@ class LargeValuesTests {
 	}
 
 	@Test
+	void thatAreSmallTakeNoMoreThanTheyNeed() {
+		FeatureStore store = (FeatureStore) this.context.getBean("features.featureStore");
+		RegisteredBuffer value = this.memory.allocate(10);
+		try {
+			long before = this.memory.metrics().allocatedBytes();
+			for (int i = 0; i < 1000; i++) {
+				store.putBlob("small " + i, value);
+			}
+			assertThat(this.memory.metrics().allocatedBytes() - before).isLessThan(1000 * 1024);
+			store.getBlob("small 7").orElseThrow().release();
+		}
+		finally {
+			value.release();
+		}
+	}
+
+	@Test
 	void callersInTheProcessOfTheStoreOwnWhatTheyGetToo() {
 		FeatureStore local = (FeatureStore) this.context.getBean("inMemoryFeatureStore");
 		RegisteredBuffer value = this.memory.allocate(100_000);

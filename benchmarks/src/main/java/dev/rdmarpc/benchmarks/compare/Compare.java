@@ -42,7 +42,7 @@ public final class Compare implements Callable<Integer> {
 	@Option(names = "--quick", description = "Shorter and fewer slices: less than three minutes.")
 	private boolean quick;
 
-	@Option(names = "--peers", split = ",", description = "The peers, default: all but verbs.")
+	@Option(names = "--peers", split = ",", description = "The peers, default: all but verbs and floor-placing.")
 	private @Nullable List<String> peers;
 
 	@Option(names = "--modes", split = ",", description = "Of ${COMPLETION-CANDIDATES}, default: all.")

@@ -114,8 +114,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * FlatBuffers codec.
 	 *
-	 * @param gatherThreshold Byte arrays and buffers of at least this size are sent from
-	 * where they are, smaller ones are copied.
+	 * @param gatherThreshold Byte arrays and buffers of at least this size are referenced
+	 * by a message, smaller ones are copied into it.
 	 * @param maxDepth Tables nested in each other at most.
 	 * @param maxAmplification How many bytes a received message may make its reader visit
 	 * per byte of its own.

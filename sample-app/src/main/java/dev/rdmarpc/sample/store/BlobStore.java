@@ -34,11 +34,16 @@ import dev.rdmarpc.rpc.RpcStatus;
 
 /**
  * The large values, each in the registered memory in which it was received, so that it is
- * served without a copy. Together they take at most half of that memory. Thread-safe.
+ * served without a copy. Together they take at most half of that memory. A small value is
+ * copied, because what it was received in is larger. Thread-safe.
  */
 @Component
 @Profile("!client")
 class BlobStore implements MeterBinder, DisposableBean {
+
+	private static final int SMALLEST_KEPT_BYTES = 8 << 10;
+
+	private final RegisteredMemory memory;
 
 	private final long maxBytes;
 
@@ -47,12 +52,13 @@ class BlobStore implements MeterBinder, DisposableBean {
 	private long bytes;
 
 	BlobStore(RegisteredMemory memory) {
+		this.memory = memory;
 		this.maxBytes = memory.options().maxBytes() / 2;
 	}
 
 	/**
 	 * Keeps a value in place of the one there was.
-	 * @param value borrowed; retained as long as it is kept
+	 * @param value borrowed; it, or a copy, is kept
 	 */
 	synchronized void put(String key, RegisteredBuffer value) {
 		RegisteredBuffer replaced = this.blobs.get(key);
@@ -61,11 +67,17 @@ class BlobStore implements MeterBinder, DisposableBean {
 			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,
 					"large values of " + after + " bytes (limit " + this.maxBytes + ")");
 		}
-		this.blobs.put(key, value.retain());
+		this.blobs.put(key, (value.length() < SMALLEST_KEPT_BYTES) ? copyOf(value) : value.retain());
 		this.bytes = after;
 		if (replaced != null) {
 			replaced.release();
 		}
+	}
+
+	private RegisteredBuffer copyOf(RegisteredBuffer value) {
+		RegisteredBuffer copy = this.memory.allocate(value.length());
+		copy.buffer().put(0, value.buffer(), 0, value.length());
+		return copy;
 	}
 
 	/** A reference to a value, owned by the caller, or {@code null}. */
