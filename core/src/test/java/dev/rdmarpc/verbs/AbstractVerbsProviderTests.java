@@ -46,8 +46,16 @@ public abstract class AbstractVerbsProviderTests {
 		return true;
 	}
 
+	/**
+	 * Whether a queue that is to notify of solicited Sends and errors only does so; asked
+	 * when the provider is available.
+	 */
+	protected boolean notifiesOfSolicitedAlone() {
+		return true;
+	}
+
 	private VerbsFixture fixture() {
-		return new VerbsFixture(this::provider, address(), explainsFaults());
+		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone);
 	}
 
 	@Nested

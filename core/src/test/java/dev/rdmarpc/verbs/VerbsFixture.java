@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final boolean explainsFaults;
 
+	private final BooleanSupplier notifiesOfSolicitedAlone;
+
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
@@ -83,10 +86,19 @@ final class VerbsFixture extends ProgressLoop
 
 	private @Nullable TestListener listener;
 
-	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults) {
+	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
+			BooleanSupplier notifiesOfSolicitedAlone) {
+		this.notifiesOfSolicitedAlone = notifiesOfSolicitedAlone;
 		this.providerSupplier = providerSupplier;
 		this.address = address;
 		this.explainsFaults = explainsFaults;
+	}
+
+	/**
+	 * Whether nothing but solicited Sends and errors can be waited for, see the suite.
+	 */
+	boolean notifiesOfSolicitedAlone() {
+		return this.notifiesOfSolicitedAlone.getAsBoolean();
 	}
 
 	/** Whether both sides learn why the peer was refused, see the suite. */

@@ -32,10 +32,12 @@ import dev.rdmarpc.verbs.DeviceLimits;
  * @param maxSharedReceives receives in a shared receive queue, 0 if there is none
  * @param maxSharedSegments scatter/gather elements of a shared receive
  * @param maxMessageBytes payload of a request
+ * @param solicitedEvents whether a completion queue that is to notify of solicited Sends
+ * only does so; the kernel's siw never does
  */
 record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, int maxSegments, int maxReadSegments,
 		int maxCompletions, int maxReadsServed, int maxReadsStarted, int maxSharedReceives, int maxSharedSegments,
-		long maxMessageBytes) {
+		long maxMessageBytes, boolean solicitedEvents) {
 
 	private static final int MOST_SEGMENTS = 32;
 
@@ -55,7 +57,7 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 	AdapterAttributes withoutSharedReceiveQueue() {
 		return new AdapterAttributes(this.iwarp, this.maxQueuePairs, this.maxQueueDepth, this.maxSegments,
 				this.maxReadSegments, this.maxCompletions, this.maxReadsServed, this.maxReadsStarted, 0, 0,
-				this.maxMessageBytes);
+				this.maxMessageBytes, this.solicitedEvents);
 	}
 
 	/** The same in the words of the SPI. */

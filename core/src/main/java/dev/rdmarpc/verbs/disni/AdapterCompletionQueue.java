@@ -44,12 +44,15 @@ final class AdapterCompletionQueue {
 
 	private final CompletionBatch batch;
 
+	private final boolean solicitedEvents;
+
 	private final SVCReqNotify requestAny;
 
 	private final SVCReqNotify requestSolicited;
 
-	private AdapterCompletionQueue(AdapterVerbs verbs, IbvCompChannel channel, IbvCQ queue, CompletionBatch batch)
-			throws IOException {
+	private AdapterCompletionQueue(AdapterVerbs verbs, IbvCompChannel channel, IbvCQ queue, CompletionBatch batch,
+			boolean solicitedEvents) throws IOException {
+		this.solicitedEvents = solicitedEvents;
 		this.verbs = verbs;
 		this.channel = channel;
 		this.queue = queue;
@@ -59,11 +62,13 @@ final class AdapterCompletionQueue {
 	}
 
 	/** Creates a queue with a channel of its own. */
-	static AdapterCompletionQueue create(AdapterVerbs verbs, IbvContext context, int entries) throws IOException {
+	static AdapterCompletionQueue create(AdapterVerbs verbs, Adapter adapter, int entries) throws IOException {
+		IbvContext context = adapter.context();
 		IbvCompChannel channel = context.createCompChannel();
 		try {
 			IbvCQ queue = createQueue(context, channel, entries);
-			return new AdapterCompletionQueue(verbs, channel, queue, CompletionBatch.prepare(queue));
+			return new AdapterCompletionQueue(verbs, channel, queue, CompletionBatch.prepare(queue),
+					adapter.attributes().solicitedEvents());
 		}
 		catch (IOException | RuntimeException ex) {
 			RdmaVerbs.open().destroyCompChannel(channel);
@@ -94,9 +99,11 @@ final class AdapterCompletionQueue {
 		return this.batch;
 	}
 
-	/** Asks for one notification. */
+	/**
+	 * Asks for one notification; of any completion where the adapter cannot be choosy.
+	 */
 	void request(boolean solicitedOnly) throws IOException {
-		(solicitedOnly ? this.requestSolicited : this.requestAny).execute();
+		((solicitedOnly && this.solicitedEvents) ? this.requestSolicited : this.requestAny).execute();
 	}
 
 	/** See {@link AdapterVerbs#awaitCompletion}. */

@@ -145,7 +145,7 @@ final class DisniDevice implements VerbsDevice {
 		checkRange("completion queue capacity", capacity, this.limits.maxCompletionQueueEntries());
 		try {
 			DisniCompletionQueue queue = new DisniCompletionQueue(this,
-					AdapterCompletionQueue.create(this.verbs, this.adapter.context(), capacity * COMPLETION_RESERVE));
+					AdapterCompletionQueue.create(this.verbs, this.adapter, capacity * COMPLETION_RESERVE));
 			this.completionQueues.add(queue);
 			return queue;
 		}

@@ -31,6 +31,8 @@ import com.ibm.disni.verbs.impl.NatObject;
 /** What the provider needs, by this project's native library. */
 final class ExtendedVerbs implements AdapterVerbs {
 
+	private static final int SIW_VENDOR_ID = 0x62_6d_74;
+
 	@Override
 	public List<Adapter> adapters() throws IOException {
 		List<Adapter> active = new ArrayList<>();
@@ -61,7 +63,8 @@ final class ExtendedVerbs implements AdapterVerbs {
 				number(device, NativeLayout.DEVICE_MAX_READ_INITIATOR),
 				shared ? number(device, NativeLayout.DEVICE_MAX_SRQ_WORK) : 0,
 				shared ? number(device, NativeLayout.DEVICE_MAX_SRQ_SGE) : 0,
-				Integer.toUnsignedLong((int) port[NativeLayout.PORT_MAX_MESSAGE_BYTES]));
+				Integer.toUnsignedLong((int) port[NativeLayout.PORT_MAX_MESSAGE_BYTES]),
+				device[NativeLayout.DEVICE_VENDOR_ID] != SIW_VENDOR_ID);
 	}
 
 	private static int number(long[] values, int index) {

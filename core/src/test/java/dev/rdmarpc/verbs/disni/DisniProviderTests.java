@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.verbs.disni;
 
+import java.io.IOException;
 import java.net.InetAddress;
 
 import dev.rdmarpc.TestEnvironment;
@@ -33,6 +34,17 @@ class DisniProviderTests extends AbstractVerbsProviderTests {
 	@Override
 	protected InetAddress address() {
 		return TestEnvironment.address();
+	}
+
+	/** The kernel's siw notifies of every Send or of none. */
+	@Override
+	protected boolean notifiesOfSolicitedAlone() {
+		try {
+			return AdapterLibrary.verbs().adapters().get(0).attributes().solicitedEvents();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/** Adapters say little of what the peer refused, some nothing. */
