@@ -28,6 +28,8 @@ import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Setting connections up, from the side that connects. */
@@ -190,10 +192,11 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		long start = System.nanoTime();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				this.fixture.connectOptions().withTimeout(Duration.ofMillis(150)));
+				this.fixture.connectOptions().withTimeout(TestEnvironment.scaled(Duration.ofMillis(150))));
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		assertThat(this.fixture.awaitFailure(connecting).error()).isEqualTo(VerbsError.TIMED_OUT);
-		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(Duration.ofMillis(140).toNanos());
+		assertThat(System.nanoTime() - start)
+			.isGreaterThanOrEqualTo(TestEnvironment.scaled(Duration.ofMillis(140)).toNanos());
 		assertNotConnected(left);
 		assertThat(request.remoteAddress()).isNotNull();
 		this.fixture.connect().greet();
@@ -203,7 +206,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void acceptingAPeerThatHasGoneFails() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				this.fixture.connectOptions().withTimeout(Duration.ofMillis(50)));
+				this.fixture.connectOptions().withTimeout(TestEnvironment.scaled(Duration.ofMillis(50))));
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		this.fixture.awaitFailure(connecting);
 		VerbsEndpoint right = this.fixture.right().endpoint();

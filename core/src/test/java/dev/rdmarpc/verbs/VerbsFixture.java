@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -55,6 +56,11 @@ final class VerbsFixture extends ProgressLoop
 		implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
 
 	static final String SEED_PROPERTY = "rdmarpc.test.seed";
+
+	/** How long a connection may take to be set up. */
+	private static final long SETUP_NANOS = TestEnvironment
+		.scaled(Duration.ofNanos(ConnectOptions.DEFAULTS.timeoutNanos()))
+		.toNanos();
 
 	private final Supplier<VerbsProvider> providerSupplier;
 
@@ -242,7 +248,9 @@ final class VerbsFixture extends ProgressLoop
 	/** The listener that {@link #connect()} uses. */
 	TestListener listener() {
 		if (this.listener == null) {
-			this.listener = listen(ListenOptions.DEFAULTS);
+			ListenOptions defaults = ListenOptions.DEFAULTS;
+			this.listener = listen(new ListenOptions(defaults.backlog(), defaults.maxPendingHandshakes(),
+					defaults.maxConnections(), SETUP_NANOS));
 		}
 		return this.listener;
 	}
@@ -250,8 +258,7 @@ final class VerbsFixture extends ProgressLoop
 	/** The default options as far as the devices can follow. */
 	ConnectOptions connectOptions() {
 		int depth = Math.min(left().limits().maxReadDepth(), right().limits().maxReadDepth());
-		return new ConnectOptions(new byte[0], Math.min(16, depth), Math.min(16, depth),
-				ConnectOptions.DEFAULTS.timeoutNanos());
+		return new ConnectOptions(new byte[0], Math.min(16, depth), Math.min(16, depth), SETUP_NANOS);
 	}
 
 	ConnectedPair connect() {
