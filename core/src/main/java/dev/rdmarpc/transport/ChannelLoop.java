@@ -155,6 +155,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		if (this.batchCursor == this.batchCount) {
 			this.batchCursor = 0;
 			this.batchCount = this.completions.poll(this.batch);
+			this.retired.polled(this.batchCount < BATCH);
 			if (this.batchCount == 0) {
 				return this.completions.isMoving();
 			}

@@ -21,7 +21,9 @@ import java.util.List;
 
 /**
  * The channels of a loop that are closed but whose device may still use their buffers.
- * They are disposed of when it has flushed them, or after a second.
+ * They are disposed of when it has flushed them and all of that was polled, or after a
+ * second: the receives that a queue pair has taken from the shared queue might be lost
+ * with it.
  *
  * <p>
  * Confined to the loop's driver.
@@ -30,14 +32,26 @@ final class RetiredChannels {
 
 	private static final long PATIENCE_NANOS = 1_000_000_000;
 
-	private final List<RpcChannel> channels = new ArrayList<>();
+	private final List<Retired> channels = new ArrayList<>();
+
+	private long drains;
 
 	void add(RpcChannel channel) {
-		this.channels.add(channel);
+		this.channels.add(new Retired(channel));
 	}
 
 	boolean isEmpty() {
 		return this.channels.isEmpty();
+	}
+
+	/**
+	 * The completion queue was polled.
+	 * @param drained whether that has left nothing in it
+	 */
+	void polled(boolean drained) {
+		if (drained) {
+			this.drains++;
+		}
 	}
 
 	/**
@@ -46,12 +60,34 @@ final class RetiredChannels {
 	 */
 	void dispose(long nowNanos, boolean atOnce) {
 		for (int i = this.channels.size() - 1; i >= 0; i--) {
-			RpcChannel channel = this.channels.get(i);
-			if (atOnce || channel.isQuiet() || nowNanos - channel.closedNanos() > PATIENCE_NANOS) {
+			Retired retired = this.channels.get(i);
+			boolean overdue = nowNanos - retired.channel.closedNanos() > PATIENCE_NANOS;
+			if (retired.isDrained(this.drains) || atOnce || overdue) {
 				this.channels.remove(i);
-				channel.dispose();
+				retired.channel.dispose();
 			}
 		}
+	}
+
+	/** A channel and when its queue pair was first seen to have flushed. */
+	private static final class Retired {
+
+		private final RpcChannel channel;
+
+		private long quietSince = -1;
+
+		Retired(RpcChannel channel) {
+			this.channel = channel;
+		}
+
+		/** Whether the queue was emptied after the last thing that went into it. */
+		boolean isDrained(long drains) {
+			if (this.quietSince < 0 && this.channel.isQuiet()) {
+				this.quietSince = drains;
+			}
+			return this.quietSince >= 0 && drains > this.quietSince;
+		}
+
 	}
 
 }

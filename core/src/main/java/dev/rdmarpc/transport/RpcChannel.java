@@ -27,6 +27,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairListener;
+import dev.rdmarpc.verbs.QueuePairState;
 
 /**
  * One connection that carries calls: a queue pair with handshake, credits, outstanding
@@ -409,9 +410,13 @@ public final class RpcChannel implements QueuePairListener {
 		return this.closedNanos;
 	}
 
-	/** Whether the device has given all posted buffers back. */
+	/**
+	 * Whether the connection is over and the device has given all posted buffers back.
+	 */
 	boolean isQuiet() {
-		return this.outbound.isEmpty() && this.rendezvous.isQuiet();
+		QueuePair pair = this.queuePair;
+		boolean over = pair == null || pair.state() == QueuePairState.ERROR;
+		return over && this.outbound.isEmpty() && this.rendezvous.isQuiet();
 	}
 
 	/** Releases the queue pair and whatever it still held. */

@@ -81,8 +81,15 @@ public interface QueuePair extends AutoCloseable {
 	void disconnect();
 
 	/**
-	 * Ends the connection at once and releases the queue pair; what was posted is not
-	 * reported any more and its memory is free when this returns. Idempotent.
+	 * Ends the connection at once and releases the queue pair; what was posted to it is
+	 * not reported any more and its memory is free when this returns. Idempotent.
+	 *
+	 * <p>
+	 * Receives that it has taken from a shared receive queue and that were not polled
+	 * yet: a device that can still reports them, as completions of this queue pair;
+	 * another loses them, as verbs allow. Who wants all of them back from any device
+	 * closes a queue pair once it was seen in {@link QueuePairState#ERROR} with all its
+	 * Sends and Reads completed, and a later poll has brought less than it had room for.
 	 */
 	@Override
 	void close();

@@ -106,6 +106,10 @@ final class VerbsEndpoint {
 		return this.collector;
 	}
 
+	boolean sharesReceives() {
+		return this.sharedReceives != null;
+	}
+
 	int sendDepth() {
 		return this.sendDepth;
 	}
@@ -215,7 +219,10 @@ final class VerbsEndpoint {
 		this.unaccounted = true;
 	}
 
-	/** Closes the queue pair, after which none of its completions may appear. */
+	/**
+	 * Closes the queue pair, after which none of its completions may appear, but for
+	 * receives of a shared queue.
+	 */
 	void close() {
 		this.queuePair.close();
 		this.unaccounted = true;

@@ -96,13 +96,18 @@ final class CompletionRing {
 		return count;
 	}
 
-	/** Drops the completions of a queue pair that is being closed. */
-	void purge(IwarpQueuePair closed) {
+	/**
+	 * Drops the completions of a queue pair that is being closed.
+	 * @param keepReceives whether to keep those of receives, because they are of a shared
+	 * queue
+	 */
+	void purge(IwarpQueuePair closed, boolean keepReceives) {
 		long to = this.head;
 		for (long from = this.head; from != this.tail; from++) {
 			int source = (int) from & this.mask;
 			IwarpQueuePair queuePair = this.queuePairs[source];
-			if (queuePair == null || queuePair == closed) {
+			boolean kept = queuePair != closed || (keepReceives && this.opcodes[source] == WorkOpcode.RECEIVE);
+			if (queuePair == null || !kept) {
 				this.queuePairs[source] = null;
 				continue;
 			}

@@ -137,6 +137,9 @@ final class ConnectionLifecycle {
 		if (this.state == QueuePairState.ERROR) {
 			all = this.reporter.flush(this.writtenBytes);
 		}
+		else if (this.state == QueuePairState.CLOSED) {
+			all = this.reporter.flushUnfinished();
+		}
 		else if (this.state == QueuePairState.DRAINING && current != null && this.sendQueue.isDrained()
 				&& current.isIdle()) {
 			enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.DISCONNECT, "disconnected by this side"), null,
@@ -163,15 +166,19 @@ final class ConnectionLifecycle {
 		this.state = QueuePairState.ERROR;
 		Connection current = this.connection;
 		if (current != null) {
-			PostedReceive unfinished = current.sends().unfinished();
-			if (unfinished != null) {
-				this.reporter.takeUnfinished(unfinished, (receiveStatus != null) ? receiveStatus : WorkStatus.FLUSHED);
-			}
+			takeUnfinished(current, (receiveStatus != null) ? receiveStatus : WorkStatus.FLUSHED);
 			leaveConnection(current, lastWords);
 			this.reactor.addDisconnected(this.queuePair);
 		}
 		if (!this.reporter.flush(this.writtenBytes)) {
 			this.reactor.addBacklog(this);
+		}
+	}
+
+	private void takeUnfinished(Connection current, WorkStatus status) {
+		PostedReceive unfinished = current.sends().unfinished();
+		if (unfinished != null) {
+			this.reporter.takeUnfinished(unfinished, status);
 		}
 	}
 
@@ -291,7 +298,8 @@ final class ConnectionLifecycle {
 	}
 
 	/**
-	 * Leaves the connection at once and forgets what was posted.
+	 * Leaves the connection at once and forgets what was posted, but for the receives it
+	 * has taken from a shared queue: those are reported, for they are missing there.
 	 * @return false if that was done before
 	 */
 	boolean close() {
@@ -303,10 +311,14 @@ final class ConnectionLifecycle {
 			this.state = QueuePairState.CLOSED;
 			Connection current = this.connection;
 			if (current != null) {
+				takeUnfinished(current, WorkStatus.FLUSHED);
 				leaveConnection(current, NOTHING);
 			}
 			this.reporter.clear();
 			this.queuePair.completionQueue().detach(this.queuePair);
+			if (!this.reporter.flushUnfinished()) {
+				this.reactor.addBacklog(this);
+			}
 			this.reactor.removeDisconnected(this.queuePair);
 			this.listenerCall.awaitEnd(LISTENER_PATIENCE_NANOS);
 			return true;

@@ -228,7 +228,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	/** Detaches a queue pair that is being closed; the caller holds the lock. */
 	void detach(IwarpQueuePair queuePair) {
 		this.queuePairs.remove(queuePair);
-		this.ring.purge(queuePair);
+		this.ring.purge(queuePair, queuePair.sharesReceives());
 	}
 
 	private void checkOpen() {

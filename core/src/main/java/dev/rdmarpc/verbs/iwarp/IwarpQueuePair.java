@@ -147,6 +147,11 @@ final class IwarpQueuePair implements QueuePair {
 		return !this.receivesLimited || this.receivesAllowed.getAndDecrement() > 0;
 	}
 
+	/** Whether it takes its receives from a shared queue. */
+	boolean sharesReceives() {
+		return this.sharedReceives != null;
+	}
+
 	ReceiveSource receiveSource() {
 		RequestRing own = this.receives;
 		if (own == null) {

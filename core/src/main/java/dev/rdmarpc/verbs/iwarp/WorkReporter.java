@@ -78,7 +78,11 @@ final class WorkReporter {
 		return flushReceives() && reportEnded(writtenBytes) && flushSends();
 	}
 
-	private boolean flushReceives() {
+	/**
+	 * Reports the receive of a Send that will never be complete, if there is one; returns
+	 * false if the room did not suffice.
+	 */
+	boolean flushUnfinished() {
 		if (this.unfinishedReceive) {
 			if (!this.completionQueue.hasRoom()) {
 				return false;
@@ -86,6 +90,13 @@ final class WorkReporter {
 			this.unfinishedReceive = false;
 			this.completionQueue.add(this.unfinishedReceiveId, this.unfinishedReceiveStatus, WorkOpcode.RECEIVE, 0, 0,
 					false, this.queuePair);
+		}
+		return true;
+	}
+
+	private boolean flushReceives() {
+		if (!flushUnfinished()) {
+			return false;
 		}
 		RequestRing own = this.receives;
 		while (own != null && !own.isEmpty()) {
@@ -127,11 +138,14 @@ final class WorkReporter {
 				this.queuePair);
 	}
 
-	/** Forgets what is posted without reporting it. */
+	/**
+	 * Forgets what is posted to the queue pair without reporting it; that does not
+	 * include the receive it has taken from a shared queue.
+	 */
 	void clear() {
-		this.unfinishedReceive = false;
 		this.sendQueue.clear();
 		if (this.receives != null) {
+			this.unfinishedReceive = false;
 			this.receives.clear();
 		}
 	}
