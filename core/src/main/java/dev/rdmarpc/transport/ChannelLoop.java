@@ -237,7 +237,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.resources.memory().trim();
 		this.metrics.receives(this.receives);
 		this.retired.dispose(this.nowNanos, this.closed);
-		busy |= !this.retired.isEmpty();
+		busy |= !this.retired.isEmpty() || this.receives.isShort();
 		if (busy) {
 			moveTick(this.nowNanos + BUSY_TICK_NANOS);
 		}

@@ -81,6 +81,9 @@ final class ReceivePool {
 
 	private int promised;
 
+	/** Whether the last attempt to claim memory has failed, until the next tick. */
+	private boolean starved;
+
 	private long posts;
 
 	private long replaced;
@@ -104,7 +107,7 @@ final class ReceivePool {
 			return false;
 		}
 		int before = this.spares.size();
-		if (!claim(this.promised + receives - this.posted)) {
+		if (!claimAnew(this.promised + receives - this.posted)) {
 			release(before);
 			return false;
 		}
@@ -188,12 +191,18 @@ final class ReceivePool {
 		}
 	}
 
-	/** Tries again to replace what could not be replaced before. */
+	/**
+	 * Tries again to replace what could not be replaced before; at every tick.
+	 */
 	void replenish() {
-		if (!this.creditsWithheld.isEmpty()) {
-			refill();
-			payCredits();
-		}
+		this.starved = false;
+		refill();
+		payCredits();
+	}
+
+	/** Whether fewer are posted than promised. */
+	boolean isShort() {
+		return this.posted < this.promised;
 	}
 
 	private void payCredits() {
@@ -218,8 +227,19 @@ final class ReceivePool {
 		}
 	}
 
-	/** Claims memory until there are so many spares; tells whether there are. */
+	/**
+	 * Claims memory until there are so many spares; tells whether there are. Where there
+	 * was none it is not asked for again before the next tick: that would make every
+	 * frame search all of it.
+	 */
 	private boolean claim(int count) {
+		if (!this.starved) {
+			this.starved = !claimAnew(count);
+		}
+		return this.spares.size() >= count;
+	}
+
+	private boolean claimAnew(int count) {
 		while (this.spares.size() < count) {
 			RegisteredBuffer buffer = this.memory.tryAllocate(this.frameBytes);
 			if (buffer == null) {
