@@ -59,10 +59,10 @@ lab_kernel() {
 }
 
 # lab_at_end COMMAND: runs it however the script ends. A terminal and timeout(1) signal a script more than once; the second
-# time must not end the command.
+# time must not end the command. A child that is signalled before it has forgotten the traps of the script must not run it.
 lab_at_end() {
   # shellcheck disable=SC2064 # the command is known now
-  trap "trap '' HUP INT TERM; $1" EXIT
+  trap "if [ \$BASHPID = \$\$ ]; then trap '' HUP INT TERM; $1; fi" EXIT
   trap "trap '' HUP INT TERM; exit 129" HUP
   trap "trap '' HUP INT TERM; exit 130" INT
   trap "trap '' HUP INT TERM; exit 143" TERM

@@ -305,7 +305,7 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 			if (connection.openChannel() != null) {
 				working++;
 			}
-			else if (connection.state() == ConnectionState.CLOSED || !connection.lastFailure().isEmpty()) {
+			else if (hasFailed(connection)) {
 				failed++;
 			}
 		}
@@ -313,6 +313,13 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 			return QueuePairPoolHealth.UP;
 		}
 		return (working > 0) ? QueuePairPoolHealth.DEGRADED : QueuePairPoolHealth.DOWN;
+	}
+
+	/** Of one without an open channel: one that is ready has just lost it. */
+	private static boolean hasFailed(ClientConnection connection) {
+		ConnectionState state = connection.state();
+		return state == ConnectionState.CLOSED || !connection.lastFailure().isEmpty()
+				|| (state == ConnectionState.READY && connection.openChannel() == null);
 	}
 
 	/** Says goodbye on all; outstanding calls are finished. */

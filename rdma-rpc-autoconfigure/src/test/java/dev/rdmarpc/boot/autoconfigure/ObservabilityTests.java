@@ -291,6 +291,9 @@ class ObservabilityTests {
 				List<RpcChannel> accepted = context.getBean(RpcServer.class).channels();
 				accepted.get(1).close("lost by the test");
 				await(() -> pool.open() == 2);
+				assertThat(health(context, "client.greetings").getStatus())
+					.isEqualTo(RdmaClientHealthIndicator.DEGRADED);
+				await(() -> !context.getBean(RdmaClients.class).client("greetings").lastFailure().isEmpty());
 				Health degraded = health(context, "client.greetings");
 				assertThat(degraded.getStatus()).isEqualTo(RdmaClientHealthIndicator.DEGRADED);
 				assertThat(degraded.getDetails()).containsEntry("queuePairs", "2 of 3").containsKey("lastFailure");
