@@ -54,6 +54,8 @@ final class InboundTransfer {
 
 	private boolean cancelled;
 
+	private long waitingSinceNanos;
+
 	/** Copies what it needs of the frame, whose list of windows has been checked. */
 	InboundTransfer(IncomingMessage message, ByteBuffer frame, boolean request) {
 		this.request = request;
@@ -88,6 +90,16 @@ final class InboundTransfer {
 	/** How much memory it takes. */
 	int memoryBytes() {
 		return this.metadata.length + this.head.messageBytes();
+	}
+
+	/** There is no memory for it yet. */
+	void waitsSince(long nowNanos) {
+		this.waitingSinceNanos = nowNanos;
+	}
+
+	/** How long it has waited for memory. */
+	long waitedNanos(long nowNanos) {
+		return nowNanos - this.waitingSinceNanos;
 	}
 
 	/** Takes ownership of the memory to read into. */

@@ -103,6 +103,7 @@ final class InboundTransfers {
 			this.progressNanos = nowNanos;
 		}
 		if (!this.waiting.isEmpty() || !start(transfer)) {
+			transfer.waitsSince(nowNanos);
 			this.waiting.add(transfer);
 		}
 		return true;
@@ -124,7 +125,7 @@ final class InboundTransfers {
 
 	/**
 	 * Tries again to get memory for those that wait for it, in turn. One is given up when
-	 * nothing has moved for as long as an allocation may wait.
+	 * it has waited, and nothing has moved, for as long as an allocation may wait.
 	 */
 	void retry(long nowNanos) {
 		long limit = this.memory.options().allocationTimeout().toNanos();
@@ -133,7 +134,7 @@ final class InboundTransfers {
 				this.waiting.remove();
 				this.progressNanos = nowNanos;
 			}
-			else if (nowNanos - this.progressNanos >= limit) {
+			else if (Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= limit) {
 				this.waiting.remove();
 				this.transfers.remove(first.requestId());
 				this.receiver.onTransferWithoutMemory(first);

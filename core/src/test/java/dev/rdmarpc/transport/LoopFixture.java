@@ -62,12 +62,16 @@ final class LoopFixture implements AutoCloseable {
 	}
 
 	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes) {
+		this(frameBytes, receiveCapacity, memoryBytes, Duration.ZERO);
+	}
+
+	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes, Duration allocationTimeout) {
 		this.memory = RegisteredMemory.create(MemoryOptions.builder()
 			.initialBytes(0)
 			.maxBytes(memoryBytes)
 			.extentBytes(1 << 20)
 			.threadCacheBytes(0)
-			.allocationTimeout(Duration.ZERO)
+			.allocationTimeout(allocationTimeout)
 			.leakDetection(LeakDetection.PARANOID)
 			.build());
 		this.attachment = this.memory.attach(this.hook);

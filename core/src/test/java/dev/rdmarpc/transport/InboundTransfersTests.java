@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Messages to be Read that wait for memory. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class InboundTransfersTests {
+
+	private static final int MESSAGE = 4096;
+
+	private static final long PATIENCE = 100;
+
+	private final List<Integer> refused = new ArrayList<>();
+
+	private final InboundTransfers.Receiver receiver = new InboundTransfers.Receiver() {
+		@Override
+		public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
+			memory.release();
+		}
+
+		@Override
+		public void onTransferWithoutMemory(InboundTransfer transfer) {
+			InboundTransfersTests.this.refused.add(transfer.requestId());
+		}
+
+		@Override
+		public void onTransferAbandoned(InboundTransfer transfer) {
+			// nobody waits for it
+		}
+	};
+
+	@Test
+	void eachWaitsForMemoryAsLongAsAnAllocationMay() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
+			fixture.drive(() -> {
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
+						8);
+				List<RegisteredBuffer> all = new ArrayList<>();
+				RegisteredBuffer next = fixture.memory.tryAllocate(MESSAGE);
+				while (next != null) {
+					all.add(next);
+					next = fixture.memory.tryAllocate(MESSAGE);
+				}
+				begin(transfers, all.get(0), 1, 1000);
+				begin(transfers, all.get(0), 2, 1060);
+				transfers.retry(1099);
+				assertThat(this.refused).isEmpty();
+				transfers.retry(1100);
+				assertThat(this.refused).containsExactly(1);
+				transfers.retry(1159);
+				assertThat(this.refused).containsExactly(1);
+				begin(transfers, all.get(0), 3, 1159);
+				transfers.retry(1160);
+				assertThat(this.refused).containsExactly(1, 2);
+				all.remove(1).release();
+				transfers.retry(1161);
+				assertThat(this.refused).containsExactly(1, 2);
+				assertThat(transfers.canPost()).as("the third has memory").isTrue();
+				transfers.close();
+				transfers.dropPosted();
+				all.forEach(RegisteredBuffer::release);
+			});
+		}
+	}
+
+	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, long nowNanos) {
+		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
+		WindowListFlyweight.putCount(windows, 0, 1);
+		WindowListFlyweight.putWindow(windows, 0, 0, 0x1000, 7, MESSAGE);
+		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, MESSAGE, windows.array()))
+			.order(ByteOrder.LITTLE_ENDIAN);
+		IncomingMessage message = new IncomingMessage();
+		message.wrap(buffer, frame);
+		assertThat(transfers.begin(message, frame, true, nowNanos)).isTrue();
+	}
+
+}
