@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counters of a loop, written by its driver and readable from any thread; a reader may
@@ -44,8 +45,6 @@ public final class LoopMetrics {
 	private static final VarHandle FRAMES_RECEIVED = handle("framesReceived");
 
 	private static final VarHandle CREDIT_FRAMES = handle("creditFrames");
-
-	private static final VarHandle COPIED_BYTES = handle("copiedBytes");
 
 	private long completions;
 
@@ -77,8 +76,7 @@ public final class LoopMetrics {
 
 	private volatile long receivesReplaced;
 
-	@SuppressWarnings("unused") // through COPIED_BYTES
-	private long copiedBytes;
+	private final LongAdder copiedBytes = new LongAdder();
 
 	LoopMetrics() {
 	}
@@ -134,7 +132,7 @@ public final class LoopMetrics {
 	/** Any thread. */
 	void copied(long bytes) {
 		if (bytes > 0) {
-			COPIED_BYTES.getAndAdd(this, bytes);
+			this.copiedBytes.add(bytes);
 		}
 	}
 
@@ -183,7 +181,7 @@ public final class LoopMetrics {
 	 * a codec writes first is not copied.
 	 */
 	public long copiedBytes() {
-		return (long) COPIED_BYTES.getOpaque(this);
+		return this.copiedBytes.sum();
 	}
 
 	/** Message bytes fetched by Reads from the peers' memory. */
