@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.ByteBuffer;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
@@ -70,7 +71,7 @@ final class ServerCall implements Runnable {
 
 	private @Nullable RegisteredBuffer message;
 
-	private java.nio.@Nullable ByteBuffer view;
+	private @Nullable ByteBuffer view;
 
 	private @Nullable CallObservation observation;
 
@@ -207,7 +208,7 @@ final class ServerCall implements Runnable {
 		@Nullable Object[] arguments;
 		try {
 			this.received.begin(required(this.message));
-			java.nio.ByteBuffer encoded = required(this.view);
+			ByteBuffer encoded = required(this.view);
 			int messageBytes = encoded.remaining();
 			arguments = exported.descriptor().arguments().decode(encoded, this.received);
 			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());

@@ -162,17 +162,17 @@ final class LoopDriver {
 	 * drive, the loop's thread is not woken for the call.
 	 */
 	boolean executeAndWait(Runnable task, PendingCall call, long deadlineNanos) {
-		boolean drives = !isDriver() && !VirtualThreads.isCurrentVirtual();
-		if (!drives) {
-			execute(task);
-			return waitFor(call, deadlineNanos);
-		}
-		this.drivingCallers.incrementAndGet();
-		try {
+		if (isDriver() || VirtualThreads.isCurrentVirtual()) {
 			execute(task);
 		}
-		finally {
-			this.drivingCallers.decrementAndGet();
+		else {
+			this.drivingCallers.incrementAndGet();
+			try {
+				execute(task);
+			}
+			finally {
+				this.drivingCallers.decrementAndGet();
+			}
 		}
 		return waitFor(call, deadlineNanos);
 	}
