@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.sample;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.awaitility.Awaitility.await;
 
 /** The load generator as its user sees it. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -41,9 +43,7 @@ class LoadGeneratorTests {
 		try (ConfigurableApplicationContext context = run(
 				Map.of("load.enabled", true, "load.warmup", "100ms", "load.duration", "1500ms", "load.threads", 2,
 						"load.rate", 200, "load.mix.get", 3, "load.mix.put", 1, "load.blob-size", "64KB"))) {
-			while (!output.getOut().contains("#[Mean")) {
-				Thread.onSpinWait();
-			}
+			awaitReport(output);
 			assertThat(output.getOut()).contains("2 threads, 200 calls/s")
 				.contains("calls/s   p50")
 				.containsPattern("(?m)^get +\\d+")
@@ -60,9 +60,7 @@ class LoadGeneratorTests {
 				"load.duration", "1s", "load.threads", 2, "load.mix.get-blob", 2, "load.mix.put-blob", 1,
 				"load.blob-size", "256KB", "rdma.rpc.memory.leak-detection", "paranoid"))) {
 			memory = context.getBean(RegisteredMemory.class);
-			while (!output.getOut().contains("#[Mean")) {
-				Thread.onSpinWait();
-			}
+			awaitReport(output);
 			assertThat(output.getOut()).containsPattern("(?m)^put_blob +[1-9]")
 				.containsPattern("(?m)^get_blob +[1-9]")
 				.containsPattern("large values: [1-9][\\d.,]* MB/s to the store, [1-9][\\d.,]* MB/s from it")
@@ -79,8 +77,13 @@ class LoadGeneratorTests {
 			.withMessage("load.threads = 0 (expected: 1 to 1024)");
 	}
 
+	private static void awaitReport(CapturedOutput output) {
+		await().atMost(Duration.ofMinutes(1)).until(() -> output.getOut().contains("#[Mean"));
+	}
+
 	private static ConfigurableApplicationContext run(Map<String, Object> properties) {
-		List<String> arguments = new ArrayList<>(List.of("--rdma.rpc.server.port=0", "--server.port=0"));
+		List<String> arguments = new ArrayList<>(
+				List.of("--rdma.rpc.server.port=0", "--server.port=0", "--rdma.rpc.client.features.deadline=1m"));
 		properties.forEach((name, value) -> arguments.add("--" + name + "=" + value));
 		return new SpringApplicationBuilder(SampleApplication.class).run(arguments.toArray(String[]::new));
 	}
