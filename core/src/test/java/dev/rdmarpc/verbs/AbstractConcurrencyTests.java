@@ -56,7 +56,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(32, 128));
 		pair.left().collector().handsOff(true);
 		int posters = 3;
-		int each = 4000;
+		int each = TestEnvironment.rounds(4000, 300);
 		GuardedMemory source = this.fixture.left().memory(posters * each * 8);
 		GuardedMemory sink = this.fixture.right().memory(128 * 8);
 		Semaphore receives = new Semaphore(0);
@@ -118,7 +118,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(128, 128));
 		pair.left().collector().handsOff(true);
 		pair.right().collector().handsOff(true);
-		int messages = 12_000;
+		int messages = TestEnvironment.rounds(12_000, 1000);
 		Semaphore credits = new Semaphore(128);
 		AtomicInteger remaining = new AtomicInteger(2 * messages);
 		AtomicIntegerArray completions = new AtomicIntegerArray(2 * messages);
@@ -248,7 +248,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 
 	@Test
 	void closingADeviceUnderLoad() {
-		for (int round = 0; round < 15; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(15, 4); round++) {
 			VerbsSide side = new VerbsSide(this.fixture, "doomed", this.fixture.openDevice());
 			VerbsEndpoint endpoint = side.endpoint();
 			ConnectedPair pair = this.fixture.connect(endpoint, this.fixture.right().endpoint());
@@ -272,7 +272,7 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 	void closingACompletionQueueUnderLoad() {
 		GuardedMemory local = this.fixture.left().memory(100_000);
 		GuardedMemory lent = this.fixture.right().memory(100_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-		for (int round = 0; round < 30; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(30, 6); round++) {
 			ConnectedPair pair = this.fixture.connect();
 			pair.left().collector().handsOff(true);
 			CountingWork work = new CountingWork(pair, local, lent, between(1, 100_000));

@@ -229,7 +229,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 
 	@Test
 	void anAttemptMayBeCancelled() {
-		for (int i = 0; i < 20; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(20, 6); i++) {
 			VerbsEndpoint left = this.fixture.left().endpoint();
 			CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
 					this.fixture.connectOptions());
@@ -335,11 +335,12 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void manyConnectionsAreSetUpAtOnce() {
 		List<VerbsEndpoint> lefts = new ArrayList<>();
 		List<CompletableFuture<ConnectionInfo>> connecting = new ArrayList<>();
-		for (int i = 0; i < 100; i++) {
+		int count = TestEnvironment.rounds(100, 30);
+		for (int i = 0; i < count; i++) {
 			lefts.add(this.fixture.left().endpoint());
 			connecting.add(connecting(lefts.get(i), this.fixture.listener().address(), saying("" + i)));
 		}
-		for (int i = 0; i < 100; i++) {
+		for (int i = 0; i < count; i++) {
 			ConnectionRequest request = this.fixture.listener().awaitRequest();
 			int number = Integer.parseInt(new String(request.privateData(), StandardCharsets.UTF_8));
 			this.fixture

@@ -29,6 +29,8 @@ import javax.management.ObjectName;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Providers, devices, and what closing each object means for those made of it. */
@@ -232,7 +234,7 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect(ends.get(0), ends.get(1)).greet();
 		MessageStream there = new MessageStream(pair, 100_000, 16);
 		MessageStream back = new MessageStream(pair.reversed(), 100_000, 16);
-		for (int i = 0; i < 200; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(200, 40); i++) {
 			there.send(between(8, 100_000), false);
 			back.send(between(8, 100_000), false);
 		}
@@ -245,7 +247,8 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 		this.fixture.connect().greet();
 		int threadsBefore = 0;
 		long filesBefore = 0;
-		for (int round = 0; round < 60; round++) {
+		int rounds = TestEnvironment.rounds(60, 24);
+		for (int round = 0; round < rounds; round++) {
 			VerbsSide side = new VerbsSide(this.fixture, "passing", this.fixture.provider().openDevice(null));
 			for (int i = 0; i < 3; i++) {
 				VerbsEndpoint left = side.endpoint();
@@ -258,7 +261,7 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 				left.collector().close();
 			}
 			side.device().close();
-			if (round == 20) {
+			if (round == rounds / 3) {
 				threadsBefore = Thread.activeCount();
 				filesBefore = openFiles();
 			}

@@ -22,6 +22,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Sends and receives. */
@@ -111,7 +113,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		DeviceLimits limits = this.fixture.left().limits();
 		int most = Math.min(16, Math.min(limits.maxSendSegments(), limits.maxReceiveSegments()));
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withSegments(most));
-		for (int round = 0; round < 200; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(200, 40); round++) {
 			int length = someLength(round);
 			GuardedMemory source = this.fixture.left().memory(length + between(1, 300));
 			GuardedMemory sink = this.fixture.right().memory(length + between(1, 300));
@@ -200,7 +202,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(8, 64));
 		GuardedMemory source = this.fixture.left().memory(640);
 		GuardedMemory sink = this.fixture.right().memory(640);
-		for (int round = 0; round < 50; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(50, 10); round++) {
 			for (int i = 0; i < 8; i++) {
 				pair.right().receive(sink.segment(i * 80, 80));
 			}
@@ -288,7 +290,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect();
 		ByteBuffer memory = ByteBuffer.allocateDirect(100);
 		GuardedMemory sink = this.fixture.left().memory(100);
-		for (int round = 0; round < 300; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(300, 30); round++) {
 			memory.putInt(0, round);
 			MemoryRegion region = this.fixture.right().domain().registerMemory(memory, Set.of(AccessFlag.REMOTE_READ));
 			pair.awaitSuccess(pair.left(), pair.left().read(region.remoteRegion(0, 100), sink.all()));

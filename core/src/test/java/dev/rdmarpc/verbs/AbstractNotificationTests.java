@@ -22,6 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Arming, awaiting and waking completion queues. */
@@ -182,7 +184,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	@Test
 	void armPollAwaitLosesNoEvent() {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(64, 64));
-		int messages = 6000;
+		int messages = TestEnvironment.rounds(6000, 600);
 		CompletionCollector collector = pair.right().collector().handsOff(true);
 		for (int i = 0; i < 32; i++) {
 			pair.right().receive();
@@ -231,7 +233,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	@Test
 	void wakeUpEndsTheCurrentOrTheNextAwait() {
 		CompletionQueue queue = this.fixture.left().collector(4).queue();
-		for (int i = 0; i < 300; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(300, 30); i++) {
 			queue.requestNotification(i % 2 == 0);
 			FutureTask<Boolean> awaiting = this.fixture.inBackground("awaiting", () -> queue.await(NEVER));
 			spin(between(0, 20_000));
@@ -246,7 +248,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 
 	@Test
 	void closingTheQueueEndsAnAwait() {
-		for (int i = 0; i < 100; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(100, 15); i++) {
 			CompletionCollector collector = this.fixture.left().collector(4);
 			FutureTask<Boolean> awaiting = this.fixture.inBackground("awaiting", () -> {
 				assertFails(VerbsError.CLOSED, () -> collector.queue().await(NEVER));
@@ -262,7 +264,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	void interruptingEndsAnAwaitAndHarmsNoConnection() throws Exception {
 		ConnectedPair pair = this.fixture.connect();
 		CompletionCollector collector = pair.right().collector().handsOff(true);
-		for (int i = 0; i < 50; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(50, 10); i++) {
 			FutureTask<Boolean> awaiting = new FutureTask<>(() -> {
 				assertThat(collector.queue().await(NEVER)).isFalse();
 				return Thread.interrupted();

@@ -21,6 +21,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** RDMA Read and RDMA Write. */
@@ -85,7 +87,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(2_000_000);
 		GuardedMemory sink = exposed(2_000_000);
-		for (int round = 0; round < 100; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(100, 20); round++) {
 			int length = (round % 10 == 0) ? between(1_000_000, 2_000_000) : between(1, 20_000);
 			int from = between(0, 2_000_000 - length);
 			long received = pair.right().receive();
@@ -103,7 +105,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 		GuardedMemory source = this.fixture.left().memory(100_000);
 		GuardedMemory there = exposed(100_000);
 		GuardedMemory back = this.fixture.left().memory(100_000);
-		for (int round = 0; round < 50; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(50, 10); round++) {
 			int length = between(1, 100_000);
 			int from = between(0, 100_000 - length);
 			pair.left().write(there.segment(0, length).remote(), source.segment(from, length));
@@ -135,7 +137,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 	void readsScatter() {
 		int most = Math.min(16, this.fixture.left().limits().maxSendSegments());
 		ConnectedPair pair = this.fixture.connect(segments(most));
-		for (int round = 0; round < 200; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(200, 40); round++) {
 			int length = someLength(round);
 			GuardedMemory source = exposed(length + 10);
 			GuardedMemory sink = this.fixture.left().memory(length + between(1, 300));
@@ -153,7 +155,7 @@ abstract class AbstractOneSidedTests extends AbstractVerbsTests {
 	void writesGather() {
 		int most = Math.min(16, this.fixture.left().limits().maxSendSegments());
 		ConnectedPair pair = this.fixture.connect(segments(most));
-		for (int round = 0; round < 200; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(200, 40); round++) {
 			int length = someLength(round);
 			GuardedMemory source = this.fixture.left().memory(length + between(1, 300));
 			GuardedMemory sink = exposed(length + 10);

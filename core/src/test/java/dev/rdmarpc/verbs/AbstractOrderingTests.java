@@ -39,7 +39,7 @@ abstract class AbstractOrderingTests extends AbstractVerbsTests {
 	void manySmallMessagesArriveInPostingOrder() {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(100, 200));
 		MessageStream stream = new MessageStream(pair, 256, 200);
-		for (int i = 0; i < 20_000; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(20_000, 1500); i++) {
 			stream.send(between(8, 256), i % 3 != 0);
 		}
 		stream.finish();
@@ -49,7 +49,7 @@ abstract class AbstractOrderingTests extends AbstractVerbsTests {
 	void messagesOfMixedSizesArriveInPostingOrder() {
 		ConnectedPair pair = this.fixture.connect(EndpointOptions.DEFAULTS.withDepths(16, 16));
 		MessageStream stream = new MessageStream(pair, 1 << 20, 16);
-		for (int i = 0; i < 500; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(500, 60); i++) {
 			stream.send((i % 7 == 0) ? between(100_000, 1 << 20) : between(8, 2000), i % 5 == 0);
 		}
 		stream.finish();
@@ -72,7 +72,7 @@ abstract class AbstractOrderingTests extends AbstractVerbsTests {
 		});
 		ReadStream reads = new ReadStream(pair, 100_000, 8);
 		int writes = 0;
-		for (int i = 0; i < 4000; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(4000, 400); i++) {
 			switch (between(0, 3)) {
 				case 0 -> reads.read(between(0, 100_000));
 				case 1 -> {
@@ -119,7 +119,7 @@ abstract class AbstractOrderingTests extends AbstractVerbsTests {
 		MessageStream back = new MessageStream(pair.reversed(), 100_000, 64);
 		ReadStream readsThere = new ReadStream(pair, 1 << 20, 4);
 		ReadStream readsBack = new ReadStream(pair.reversed(), 1 << 20, 4);
-		for (int i = 0; i < 300; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(300, 40); i++) {
 			there.send(between(8, 100_000), false);
 			back.send(between(8, 100_000), false);
 			if (i % 4 == 0) {

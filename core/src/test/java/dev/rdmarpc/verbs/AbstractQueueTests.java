@@ -21,6 +21,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Depths of queues, and completion queues that several queue pairs share. */
@@ -123,7 +125,7 @@ abstract class AbstractQueueTests extends AbstractVerbsTests {
 					this.fixture.right().endpoint(options.withCollector(rightQueue)));
 			streams.add(new MessageStream(pair, 20_000, 20));
 		}
-		for (int i = 0; i < 6000; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(6000, 600); i++) {
 			streams.get(between(0, 11)).send(between(8, (i % 10 == 0) ? 20_000 : 100), false);
 		}
 		streams.forEach(MessageStream::finish);
@@ -143,9 +145,10 @@ abstract class AbstractQueueTests extends AbstractVerbsTests {
 			.stream()
 			.map((pair) -> new MessageStream(pair, 5000, 32))
 			.toList();
-		for (int i = 0; i < 600; i++) {
+		int messages = TestEnvironment.rounds(600, 120);
+		for (int i = 0; i < messages; i++) {
 			streams.get(between(0, 2)).send(between(8, 5000), false);
-			if (i == 200) {
+			if (i == messages / 3) {
 				pairs.get(0).left().send(this.fixture.left().memory(100).all());
 			}
 		}

@@ -130,7 +130,7 @@ abstract class AbstractReleaseTests extends AbstractVerbsTests {
 		GuardedMemory source = this.fixture.left().memory(300_000);
 		GuardedMemory sink = this.fixture.right().memory(300_000, AccessFlag.REMOTE_WRITE);
 		ByteBuffer nothing = ByteBuffer.allocate(300_000);
-		for (int round = 0; round < 100; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(100, 20); round++) {
 			int length = between(1, (round % 3 == 0) ? 300_000 : 1000);
 			ByteBuffer expected = ByteBuffer.allocate(length).put(source.reset().view(0, length)).flip();
 			long received;

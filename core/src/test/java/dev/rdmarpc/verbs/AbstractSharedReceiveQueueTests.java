@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -89,7 +91,8 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 				}
 			});
 		}
-		for (int sent = 0; sent < 4000; sent++) {
+		int messages = TestEnvironment.rounds(4000, 400);
+		for (int sent = 0; sent < messages; sent++) {
 			int index = between(0, 15);
 			VerbsEndpoint left = pairs.get(index).left();
 			int limit = sent - 63;
@@ -100,7 +103,7 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 			message.putInt(0, index).putInt(4, sentBy[index]++).putInt(8, length);
 			left.send(source.segment(index * SLOT_BYTES, length));
 		}
-		this.fixture.await("all messages", () -> delivered[0] == 4000);
+		this.fixture.await("all messages", () -> delivered[0] == messages);
 		assertThat(deliveredBy).isEqualTo(sentBy);
 		assertThat(receives.queue().posted()).isEqualTo(64);
 	}
@@ -226,7 +229,7 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 		GuardedMemory source = this.fixture.left().memory(longest);
 		CompletionCollector rightQueue = this.fixture.right().collector(64);
 		EndpointOptions options = EndpointOptions.DEFAULTS.withDepths(32, 1).withSegments(2);
-		for (int round = 0; round < 60; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(60, 12); round++) {
 			while (receives.queue().posted() < 32) {
 				receives.receive(sink.all());
 			}
