@@ -43,6 +43,9 @@ public final class TestEnvironment {
 
 	private static final int TIME_SCALE = Integer.getInteger(TIME_SCALE_PROPERTY, 1);
 
+	/** How many times longer than necessary a usual deadline is, at least. */
+	private static final int LAVISHNESS = 5;
+
 	private TestEnvironment() {
 	}
 
@@ -80,6 +83,16 @@ public final class TestEnvironment {
 	/** The time after which something counts as hung. */
 	public static Duration scaled(Duration usual) {
 		return usual.multipliedBy(TIME_SCALE);
+	}
+
+	/**
+	 * The time after which something counts as hung that usually takes a small part of
+	 * what it is given: only as much longer as a slow machine needs, since one hang must
+	 * not use up the time of all tests.
+	 */
+	public static Duration patience(Duration usual) {
+		Duration slow = scaled(usual).dividedBy(LAVISHNESS);
+		return (slow.compareTo(usual) > 0) ? slow : usual;
 	}
 
 	/**

@@ -61,7 +61,7 @@ class RpcCallTests {
 	void futuresCompleteOutOfManyOutstandingCalls() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
 			List<CompletableFuture<String>> futures = new ArrayList<>();
-			for (int i = 0; i < 2000; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(2000, 300); i++) {
 				futures.add(fixture.echo.echoAsync("call " + i));
 			}
 			for (int i = 0; i < futures.size(); i++) {

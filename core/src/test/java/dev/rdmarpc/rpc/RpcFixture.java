@@ -119,7 +119,7 @@ final class RpcFixture implements AutoCloseable {
 	}
 
 	static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TestEnvironment.scaled(Duration.ofSeconds(20)).toNanos();
+		long deadline = System.nanoTime() + TestEnvironment.patience(Duration.ofSeconds(20)).toNanos();
 		while (!condition.getAsBoolean()) {
 			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
 			LockSupport.parkNanos(1_000_000);

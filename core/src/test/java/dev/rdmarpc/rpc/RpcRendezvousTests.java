@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -100,7 +101,7 @@ class RpcRendezvousTests {
 			for (int i = 0; i < 6; i++) {
 				Random own = new Random(i);
 				threads.add(CompletableFuture.runAsync(() -> {
-					for (int call = 0; call < 40; call++) {
+					for (int call = 0; call < TestEnvironment.rounds(40, 12); call++) {
 						byte[] sent = new byte[(own.nextInt(3) == 0) ? own.nextInt(1 << 20) : own.nextInt(2000)];
 						own.nextBytes(sent);
 						assertThat(fixture.echo.bytes(sent)).isEqualTo(sent);
@@ -175,7 +176,7 @@ class RpcRendezvousTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			BytesClient bytes = fixture.client.proxy(Echo.class.getName(), BytesClient.class);
 			CompletableFuture<Void> sentinel = fixture.echo.never();
-			for (int i = 0; i < 60; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(60, 15); i++) {
 				CompletableFuture<byte[]> call = bytes.bytes(new byte[LARGE]);
 				long until = System.nanoTime() + this.random.nextInt(3_000_000);
 				while (System.nanoTime() < until) {
@@ -196,7 +197,7 @@ class RpcRendezvousTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			BytesClient bytes = fixture.client.proxy(Echo.class.getName(), BytesClient.class);
 			CompletableFuture<Void> sentinel = fixture.echo.never();
-			for (int i = 0; i < 40; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(40, 12); i++) {
 				int micros = 100 + this.random.nextInt(3000);
 				try {
 					CallOptions.deadline(Duration.ofNanos(micros * 1000L)).on(fixture.echo).bytes(new byte[LARGE]);

@@ -57,7 +57,7 @@ class RpcRobustnessTests {
 				other.close();
 			}
 			RpcFixture.awaitTrue(() -> fixture.server.channels().size() == 1);
-			for (int i = 0; i < 1500; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(1500, 150); i++) {
 				assertThat(echo.echo("call " + i)).isEqualTo("call " + i);
 			}
 		}
@@ -77,7 +77,7 @@ class RpcRobustnessTests {
 
 	@Test
 	void transportClosedUnderBlockedCallersReleasesThem() throws Exception {
-		for (int round = 0; round < 10; round++) {
+		for (int round = 0; round < TestEnvironment.rounds(10, 3); round++) {
 			try (RpcFixture fixture = new RpcFixture()) {
 				List<CompletableFuture<RpcStatus>> outcomes = new ArrayList<>();
 				Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);

@@ -87,7 +87,7 @@ class RpcViewTests {
 	void whatAHandlerRetainsOutlivesTheCall() {
 		RegisteredBuffer data = data(700);
 		this.store.keep(data);
-		for (int i = 0; i < 2000; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(2000, 200); i++) {
 			assertThat(this.store.size(new Blob("b", data, ByteBuffer.allocate(10)))).isEqualTo(710);
 		}
 		RegisteredBuffer kept = this.service.kept.get(0);
@@ -102,7 +102,7 @@ class RpcViewTests {
 		ByteBuffer plain = ByteBuffer.allocate(600).put(5, (byte) 5);
 		Blob back = this.store.reverse(new Blob("name", data, plain.duplicate()));
 		data.release();
-		for (int i = 0; i < 1000; i++) {
+		for (int i = 0; i < TestEnvironment.rounds(1000, 100); i++) {
 			this.store.size(new Blob("other", null, ByteBuffer.allocate(1000)));
 		}
 		assertThat(back.name()).isEqualTo("eman");

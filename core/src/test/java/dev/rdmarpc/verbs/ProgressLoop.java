@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProgressLoop {
 
 	/** How long anything may take before it counts as hung. */
-	static final Duration DEADLINE = TestEnvironment.scaled(Duration.ofSeconds(30));
+	static final Duration DEADLINE = TestEnvironment.patience(Duration.ofSeconds(30));
 
 	private final Queue<String> violations = new ConcurrentLinkedQueue<>();
 

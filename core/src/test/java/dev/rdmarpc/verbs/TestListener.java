@@ -17,11 +17,15 @@
 package dev.rdmarpc.verbs;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A listener whose requests are answered by the test. */
 final class TestListener implements ConnectionRequestHandler, AutoCloseable {
+
+	private static final long SLICE_MILLIS = 100;
 
 	private final LinkedBlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
 
@@ -51,6 +55,36 @@ final class TestListener implements ConnectionRequestHandler, AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			throw new AssertionError("interrupted", ex);
+		}
+	}
+
+	/** Waits for the request of an attempt, which may fail before there is one. */
+	ConnectionRequest awaitRequest(CompletableFuture<?> attempt) {
+		long start = System.nanoTime();
+		try {
+			while (System.nanoTime() - start < VerbsFixture.DEADLINE.toNanos()) {
+				ConnectionRequest request = this.requests.poll(SLICE_MILLIS, TimeUnit.MILLISECONDS);
+				if (request != null) {
+					return request;
+				}
+				if (attempt.isCompletedExceptionally()) {
+					throw new AssertionError("no connection request, the attempt has failed", failureOf(attempt));
+				}
+			}
+			throw new AssertionError("no connection request within " + VerbsFixture.DEADLINE);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new AssertionError("interrupted", ex);
+		}
+	}
+
+	private static Throwable failureOf(CompletableFuture<?> attempt) throws InterruptedException {
+		try {
+			return new AssertionError("has not failed but brought " + attempt.get());
+		}
+		catch (ExecutionException ex) {
+			return ex.getCause();
 		}
 	}
 

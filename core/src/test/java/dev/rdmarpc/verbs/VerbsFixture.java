@@ -278,7 +278,7 @@ final class VerbsFixture extends ProgressLoop
 		CompletableFuture<ConnectionInfo> connecting = leftEndpoint.side()
 			.device()
 			.connect(leftEndpoint.queuePair(), listener().address(), connectOptions);
-		return accept(listener().awaitRequest(), leftEndpoint, connecting, rightEndpoint, acceptOptions);
+		return accept(listener().awaitRequest(connecting), leftEndpoint, connecting, rightEndpoint, acceptOptions);
 	}
 
 	ConnectedPair accept(ConnectionRequest request, VerbsEndpoint leftEndpoint,
