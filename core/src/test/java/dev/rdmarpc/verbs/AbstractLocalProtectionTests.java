@@ -181,7 +181,7 @@ abstract class AbstractLocalProtectionTests extends AbstractVerbsTests {
 
 	@Test
 	void anInvalidatedRegionIsOfNoMoreUseToItsOwner() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		ConnectedPair pair = this.fixture.connect().greet();
 		GuardedMemory memory = this.fixture.left().memory(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
 		long received = pair.left().receive();

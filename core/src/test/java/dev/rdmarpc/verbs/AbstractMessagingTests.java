@@ -154,7 +154,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	@Test
 	void sendsWithInvalidateOfEverySizeArrive() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		sendEverySize(WorkOpcode.SEND_WITH_INVALIDATE);
 	}
 
@@ -246,7 +246,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	@Test
 	void aSendWithInvalidateRevokesTheRegion() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(77);
 		GuardedMemory sink = this.fixture.right().memory(77);
@@ -272,7 +272,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	@Test
 	void aLargeSendWithInvalidateRevokesTheRegion() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(3_000_001);
 		GuardedMemory sink = this.fixture.right().memory(3_000_001);
@@ -286,7 +286,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 
 	@Test
 	void anInvalidatedRegionMayBeRegisteredAgain() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		ConnectedPair pair = this.fixture.connect();
 		ByteBuffer memory = ByteBuffer.allocateDirect(100);
 		GuardedMemory sink = this.fixture.left().memory(100);

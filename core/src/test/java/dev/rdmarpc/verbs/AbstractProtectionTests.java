@@ -267,7 +267,7 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 
 	@Test
 	void invalidatingWhatIsNotOneOfThePeersRegionsIsRefused() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate());
+		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		GuardedMemory memory = exposed();
 		ProtectionDomain other = this.fixture.right().device().allocateProtectionDomain();
 		GuardedMemory foreign = this.fixture.right().memoryIn(other, LENGTH, AccessFlag.REMOTE_READ);
