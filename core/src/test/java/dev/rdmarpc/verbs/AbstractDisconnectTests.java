@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.verbs;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
@@ -226,13 +227,18 @@ abstract class AbstractDisconnectTests extends AbstractVerbsTests {
 	@Test
 	void aListenerMayCloseItsQueuePair() {
 		AtomicReference<VerbsEndpoint> endpoint = new AtomicReference<>();
-		EndpointOptions options = EndpointOptions.DEFAULTS.withListener((queuePair, fault) -> endpoint.get().close());
+		CompletableFuture<Void> closed = new CompletableFuture<>();
+		EndpointOptions options = EndpointOptions.DEFAULTS.withListener((queuePair, fault) -> {
+			endpoint.get().close();
+			closed.complete(null);
+		});
 		endpoint.set(this.fixture.right().endpoint(options));
 		ConnectedPair pair = this.fixture.connect(this.fixture.left().endpoint(), endpoint.get());
 		pair.right().receive();
 		pair.left().queuePair().disconnect();
 		this.fixture.awaitSettled(pair.left());
-		this.fixture.await("the close", () -> pair.right().state() == QueuePairState.CLOSED);
+		this.fixture.awaitResult(closed);
+		assertThat(pair.right().state()).isEqualTo(QueuePairState.CLOSED);
 		assertThat(pair.right().disconnects()).isOne();
 	}
 
