@@ -78,7 +78,7 @@ final class DisniQueuePair implements QueuePair {
 		this.number = number;
 		AdapterAttributes attributes = domain.device().attributes();
 		this.connection = new QueuePairConnection(this, options, receives, attributes);
-		this.sends = new SendQueue(options.sendQueueDepth(), this.connection.size().sends(),
+		this.sends = new SendQueue(this::ended, options.sendQueueDepth(), this.connection.size().sends(),
 				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
 		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
 		this.announcement = new Announcement(this, completionQueue);
@@ -276,7 +276,7 @@ final class DisniQueuePair implements QueuePair {
 		}
 		else {
 			outcome = status.ofSend();
-			if (this.sends.complete(WorkId.slot(id), outcome, this)) {
+			if (this.sends.complete(WorkId.slot(id), outcome)) {
 				failIfDoomed();
 			}
 		}
@@ -286,6 +286,10 @@ final class DisniQueuePair implements QueuePair {
 		}
 		this.connection.progressed(outcome);
 		this.completionQueue.addEnded(this);
+	}
+
+	private void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes) {
+		this.completionQueue.report(id, status, opcode, bytes, 0, this);
 	}
 
 	/**
@@ -304,7 +308,7 @@ final class DisniQueuePair implements QueuePair {
 	/** Reports what ends without the adapter; the caller holds the lock. */
 	void reportEnded() {
 		if (this.state == QueuePairState.ERROR) {
-			this.sends.reportEnded(this);
+			this.sends.reportEnded();
 			this.receives.reportEnded(this);
 		}
 	}

@@ -47,7 +47,7 @@ final class SendBatch {
 
 	private int segmentCount;
 
-	private SendBatch(PreparedMemory<SVCPostSend> prepared, int maxSegments) {
+	SendBatch(PreparedMemory<SVCPostSend> prepared, int maxSegments) {
 		this.prepared = prepared;
 		this.memory = prepared.memory();
 		this.maxSegments = maxSegments;

@@ -33,8 +33,10 @@ import dev.rdmarpc.verbs.WorkStatus;
  *
  * <p>
  * The adapter reports every request, so what has ended is known exactly, whether or not
- * the user wants to hear of it. A Read that scatters is several requests where the
- * adapter fills one segment per Read.
+ * the user wants to hear of it. Users hear of requests in posting order; the adapter may
+ * tell of a Send before the end of an earlier Read, as siw does, and is heard then, but
+ * keeps the room of the Send until the Read ends. A Read that scatters is several
+ * requests where the adapter fills one segment per Read.
  *
  * <p>
  * Guarded by the lock of the completion queue.
@@ -42,6 +44,8 @@ import dev.rdmarpc.verbs.WorkStatus;
 final class SendQueue {
 
 	private static final int SEND_WITH_INVALIDATE = 9;
+
+	private final Reporter reporter;
 
 	private final int depth;
 
@@ -81,10 +85,12 @@ final class SendQueue {
 
 	/**
 	 * Creates an empty queue.
+	 * @param reporter is told what has ended
 	 * @param adapterDepth requests the adapter takes
 	 * @param inlineBytes how much is copied into the request itself
 	 */
-	SendQueue(int depth, int adapterDepth, boolean oneSegmentPerRead, int inlineBytes) {
+	SendQueue(Reporter reporter, int depth, int adapterDepth, boolean oneSegmentPerRead, int inlineBytes) {
+		this.reporter = reporter;
 		this.depth = depth;
 		this.adapterDepth = adapterDepth;
 		this.oneSegmentPerRead = oneSegmentPerRead;
@@ -261,24 +267,29 @@ final class SendQueue {
 	}
 
 	/**
-	 * Ends the oldest request as the adapter says.
-	 * @return whether it was this request's turn
+	 * Takes what the adapter says of a request, and ends those whose turn it is.
+	 * @return whether any has ended
 	 */
-	boolean complete(int slot, WorkStatus status, DisniQueuePair queuePair) {
-		if (this.atAdapter == 0 || slot != this.head) {
+	boolean complete(int slot, WorkStatus status) {
+		int position = Math.floorMod(slot - this.head, this.depth);
+		if (position >= this.atAdapter || this.verdicts[slot] != null) {
 			return false;
 		}
-		this.atAdapter--;
-		this.requestsAtAdapter -= this.adapterRequests[slot];
-		end(status, queuePair);
-		return true;
+		this.verdicts[slot] = status;
+		boolean any = false;
+		while (this.atAdapter > 0 && this.verdicts[this.head] != null) {
+			this.atAdapter--;
+			this.requestsAtAdapter -= this.adapterRequests[this.head];
+			endFirst();
+			any = true;
+		}
+		return any;
 	}
 
 	/** Reports those whose end is known and whose turn it is. */
-	void reportEnded(DisniQueuePair queuePair) {
+	void reportEnded() {
 		while (hasEnded()) {
-			WorkStatus verdict = this.verdicts[this.head];
-			end((verdict != null) ? verdict : WorkStatus.FLUSHED, queuePair);
+			endFirst();
 		}
 	}
 
@@ -287,13 +298,14 @@ final class SendQueue {
 		return this.atAdapter == 0 && this.count > 0;
 	}
 
-	private void end(WorkStatus status, DisniQueuePair queuePair) {
+	private void endFirst() {
 		int slot = this.head;
+		WorkStatus verdict = this.verdicts[slot];
+		WorkStatus status = (verdict != null) ? verdict : WorkStatus.FLUSHED;
 		this.head = (slot + 1) % this.depth;
 		this.count--;
 		if (this.signaled[slot] || status != WorkStatus.SUCCESS) {
-			queuePair.completionQueue()
-				.report(this.ids[slot], status, this.opcodes[slot], this.bytes[slot], 0, queuePair);
+			this.reporter.ended(this.ids[slot], status, this.opcodes[slot], this.bytes[slot]);
 		}
 	}
 
@@ -305,6 +317,14 @@ final class SendQueue {
 		this.requestsAtAdapter = 0;
 		this.inBatch = 0;
 		Arrays.fill(this.verdicts, null);
+	}
+
+	/** Is told what has ended. */
+	@FunctionalInterface
+	interface Reporter {
+
+		void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes);
+
 	}
 
 }
