@@ -197,6 +197,7 @@ final class InboundTransfers {
 		}
 		else {
 			transfer.cancel();
+			this.ready.remove(transfer);
 		}
 		if (!transfer.isQuiet() || transfer.hasNext()) {
 			return;

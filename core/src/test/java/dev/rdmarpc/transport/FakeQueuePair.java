@@ -44,6 +44,9 @@ final class FakeQueuePair implements QueuePair {
 	/** Receives that the peer may use, from the beginning. */
 	int allowed;
 
+	/** Reads that have not completed. */
+	int reads;
+
 	boolean disconnected;
 
 	boolean closed;
@@ -72,6 +75,12 @@ final class FakeQueuePair implements QueuePair {
 		complete(WorkStatus.SUCCESS);
 	}
 
+	/** Lets the oldest posted Read complete. */
+	void completeRead(WorkStatus status) {
+		this.reads--;
+		this.completions.add((completion) -> completion.set(0, status, WorkOpcode.READ, 0, 0, this));
+	}
+
 	private void complete(WorkStatus status) {
 		this.completions.add((completion) -> completion.set(0, status, WorkOpcode.SEND, 0, 0, this));
 	}
@@ -85,6 +94,10 @@ final class FakeQueuePair implements QueuePair {
 	public PostResult postSend(WorkRequest request) {
 		if (this.incomplete >= this.depth) {
 			return PostResult.QUEUE_FULL;
+		}
+		if (request.opcode() == WorkOpcode.READ) {
+			this.reads++;
+			return PostResult.POSTED;
 		}
 		ByteBuffer frame = ByteBuffer.allocate(request.segmentLength(0)).order(ByteOrder.LITTLE_ENDIAN);
 		frame.put(0, request.segmentRegion(0).memory(), request.segmentOffset(0), request.segmentLength(0));
@@ -114,6 +127,9 @@ final class FakeQueuePair implements QueuePair {
 			this.disconnected = true;
 			for (; this.incomplete > 0; this.incomplete--) {
 				complete(WorkStatus.FLUSHED);
+			}
+			while (this.reads > 0) {
+				completeRead(WorkStatus.FLUSHED);
 			}
 		}
 	}

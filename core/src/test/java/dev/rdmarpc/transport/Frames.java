@@ -78,6 +78,15 @@ public final class Frames {
 		return frame;
 	}
 
+	/** A request whose bytes are to be Read from one window. */
+	public static byte[] describedRequest(int requestId, long methodId, int messageBytes) {
+		byte[] list = new byte[24];
+		ByteBuffer.wrap(list).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 1).putInt(20, messageBytes);
+		byte[] frame = request(0, requestId, methodId, 1, messageBytes, list);
+		frame[1] |= 1;
+		return frame;
+	}
+
 	/** The first frame of a reply. */
 	public static byte[] reply(int credits, int requestId, int status, int messageBytes, byte[] part) {
 		byte[] frame = new byte[24 + part.length];
