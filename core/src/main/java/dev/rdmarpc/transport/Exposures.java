@@ -32,12 +32,17 @@ import java.util.Map;
  */
 final class Exposures {
 
-	/** How long a message stays open whose call was given up. */
-	static final long GRACE_NANOS = 1_000_000_000;
+	/** How long a message stays open at least whose call was given up. */
+	private static final long GRACE_NANOS = 1_000_000_000;
+
+	/** Which part of the limit it stays open if that is longer: for slow networks. */
+	private static final int GRACE_FRACTION = 30;
 
 	private final Map<Integer, OutgoingMessage> open = new HashMap<>();
 
 	private final long limitNanos;
+
+	private final long graceNanos;
 
 	/**
 	 * Creates the collection.
@@ -45,6 +50,7 @@ final class Exposures {
 	 */
 	Exposures(long limitNanos) {
 		this.limitNanos = limitNanos;
+		this.graceNanos = Math.max(GRACE_NANOS, limitNanos / GRACE_FRACTION);
 	}
 
 	/** The frame that describes a message has been posted. */
@@ -68,7 +74,7 @@ final class Exposures {
 	void withdraw(int requestId, long nowNanos) {
 		OutgoingMessage message = this.open.get(requestId);
 		if (message != null) {
-			message.withdrawn(nowNanos + GRACE_NANOS);
+			message.withdrawn(nowNanos + this.graceNanos);
 		}
 	}
 
