@@ -117,7 +117,7 @@ final class AdapterSharedReceives extends SharedReceives {
 					return status;
 				}
 				id = slots().id(slot);
-				outcome = slots().isInvalid(slot) ? OwnReceives.protection(status) : status;
+				outcome = slots().outcome(slot, status, domain()::isRegistered);
 				slots().remove(slot);
 			}
 			finally {

@@ -194,6 +194,11 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		this.receiveQueues.remove(queue);
 	}
 
+	/** Whether a local key is that of one of its regions. */
+	boolean isRegistered(int localKey) {
+		return this.regions.stream().anyMatch((region) -> region.isValid() && region.localKey() == localKey);
+	}
+
 	void removed(DisniMemoryRegion region) {
 		this.regions.remove(region);
 	}

@@ -118,15 +118,9 @@ final class OwnReceives implements ReceiveSource {
 		if (!this.slots.isHandedOver(slot)) {
 			return status;
 		}
-		WorkStatus outcome = this.slots.isInvalid(slot) ? protection(status) : status;
+		WorkStatus outcome = this.slots.outcome(slot, status, queuePair.domain()::isRegistered);
 		end(queuePair, slot, outcome, bytes, invalidatedKey);
 		return outcome;
-	}
-
-	/** Whatever the adapter makes of segments that cannot be used. */
-	static WorkStatus protection(WorkStatus status) {
-		return (status == WorkStatus.SUCCESS || status == WorkStatus.FLUSHED) ? status
-				: WorkStatus.LOCAL_PROTECTION_ERROR;
 	}
 
 	private void end(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes, int invalidatedKey) {

@@ -17,8 +17,10 @@
 package dev.rdmarpc.verbs.disni;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.WorkStatus;
 
 /**
  * Receives that were posted and have not ended, in the order they were posted. Each has a
@@ -119,11 +121,6 @@ final class ReceiveSlots {
 		return this.ids[slot];
 	}
 
-	/** Whether its segments cannot be used. */
-	boolean isInvalid(int slot) {
-		return this.invalid[slot];
-	}
-
 	/** Whether an adapter has it. */
 	boolean isHandedOver(int slot) {
 		return this.handedOver[slot];
@@ -171,6 +168,28 @@ final class ReceiveSlots {
 			int at = slot * this.maxSegments + i;
 			into.add(this.addresses[at], this.lengths[at], this.keys[at]);
 		}
+	}
+
+	/**
+	 * How a receive has ended, if the adapter does not say: when a message takes it and
+	 * the adapter reports no more than that it could not execute the receive, then either
+	 * its memory is not registered any more, or the message is longer than it.
+	 * @param reported what the adapter says
+	 * @param registered whether a local key is that of a region
+	 */
+	WorkStatus outcome(int slot, WorkStatus reported, IntPredicate registered) {
+		if (reported == WorkStatus.SUCCESS || reported == WorkStatus.FLUSHED) {
+			return reported;
+		}
+		if (this.invalid[slot]) {
+			return WorkStatus.LOCAL_PROTECTION_ERROR;
+		}
+		if (reported != WorkStatus.LOCAL_OPERATION_ERROR) {
+			return reported;
+		}
+		int from = slot * this.maxSegments;
+		return Arrays.stream(this.keys, from, from + this.segmentCounts[slot]).allMatch(registered)
+				? WorkStatus.LOCAL_LENGTH_ERROR : WorkStatus.LOCAL_PROTECTION_ERROR;
 	}
 
 	/** Notes that an adapter has, or has no more, a receive. */

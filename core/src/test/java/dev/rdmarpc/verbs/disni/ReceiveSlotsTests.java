@@ -24,6 +24,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -78,8 +79,25 @@ class ReceiveSlotsTests {
 		assertThat(copy.lengthBytes(0)).isEqualTo(4);
 		assertThat(copy.key(0)).isEqualTo(7);
 		assertThat(slots.id(second)).isEqualTo(5);
-		assertThat(slots.isInvalid(first)).isFalse();
-		assertThat(slots.isInvalid(second)).isTrue();
+	}
+
+	@Test
+	void whatAnAdapterLeavesOpenIsTakenFromTheMemory() {
+		ReceiveSlots slots = new ReceiveSlots(3, 2);
+		int good = add(slots, 4);
+		int useless = add(slots, 5);
+		for (WorkStatus told : new WorkStatus[] { WorkStatus.SUCCESS, WorkStatus.FLUSHED }) {
+			assertThat(slots.outcome(good, told, (key) -> false)).isEqualTo(told);
+			assertThat(slots.outcome(useless, told, (key) -> false)).isEqualTo(told);
+		}
+		assertThat(slots.outcome(good, WorkStatus.CONNECTION_LOST, (key) -> false))
+			.isEqualTo(WorkStatus.CONNECTION_LOST);
+		assertThat(slots.outcome(useless, WorkStatus.CONNECTION_LOST, (key) -> true))
+			.isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
+		assertThat(slots.outcome(good, WorkStatus.LOCAL_OPERATION_ERROR, (key) -> key == 7))
+			.isEqualTo(WorkStatus.LOCAL_LENGTH_ERROR);
+		assertThat(slots.outcome(good, WorkStatus.LOCAL_OPERATION_ERROR, (key) -> key != 7))
+			.isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
 	}
 
 	@Test
