@@ -111,7 +111,7 @@ abstract class AbstractPeerTests {
 		TransportOptions transport = new TransportOptions(defaults.provider(), defaults.device(), defaults.polling(),
 				1 << 12, 64, readDepth);
 		Random random = new Random(readDepth);
-		try (PeerFixture fixture = fixture(transport, ChannelOptions.DEFAULTS.withEagerLimit(eagerBytes))) {
+		try (PeerFixture fixture = fixture(transport, PeerSettings.channel().withEagerLimit(eagerBytes))) {
 			for (int size : new int[] { 0, 1, 100, 8000, 8192, 32_768, 32_769, 65_536, 262_145, 1_000_001, LARGE }) {
 				byte[] sent = random(random, size);
 				assertThat(fixture.service.bytes(sent)).as("%d bytes", size).isEqualTo(sent);
@@ -136,7 +136,8 @@ abstract class AbstractPeerTests {
 	void manyCallsAreOutstandingAtOnce() throws Exception {
 		try (PeerFixture fixture = fixture()) {
 			List<CompletableFuture<String>> futures = new ArrayList<>();
-			for (int i = 0; i < 1000; i++) {
+			int calls = TestEnvironment.rounds(1000, 300);
+			for (int i = 0; i < calls; i++) {
 				futures.add(fixture.service.echoAsync("call " + i));
 			}
 			for (int i = 0; i < futures.size(); i++) {
@@ -152,7 +153,7 @@ abstract class AbstractPeerTests {
 			for (int i = 0; i < 6; i++) {
 				Random own = new Random(i);
 				threads.add(CompletableFuture.runAsync(() -> {
-					for (int call = 0; call < 25; call++) {
+					for (int call = 0; call < TestEnvironment.rounds(25, 8); call++) {
 						byte[] sent = random(own, (own.nextInt(3) == 0) ? own.nextInt(1 << 20) : own.nextInt(2000));
 						assertThat(fixture.service.bytes(sent)).isEqualTo(sent);
 						assertThat(fixture.service.echo("call " + call)).isEqualTo("call " + call);
@@ -221,9 +222,10 @@ abstract class AbstractPeerTests {
 		Random random = new Random(7);
 		try (PeerFixture fixture = fixture()) {
 			CompletableFuture<Void> sentinel = fixture.service.never();
-			for (int i = 0; i < 30; i++) {
+			for (int i = 0; i < TestEnvironment.rounds(30, 10); i++) {
 				CompletableFuture<byte[]> call = fixture.service.bytesLater(new byte[LARGE]);
-				long until = System.nanoTime() + random.nextInt(20_000_000);
+				long until = System.nanoTime()
+						+ random.nextInt((int) TestEnvironment.scaled(Duration.ofMillis(20)).toNanos());
 				while (System.nanoTime() < until) {
 					Thread.onSpinWait();
 				}

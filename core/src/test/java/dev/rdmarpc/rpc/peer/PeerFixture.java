@@ -68,8 +68,8 @@ final class PeerFixture implements AutoCloseable {
 		return RpcClient.builder()
 			.transport(this.transport)
 			.target(this.host, this.port)
-			.options(
-					options.apply(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
+			.options(options.apply(RpcClientOptions.DEFAULTS.withChannel(PeerSettings.channel())
+				.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
 			.build();
 	}
 

@@ -53,7 +53,9 @@ public final class PeerServer implements AutoCloseable, ServedPeer.PeerActions {
 	private RpcServer start(InetSocketAddress address) {
 		return RpcServer.builder()
 			.transport(this.transport)
-			.options(RpcServerOptions.DEFAULTS.withAddress(address).withDrainTimeout(Duration.ZERO))
+			.options(RpcServerOptions.DEFAULTS.withAddress(address)
+				.withDrainTimeout(Duration.ZERO)
+				.withChannel(PeerSettings.channel()))
 			.service(PeerService.class, this.service)
 			.build()
 			.start();

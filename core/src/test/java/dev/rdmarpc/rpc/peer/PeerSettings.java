@@ -24,6 +24,7 @@ import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -54,6 +55,11 @@ final class PeerSettings {
 
 	static TransportOptions transport() {
 		return TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider(IwarpProvider.NAME), "");
+	}
+
+	/** The usual options with the patience of the machine. */
+	static ChannelOptions channel() {
+		return ChannelOptions.DEFAULTS.withTimeouts(seconds(5), seconds(10), seconds(30));
 	}
 
 	static RdmaTransport open(TransportOptions options, RegisteredMemory memory) {
