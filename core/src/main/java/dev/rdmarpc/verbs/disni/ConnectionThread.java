@@ -162,15 +162,15 @@ final class ConnectionThread {
 		}
 	}
 
-	/** Runs what is due; returns the time until the next, or -1. */
+	/**
+	 * Runs what is due; returns the time until the next, or -1, or 0 if what was due has
+	 * asked for something.
+	 */
 	private long runDeadlines() {
 		while (true) {
 			Deadline next = this.deadlines.peek();
-			if (next == null) {
-				return -1;
-			}
-			long remaining = next.atNanos() - System.nanoTime();
-			if (remaining > 0 && !next.cancelled) {
+			long remaining = (next != null) ? next.atNanos() - System.nanoTime() : -1;
+			if (next == null || (remaining > 0 && !next.cancelled)) {
 				return this.tasks.isEmpty() ? remaining : 0;
 			}
 			this.deadlines.remove();
