@@ -39,6 +39,8 @@ final class ArchitectureTests {
 
 	private static final String VERBS = "dev.rdmarpc.verbs";
 
+	private static final String SUPPORT = "dev.rdmarpc.verbs.support";
+
 	private static final String IWARP = "dev.rdmarpc.verbs.iwarp..";
 
 	private static final String DISNI = "dev.rdmarpc.verbs.disni..";
@@ -60,22 +62,26 @@ final class ArchitectureTests {
 	@ArchTest
 	static final ArchRule everyClassHasItsPlace = ArchRuleDefinition.classes()
 		.should()
-		.resideInAnyPackage(VERBS, IWARP, DISNI, SHM, MEMORY, SCHEDULING, CODEC, FLATBUFFERS, TRANSPORT, RPC)
+		.resideInAnyPackage(VERBS, SUPPORT, IWARP, DISNI, SHM, MEMORY, SCHEDULING, CODEC, FLATBUFFERS, TRANSPORT, RPC)
 		.because("a package outside the map has no rule that says what it may know");
 
 	@ArchTest
 	static final ArchRule verbsKnowNobody = knowsOnly(VERBS).because("the SPI is what every other part is built on");
 
 	@ArchTest
-	static final ArchRule iwarpKnowsTheVerbs = knowsOnly(IWARP, VERBS)
+	static final ArchRule supportKnowsTheVerbs = knowsOnly(SUPPORT, VERBS)
+		.because("what providers share must suit any of them, so it knows the SPI and none of them");
+
+	@ArchTest
+	static final ArchRule iwarpKnowsTheVerbs = knowsOnly(IWARP, VERBS, SUPPORT)
 		.because("a provider must be replaceable by any other, so it knows the SPI and no sibling");
 
 	@ArchTest
-	static final ArchRule disniKnowsTheVerbs = knowsOnly(DISNI, VERBS)
+	static final ArchRule disniKnowsTheVerbs = knowsOnly(DISNI, VERBS, SUPPORT)
 		.because("a provider must be replaceable by any other, so it knows the SPI and no sibling");
 
 	@ArchTest
-	static final ArchRule sharedMemoryKnowsTheVerbs = knowsOnly(SHM, VERBS)
+	static final ArchRule sharedMemoryKnowsTheVerbs = knowsOnly(SHM, VERBS, SUPPORT)
 		.because("a provider must be replaceable by any other, so it knows the SPI and no sibling");
 
 	@ArchTest

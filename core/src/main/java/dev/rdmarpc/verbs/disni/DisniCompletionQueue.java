@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -33,6 +32,7 @@ import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
  * A completion queue of an adapter, and what its queue pairs report without the adapter.
@@ -62,7 +62,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	private final List<DisniQueuePair> ended = new ArrayList<>();
 
-	private final Queue<Announcement> announcements = new ConcurrentLinkedQueue<>();
+	private final Queue<ListenerCall> listenerCalls = new ConcurrentLinkedQueue<>();
 
 	private final CompletionBuffer buffer = new CompletionBuffer();
 
@@ -100,21 +100,21 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	void unlock() {
 		this.lock.unlock();
-		if (!this.announcements.isEmpty() && !this.lock.isHeldByCurrentThread()) {
-			announce();
+		if (!this.listenerCalls.isEmpty() && !this.lock.isHeldByCurrentThread()) {
+			callListeners();
 		}
 	}
 
-	private void announce() {
-		Announcement announcement = this.announcements.poll();
-		while (announcement != null) {
-			announcement.run();
-			announcement = this.announcements.poll();
+	private void callListeners() {
+		ListenerCall call = this.listenerCalls.poll();
+		while (call != null) {
+			call.make();
+			call = this.listenerCalls.poll();
 		}
 	}
 
-	Condition newCondition() {
-		return this.lock.newCondition();
+	ListenerCall newListenerCall(DisniQueuePair queuePair) {
+		return new ListenerCall(queuePair, this.lock);
 	}
 
 	/** Adds a queue pair; the caller holds the lock. */
@@ -175,8 +175,8 @@ final class DisniCompletionQueue implements CompletionQueue {
 	}
 
 	/** Has a listener called as soon as the lock is free. */
-	void addAnnouncement(Announcement announcement) {
-		this.announcements.add(announcement);
+	void addListenerCall(ListenerCall call) {
+		this.listenerCalls.add(call);
 	}
 
 	/** Reports one completion; the caller holds the lock. */

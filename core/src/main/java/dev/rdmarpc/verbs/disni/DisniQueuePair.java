@@ -31,6 +31,7 @@ import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
  * A queue pair. While it is connected or about to be, there is one of an adapter behind
@@ -59,7 +60,7 @@ final class DisniQueuePair implements QueuePair {
 
 	private final SegmentList segments;
 
-	private final Announcement announcement;
+	private final ListenerCall listenerCall;
 
 	private final QueuePairConnection connection;
 
@@ -81,7 +82,7 @@ final class DisniQueuePair implements QueuePair {
 		this.sends = new SendQueue(this::ended, options.sendQueueDepth(), this.connection.size().sends(),
 				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
 		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
-		this.announcement = new Announcement(this, completionQueue);
+		this.listenerCall = completionQueue.newListenerCall(this);
 	}
 
 	@Override
@@ -333,7 +334,7 @@ final class DisniQueuePair implements QueuePair {
 			this.completionQueue.removeUndelivered(this);
 			this.connection.failed(cause);
 			if (current == QueuePairState.READY_TO_SEND || current == QueuePairState.DRAINING) {
-				this.completionQueue.addAnnouncement(this.announcement);
+				this.completionQueue.addListenerCall(this.listenerCall);
 			}
 			this.completionQueue.addEnded(this);
 		}
@@ -391,7 +392,7 @@ final class DisniQueuePair implements QueuePair {
 			this.sends.clear();
 			this.receives.close(this);
 			this.completionQueue.detach(this);
-			this.announcement.awaitEnd();
+			this.listenerCall.awaitEnd();
 		}
 		finally {
 			this.completionQueue.unlock();

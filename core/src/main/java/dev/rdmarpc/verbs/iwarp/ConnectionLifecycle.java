@@ -19,7 +19,6 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +28,7 @@ import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
  * The states of a queue pair and the way from one to the next; while it is connected, the
@@ -44,8 +44,6 @@ import dev.rdmarpc.verbs.WorkStatus;
 final class ConnectionLifecycle {
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
-	private static final long LISTENER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final IwarpQueuePair queuePair;
 
@@ -71,12 +69,12 @@ final class ConnectionLifecycle {
 
 	private long drainDeadline;
 
-	ConnectionLifecycle(IwarpQueuePair queuePair, WorkReporter reporter, ListenerCall listenerCall) {
+	ConnectionLifecycle(IwarpQueuePair queuePair, WorkReporter reporter) {
 		this.queuePair = queuePair;
 		this.reactor = queuePair.reactor();
 		this.sendQueue = queuePair.sendQueue();
 		this.reporter = reporter;
-		this.listenerCall = listenerCall;
+		this.listenerCall = this.reactor.newListenerCall(queuePair);
 	}
 
 	QueuePairState state() {
@@ -320,7 +318,7 @@ final class ConnectionLifecycle {
 				this.reactor.addBacklog(this);
 			}
 			this.reactor.removeDisconnected(this.queuePair);
-			this.listenerCall.awaitEnd(LISTENER_PATIENCE_NANOS);
+			this.listenerCall.awaitEnd();
 			return true;
 		}
 		finally {

@@ -82,7 +82,7 @@ final class IwarpQueuePair implements QueuePair {
 		this.receives = (sharedReceives != null) ? null
 				: new RequestRing(options.receiveQueueDepth(), options.maxReceiveSegments());
 		this.reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
-		this.lifecycle = new ConnectionLifecycle(this, this.reporter, new ListenerCall(this, options.listener()));
+		this.lifecycle = new ConnectionLifecycle(this, this.reporter);
 	}
 
 	@Override

@@ -28,12 +28,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
  * The engine of a completion queue: one lock, one selector, and the connections whose
@@ -128,8 +128,8 @@ final class Reactor {
 		runScheduledIfUnlocked();
 	}
 
-	Condition newCondition() {
-		return this.lock.newCondition();
+	ListenerCall newListenerCall(IwarpQueuePair queuePair) {
+		return new ListenerCall(queuePair, this.lock);
 	}
 
 	/** Unlocks and calls listeners of connections that have ended. */
@@ -137,14 +137,12 @@ final class Reactor {
 		while (!this.disconnected.isEmpty()) {
 			IwarpQueuePair queuePair = this.disconnected.poll();
 			ListenerCall call = queuePair.lifecycle().listenerCall();
-			call.begin();
 			this.lock.unlock();
 			try {
-				call.run();
+				call.make();
 			}
 			finally {
 				this.lock.lock();
-				call.end();
 			}
 		}
 		unlock();

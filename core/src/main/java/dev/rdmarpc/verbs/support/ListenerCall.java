@@ -14,14 +14,17 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.disni;
+package dev.rdmarpc.verbs.support;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairState;
 
@@ -30,30 +33,36 @@ import dev.rdmarpc.verbs.QueuePairState;
  * pair's close returns.
  *
  * <p>
- * Guarded by the lock of the completion queue, except {@link #run()}.
+ * Its state is guarded by the lock under which the queue pair is closed. The provider
+ * sees to it that {@link #make()} is called once.
  */
-final class Announcement {
+public final class ListenerCall {
 
-	private static final Logger logger = LoggerFactory.getLogger(Announcement.class);
+	private static final Logger logger = LoggerFactory.getLogger(ListenerCall.class);
 
-	private static final long PATIENCE_NANOS = 5_000_000_000L;
+	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-	private final DisniQueuePair queuePair;
+	private final QueuePair queuePair;
 
-	private final DisniCompletionQueue completionQueue;
+	private final Lock lock;
 
 	private final Condition ended;
 
 	private @Nullable Thread caller;
 
-	Announcement(DisniQueuePair queuePair, DisniCompletionQueue completionQueue) {
+	/**
+	 * Creates the call of a queue pair's listener.
+	 * @param queuePair whose listener is called, with its fault
+	 * @param lock under which the queue pair goes to {@link QueuePairState#CLOSED}
+	 */
+	public ListenerCall(QueuePair queuePair, Lock lock) {
 		this.queuePair = queuePair;
-		this.completionQueue = completionQueue;
-		this.ended = completionQueue.newCondition();
+		this.lock = lock;
+		this.ended = lock.newCondition();
 	}
 
 	/** Calls the listener, unless the queue pair was closed. The caller holds no lock. */
-	void run() {
+	public void make() {
 		QueuePairFault fault = this.queuePair.fault();
 		if (fault == null || !begin()) {
 			return;
@@ -70,7 +79,7 @@ final class Announcement {
 	}
 
 	private boolean begin() {
-		this.completionQueue.lock();
+		this.lock.lock();
 		try {
 			if (this.queuePair.state() == QueuePairState.CLOSED) {
 				return false;
@@ -79,23 +88,26 @@ final class Announcement {
 			return true;
 		}
 		finally {
-			this.completionQueue.unlock();
+			this.lock.unlock();
 		}
 	}
 
 	private void end() {
-		this.completionQueue.lock();
+		this.lock.lock();
 		try {
 			this.caller = null;
 			this.ended.signalAll();
 		}
 		finally {
-			this.completionQueue.unlock();
+			this.lock.unlock();
 		}
 	}
 
-	/** Waits for a call under way in another thread. */
-	void awaitEnd() {
+	/**
+	 * Waits, but not for ever, for a call under way in another thread. The caller holds
+	 * the lock and has closed the queue pair.
+	 */
+	public void awaitEnd() {
 		long remaining = PATIENCE_NANOS;
 		boolean interrupted = false;
 		while (this.caller != null && this.caller != Thread.currentThread() && remaining > 0) {
