@@ -30,6 +30,7 @@ import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
 
 /**
  * A peer's request for a connection, and, once accepted, its way to being established.
@@ -115,7 +116,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 	@Override
 	public CompletableFuture<ConnectionInfo> accept(QueuePair accepting, ConnectOptions acceptOptions) {
 		DisniQueuePair own = this.device.own(accepting);
-		this.device.checkReadDepths(acceptOptions);
+		LimitChecks.checkReadDepths(this.device.limits(), acceptOptions);
 		synchronized (this) {
 			if (this.claimed) {
 				throw new VerbsException(VerbsError.INVALID_STATE,

@@ -38,6 +38,8 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
  * An opened adapter. Its context is the connection manager's, one for the whole process;
@@ -64,9 +66,7 @@ final class DisniDevice implements VerbsDevice {
 
 	private final Map<Integer, SharedReceives> sharedReceives = new ConcurrentHashMap<>();
 
-	private final Set<Integer> queuePairNumbers = ConcurrentHashMap.newKeySet();
-
-	private final AtomicInteger nextQueuePairNumber = new AtomicInteger(1);
+	private final QueuePairNumbers queuePairNumbers;
 
 	private final AtomicInteger nextGeneration = new AtomicInteger(1);
 
@@ -78,6 +78,7 @@ final class DisniDevice implements VerbsDevice {
 		this.adapter = adapter;
 		this.verbs = verbs;
 		this.limits = adapter.attributes().toLimits();
+		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
 		this.connections = new ConnectionThread(adapter.name(), connectionVerbs);
 	}
 
@@ -115,6 +116,10 @@ final class DisniDevice implements VerbsDevice {
 		return this.verbs;
 	}
 
+	QueuePairNumbers queuePairNumbers() {
+		return this.queuePairNumbers;
+	}
+
 	ConnectionThread connections() {
 		return this.connections;
 	}
@@ -142,7 +147,7 @@ final class DisniDevice implements VerbsDevice {
 	@Override
 	public CompletionQueue createCompletionQueue(int capacity) {
 		checkOpen();
-		checkRange("completion queue capacity", capacity, this.limits.maxCompletionQueueEntries());
+		LimitChecks.checkCompletionQueue(this.limits, capacity);
 		try {
 			DisniCompletionQueue queue = new DisniCompletionQueue(this,
 					AdapterCompletionQueue.create(this.verbs, this.adapter, capacity * COMPLETION_RESERVE));
@@ -168,7 +173,7 @@ final class DisniDevice implements VerbsDevice {
 			ConnectOptions options) {
 		checkOpen();
 		DisniQueuePair own = own(queuePair);
-		checkReadDepths(options);
+		LimitChecks.checkReadDepths(this.limits, options);
 		return ConnectAttempt.start(this, own, remote, options);
 	}
 
@@ -180,45 +185,9 @@ final class DisniDevice implements VerbsDevice {
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + name());
 	}
 
-	void checkReadDepths(ConnectOptions options) {
-		int greatest = Math.max(options.readDepth(), options.responderResources());
-		if (greatest > this.limits.maxReadDepth()) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					"read depth of " + greatest + " (expected: at most " + this.limits.maxReadDepth() + ")");
-		}
-	}
-
-	static void checkRange(String what, int value, int maximum) {
-		if (value < 1) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, what + " of " + value + " (expected: at least 1)");
-		}
-		if (value > maximum) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					what + " of " + value + " (expected: at most " + maximum + ")");
-		}
-	}
-
 	/** A failed verb in the words of the SPI. */
 	static VerbsException failure(String what, IOException ex) {
 		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
-	}
-
-	/** A number for a new queue pair. */
-	int claimQueuePairNumber() {
-		if (this.queuePairNumbers.size() >= this.limits.maxQueuePairs()) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					this.limits.maxQueuePairs() + " queue pairs are open already");
-		}
-		while (true) {
-			int number = this.nextQueuePairNumber.getAndIncrement() & WorkId.MASK;
-			if (number != 0 && this.queuePairNumbers.add(number)) {
-				return number;
-			}
-		}
-	}
-
-	void releaseQueuePairNumber(int number) {
-		this.queuePairNumbers.remove(number);
 	}
 
 	/** What the work requests of a new connection are marked with. */

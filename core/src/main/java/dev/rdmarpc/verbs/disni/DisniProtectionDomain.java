@@ -40,6 +40,8 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.Registration;
 
 /** A protection domain of an adapter. */
 final class DisniProtectionDomain implements ProtectionDomain {
@@ -77,29 +79,20 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	@Override
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
 		checkOpen();
-		boolean remoteWrite = access.contains(AccessFlag.REMOTE_WRITE);
-		boolean localWrite = remoteWrite || access.contains(AccessFlag.LOCAL_WRITE);
-		if (!memory.isDirect() || !memory.hasRemaining()) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					memory + " cannot be registered (expected: a direct buffer with bytes remaining)");
-		}
-		if (memory.isReadOnly() && localWrite) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					memory + " cannot be registered for writing (expected: a writable buffer)");
-		}
-		ByteBuffer bytes = memory.slice();
-		int flags = localWrite ? IbvMr.IBV_ACCESS_LOCAL_WRITE : 0;
-		flags |= remoteWrite ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
-		flags |= access.contains(AccessFlag.REMOTE_READ) ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
-		boolean separateReadSink = this.device.attributes().iwarp() && localWrite && !remoteWrite;
+		Registration asked = Registration.of(memory, access);
+		int flags = asked.localWrite() ? IbvMr.IBV_ACCESS_LOCAL_WRITE : 0;
+		flags |= asked.remoteWrite() ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
+		flags |= asked.remoteRead() ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
+		boolean separateReadSink = this.device.attributes().iwarp() && asked.localWrite() && !asked.remoteWrite();
 		try {
-			IbvMr registration = register(MemoryUtils.getAddress(bytes), bytes.capacity(), flags);
-			DisniMemoryRegion region = new DisniMemoryRegion(this, bytes, registration, localWrite, separateReadSink);
+			IbvMr registration = register(MemoryUtils.getAddress(asked.memory()), asked.lengthBytes(), flags);
+			DisniMemoryRegion region = new DisniMemoryRegion(this, asked.memory(), registration, asked.localWrite(),
+					separateReadSink);
 			this.regions.add(region);
 			return region;
 		}
 		catch (IOException ex) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, bytes.capacity()
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, asked.lengthBytes()
 					+ " bytes cannot be registered (is the limit of locked memory too low?): " + ex.getMessage(), ex);
 		}
 	}
@@ -117,8 +110,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	@Override
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
 		checkOpen();
-		DisniDevice.checkRange("receive queue depth", depth, this.device.limits().maxReceiveQueueDepth());
-		DisniDevice.checkRange("receive segments", maxSegments, this.device.limits().maxReceiveSegments());
+		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
 		try {
 			SharedReceives queue = this.device.attributes().sharedReceiveQueue()
 					? AdapterSharedReceives.create(this, depth, maxSegments)
@@ -140,18 +132,11 @@ final class DisniProtectionDomain implements ProtectionDomain {
 					"completion queue is not of device " + this.device.name());
 		}
 		SharedReceives shared = own(options.sharedReceiveQueue());
-		DisniDevice.checkRange("send queue depth", options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
-		DisniDevice.checkRange("send segments", options.maxSendSegments(), this.device.limits().maxSendSegments());
-		if (shared == null) {
-			DisniDevice.checkRange("receive queue depth", options.receiveQueueDepth(),
-					this.device.limits().maxReceiveQueueDepth());
-			DisniDevice.checkRange("receive segments", options.maxReceiveSegments(),
-					this.device.limits().maxReceiveSegments());
-		}
+		LimitChecks.checkQueuePair(this.device.limits(), options);
 		ReceiveSource receives = (shared != null) ? shared.newSource(completionQueue) : new OwnReceives(
 				options.receiveQueueDepth(), options.maxReceiveSegments(), this.device.attributes().iwarp());
 		DisniQueuePair queuePair = new DisniQueuePair(this, completionQueue, receives, options,
-				this.device.claimQueuePairNumber());
+				this.device.queuePairNumbers().claim());
 		attach(queuePair, completionQueue);
 		if (shared != null) {
 			shared.addUser();
@@ -166,7 +151,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 			completionQueue.attach(queuePair);
 		}
 		catch (VerbsException ex) {
-			this.device.releaseQueuePairNumber(queuePair.number());
+			this.device.queuePairNumbers().release(queuePair.number());
 			throw ex;
 		}
 		finally {
@@ -186,7 +171,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	void removed(DisniQueuePair queuePair) {
 		if (this.queuePairs.remove(queuePair)) {
-			this.device.releaseQueuePairNumber(queuePair.number());
+			this.device.queuePairNumbers().release(queuePair.number());
 		}
 	}
 

@@ -26,6 +26,7 @@ import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
 
 /** A peer's MPA request; its answer is carried out on the connection thread. */
 final class IwarpConnectionRequest implements ConnectionRequest {
@@ -59,7 +60,7 @@ final class IwarpConnectionRequest implements ConnectionRequest {
 	public CompletableFuture<ConnectionInfo> accept(QueuePair queuePair, ConnectOptions options) {
 		IwarpDevice device = this.responder.device();
 		IwarpQueuePair own = device.own(queuePair);
-		device.checkReadDepths(options);
+		LimitChecks.checkReadDepths(device.limits(), options);
 		if (this.answered.get()) {
 			throw gone();
 		}

@@ -24,7 +24,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -39,6 +38,8 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
  * The device of user-space iWARP: STag table, connection thread, and all that was created
@@ -71,9 +72,7 @@ final class IwarpDevice implements VerbsDevice {
 
 	private final Set<IwarpCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
 
-	private final Set<Integer> queuePairNumbers = ConcurrentHashMap.newKeySet();
-
-	private final AtomicInteger nextQueuePairNumber = new AtomicInteger(1);
+	private final QueuePairNumbers queuePairNumbers;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -86,6 +85,7 @@ final class IwarpDevice implements VerbsDevice {
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
 				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), MAX_MESSAGE_BYTES, true, true,
 				false);
+		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
 		this.connectionThread = new ConnectionThread(name, options);
 	}
 
@@ -117,6 +117,10 @@ final class IwarpDevice implements VerbsDevice {
 		return this.secureRandom;
 	}
 
+	QueuePairNumbers queuePairNumbers() {
+		return this.queuePairNumbers;
+	}
+
 	ConnectionThread connectionThread() {
 		return this.connectionThread;
 	}
@@ -132,7 +136,7 @@ final class IwarpDevice implements VerbsDevice {
 	@Override
 	public CompletionQueue createCompletionQueue(int capacity) {
 		checkOpen();
-		checkRange("completion queue capacity", capacity, MAX_COMPLETION_QUEUE_ENTRIES);
+		LimitChecks.checkCompletionQueue(this.limits, capacity);
 		IwarpCompletionQueue queue = new IwarpCompletionQueue(this, capacity);
 		this.completionQueues.add(queue);
 		return queue;
@@ -150,7 +154,7 @@ final class IwarpDevice implements VerbsDevice {
 			ConnectOptions connectOptions) {
 		checkOpen();
 		IwarpQueuePair own = own(queuePair);
-		checkReadDepths(connectOptions);
+		LimitChecks.checkReadDepths(this.limits, connectOptions);
 		own.lifecycle().beginConnecting();
 		return MpaInitiator.start(own, remote, connectOptions);
 	}
@@ -161,42 +165,6 @@ final class IwarpDevice implements VerbsDevice {
 			return own;
 		}
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + this.name);
-	}
-
-	void checkReadDepths(ConnectOptions connectOptions) {
-		int greatest = Math.max(connectOptions.readDepth(), connectOptions.responderResources());
-		if (greatest > this.limits.maxReadDepth()) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					"read depth of " + greatest + " (expected: at most " + this.limits.maxReadDepth() + ")");
-		}
-	}
-
-	static void checkRange(String what, int value, int maximum) {
-		if (value < 1) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, what + " of " + value + " (expected: at least 1)");
-		}
-		if (value > maximum) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					what + " of " + value + " (expected: at most " + maximum + ")");
-		}
-	}
-
-	/** A number for a new queue pair. */
-	int claimQueuePairNumber() {
-		if (this.queuePairNumbers.size() >= this.limits.maxQueuePairs()) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					this.limits.maxQueuePairs() + " queue pairs are open already");
-		}
-		while (true) {
-			int number = this.nextQueuePairNumber.getAndIncrement() & 0xFF_FFFF;
-			if (number != 0 && this.queuePairNumbers.add(number)) {
-				return number;
-			}
-		}
-	}
-
-	void releaseQueuePairNumber(int number) {
-		this.queuePairNumbers.remove(number);
 	}
 
 	/**

@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.support.Registration;
 
 /**
  * A registered region: memory under an STag, with a random base as its tagged offset.
@@ -56,16 +57,15 @@ final class IwarpMemoryRegion implements MemoryRegion {
 
 	private volatile boolean valid = true;
 
-	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, ByteBuffer memory, int stag, long base,
-			boolean localWrite, boolean remoteRead, boolean remoteWrite) {
+	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, Registration asked, int stag, long base) {
 		this.protectionDomain = protectionDomain;
-		this.memory = memory;
-		this.lengthBytes = memory.capacity();
+		this.memory = asked.memory();
+		this.lengthBytes = asked.lengthBytes();
 		this.stag = stag;
 		this.base = base;
-		this.localWrite = localWrite;
-		this.remoteRead = remoteRead;
-		this.remoteWrite = remoteWrite;
+		this.localWrite = asked.localWrite();
+		this.remoteRead = asked.remoteRead();
+		this.remoteWrite = asked.remoteWrite();
 	}
 
 	@Override

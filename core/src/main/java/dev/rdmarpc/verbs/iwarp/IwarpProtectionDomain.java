@@ -32,6 +32,8 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.Registration;
 
 /**
  * A protection domain of user-space iWARP: owns its regions, receive queues and queue
@@ -61,20 +63,9 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	@Override
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
 		checkOpen();
-		boolean remoteWrite = access.contains(AccessFlag.REMOTE_WRITE);
-		boolean localWrite = remoteWrite || access.contains(AccessFlag.LOCAL_WRITE);
-		if (!memory.isDirect() || !memory.hasRemaining()) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					memory + " cannot be registered (expected: a direct buffer with bytes remaining)");
-		}
-		if (memory.isReadOnly() && localWrite) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					memory + " cannot be registered for writing (expected: a writable buffer)");
-		}
-		ByteBuffer bytes = memory.slice();
+		Registration asked = Registration.of(memory, access);
 		IwarpMemoryRegion region = this.device.stags()
-			.add((stag, base) -> new IwarpMemoryRegion(this, bytes, stag, base, localWrite,
-					access.contains(AccessFlag.REMOTE_READ), remoteWrite));
+			.add((stag, base) -> new IwarpMemoryRegion(this, asked, stag, base));
 		this.regions.add(region);
 		return region;
 	}
@@ -91,8 +82,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	@Override
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
 		checkOpen();
-		IwarpDevice.checkRange("receive queue depth", depth, this.device.limits().maxReceiveQueueDepth());
-		IwarpDevice.checkRange("receive segments", maxSegments, this.device.limits().maxReceiveSegments());
+		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
 		IwarpSharedReceiveQueue queue = new IwarpSharedReceiveQueue(this, depth, maxSegments);
 		this.receiveQueues.add(queue);
 		return queue;
@@ -107,21 +97,14 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 					"completion queue is not of device " + this.device.name());
 		}
 		IwarpSharedReceiveQueue shared = own(options.sharedReceiveQueue());
-		IwarpDevice.checkRange("send queue depth", options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
-		IwarpDevice.checkRange("send segments", options.maxSendSegments(), this.device.limits().maxSendSegments());
-		if (shared == null) {
-			IwarpDevice.checkRange("receive queue depth", options.receiveQueueDepth(),
-					this.device.limits().maxReceiveQueueDepth());
-			IwarpDevice.checkRange("receive segments", options.maxReceiveSegments(),
-					this.device.limits().maxReceiveSegments());
-		}
-		int number = this.device.claimQueuePairNumber();
+		LimitChecks.checkQueuePair(this.device.limits(), options);
+		int number = this.device.queuePairNumbers().claim();
 		IwarpQueuePair queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
 		try {
 			completionQueue.attach(queuePair);
 		}
 		catch (VerbsException ex) {
-			this.device.releaseQueuePairNumber(number);
+			this.device.queuePairNumbers().release(number);
 			throw ex;
 		}
 		if (shared != null) {
@@ -143,7 +126,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	void removed(IwarpQueuePair queuePair) {
 		this.queuePairs.remove(queuePair);
-		this.device.releaseQueuePairNumber(queuePair.number());
+		this.device.queuePairNumbers().release(queuePair.number());
 	}
 
 	void removed(IwarpSharedReceiveQueue queue) {

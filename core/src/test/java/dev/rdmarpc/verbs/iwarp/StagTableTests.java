@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,7 +29,9 @@ import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.support.Registration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StagTableTests {
 
 	private static IwarpMemoryRegion add(StagTable table, IwarpProtectionDomain domain) {
-		return table.add((stag, base) -> new IwarpMemoryRegion(domain, ByteBuffer.allocateDirect(8), stag, base, true,
-				true, true));
+		Registration asked = Registration.of(ByteBuffer.allocateDirect(8), EnumSet.allOf(AccessFlag.class));
+		return table.add((stag, base) -> new IwarpMemoryRegion(domain, asked, stag, base));
 	}
 
 	private static IwarpProtectionDomain domain(VerbsDevice device) {
