@@ -31,9 +31,11 @@ import dev.rdmarpc.verbs.VerbsException;
 public final class QueuePairNumbers {
 
 	/** As with adapters: 24 bits. */
-	private static final int MASK = 0xFF_FFFF;
+	private static final int GREATEST = 0xFF_FFFF;
 
 	private final int most;
+
+	private final int greatest;
 
 	private final Set<Integer> open = ConcurrentHashMap.newKeySet();
 
@@ -44,7 +46,13 @@ public final class QueuePairNumbers {
 	 * @param most how many queue pairs may be open at once
 	 */
 	public QueuePairNumbers(int most) {
+		this(most, GREATEST);
+	}
+
+	/** Takes numbers up to one that is a power of two less one. */
+	QueuePairNumbers(int most, int greatest) {
 		this.most = most;
+		this.greatest = greatest;
 	}
 
 	/**
@@ -56,7 +64,7 @@ public final class QueuePairNumbers {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, this.most + " queue pairs are open already");
 		}
 		while (true) {
-			int number = this.next.getAndIncrement() & MASK;
+			int number = this.next.getAndIncrement() & this.greatest;
 			if (number != 0 && this.open.add(number)) {
 				return number;
 			}
