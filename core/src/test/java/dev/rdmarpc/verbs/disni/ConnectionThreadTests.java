@@ -41,8 +41,8 @@ class ConnectionThreadTests {
 		switch (method.getName()) {
 			case "awaitEvent" -> {
 				long timeoutNanos = (Long) arguments[1];
-				boolean woken = this.wakeUps.tryAcquire(
-						(timeoutNanos >= 0) ? timeoutNanos : TimeUnit.MINUTES.toNanos(5), TimeUnit.NANOSECONDS);
+				boolean woken = this.wakeUps
+					.tryAcquire((timeoutNanos >= 0) ? timeoutNanos : TimeUnit.MINUTES.toNanos(5), TimeUnit.NANOSECONDS);
 				assertThat(woken || timeoutNanos >= 0).as("woken in the end").isTrue();
 				return false;
 			}
