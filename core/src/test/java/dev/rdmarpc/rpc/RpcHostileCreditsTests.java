@@ -20,9 +20,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -175,32 +173,10 @@ class RpcHostileCreditsTests {
 	}
 
 	private static void attack(Consumer<RpcFixture> attack) {
-		UnaryOperator<RpcServerOptions> options = (server) -> server.withChannel(CHANNEL)
-			.withDrainTimeout(Duration.ofSeconds(2));
-		try (RpcFixture fixture = new RpcFixture(options, UnaryOperator.identity())) {
-			Echo echo = CallOptions.deadline(Duration.ofSeconds(20)).on(fixture.echo);
-			assertThat(echo.echo("before")).isEqualTo("before");
-			AtomicBoolean over = new AtomicBoolean();
-			CompletableFuture<Integer> good = CompletableFuture.supplyAsync(() -> {
-				int calls = 0;
-				do {
-					assertThat(echo.echo("call " + calls)).isEqualTo("call " + calls);
-					calls++;
-				}
-				while (!over.get());
-				return calls;
-			}, (task) -> new Thread(task, "good-client").start());
-			try {
-				attack.accept(fixture);
-			}
-			finally {
-				over.set(true);
-			}
-			assertThat(good.join()).as("calls of the good client, none of which failed").isPositive();
-			RpcFixture.awaitTrue(() -> fixture.server.channels().size() == 1);
+		Hostilities.attack(CHANNEL, (fixture) -> {
+			attack.accept(fixture);
 			RpcFixture.awaitTrue(() -> promised(fixture) == 8);
-			assertThat(fixture.server.channels()).allMatch((left) -> left.isOpen());
-		}
+		});
 	}
 
 	private static void fool(byte[] hello, String expected, Consumer<RawPeer> attack) {

@@ -19,9 +19,6 @@ package dev.rdmarpc.rpc;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -56,7 +53,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@MethodSource
 	void badHandshake(String what, byte[] frame) {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
 				peer.send(frame);
 				peer.awaitEnd();
@@ -85,7 +82,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void versionOfTheFutureIsToldWhatIsSpokenHere() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
 				peer.send(Frames.withInt(Frames.hello(1, 32), 20, 0xFFFF_0002));
 				ByteBuffer reply = RawPeer.view(peer.receive(2));
@@ -101,7 +98,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@MethodSource
 	void brokenRule(String what, byte[] frame) {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.send(frame);
 				peer.awaitEnd();
@@ -133,7 +130,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void idInUse() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.send(Frames.request(0, 3, id("never"), 0, 0, new byte[0]));
 				RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 1);
@@ -145,7 +142,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void messageBegunTwice() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.send(Frames.request(0, 3, id("bytes"), 1, 5000, new byte[100]));
 				peer.send(Frames.request(0, 3, id("bytes"), 1, 5000, new byte[100]));
@@ -157,7 +154,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 99, 101, 0, -1, Integer.MAX_VALUE })
 	void framesOutOfOrder(int offset) {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.send(Frames.request(0, 3, id("bytes"), 1, 5000, new byte[100]));
 				peer.send(Frames.continuation(0, 3, 5000, offset, new byte[100]));
@@ -169,7 +166,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 1200, 5000, 20_000 })
 	void sendsBeyondWhatItCanEverHaveBeenGranted(int beyond) {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.burst(Frames.control(7, 0, 0), 32 + beyond);
 				peer.awaitEnd();
@@ -179,7 +176,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void messagesBegunAndNeverFinishedHoldLittleMemory() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			long before = fixture.serverMemory.metrics().allocatedBytes();
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				for (int id = 0; id < 64; id++) {
@@ -203,7 +200,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void messageOfMoreThanTheLimitIsReadAndRefused() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				peer.sendFairly(Frames.request(0, 1, id("bytes"), 1, Integer.MAX_VALUE, new byte[1000]));
 				peer.sendFairly(Frames.request(0, 2, id("bytes"), 1, MESSAGE + 1, new byte[1000]));
@@ -223,7 +220,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void messageThatDoesNotGoOnEndsTheConnection() {
-		attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMillis(300)),
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMillis(300)),
 				(fixture) -> {
 					try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 						peer.send(Frames.request(0, 1, id("bytes"), 1, MESSAGE, new byte[1000]));
@@ -243,7 +240,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void silence(boolean afterHandshake) {
-		attack(CHANNEL.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(100), Duration.ofMillis(300)),
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(100), Duration.ofMillis(300)),
 				(fixture) -> {
 					try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
 						if (afterHandshake) {
@@ -258,7 +255,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void replyThatIsNotTakenEndsTheConnection() {
-		attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMillis(500)),
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofMillis(500)),
 				(fixture) -> {
 					try (RawPeer peer = RawPeer.open(fixture.server.port(), 8)) {
 						for (int id = 0; id < 8; id++) {
@@ -275,7 +272,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 6, 7, 8, 9, 10 })
 	void floodOfFramesThatMeanNothing(int type) {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				for (int i = 0; i < 5000; i++) {
 					peer.sendFairly(Frames.control(type, 0, i * 31));
@@ -288,7 +285,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void cancelOfCallsThatRunLetsThemGo() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				for (int id = 0; id < 20; id++) {
 					peer.sendFairly(Frames.request(0, id, id("never"), 0, 0, new byte[0]));
@@ -305,7 +302,7 @@ class RpcHostilePeerTests {
 
 	@Test
 	void callsOfAPeerThatLeavesEnd() {
-		attack(CHANNEL, (fixture) -> {
+		Hostilities.attack(CHANNEL, (fixture) -> {
 			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
 				for (int id = 0; id < 20; id++) {
 					peer.sendFairly(Frames.request(0, id, id("never"), 0, 0, new byte[0]));
@@ -316,36 +313,6 @@ class RpcHostilePeerTests {
 		});
 	}
 
-	private static void attack(ChannelOptions channel, Attack attack) {
-		UnaryOperator<RpcServerOptions> options = (server) -> server.withChannel(channel)
-			.withDrainTimeout(Duration.ofSeconds(2));
-		try (RpcFixture fixture = new RpcFixture(options, UnaryOperator.identity())) {
-			Echo echo = CallOptions.deadline(Duration.ofSeconds(20)).on(fixture.echo);
-			assertThat(echo.echo("before")).isEqualTo("before");
-			AtomicBoolean over = new AtomicBoolean();
-			CompletableFuture<Integer> good = CompletableFuture.supplyAsync(() -> {
-				int calls = 0;
-				do {
-					assertThat(echo.echo("call " + calls)).isEqualTo("call " + calls);
-					calls++;
-				}
-				while (!over.get());
-				return calls;
-			}, (task) -> new Thread(task, "good-client").start());
-			try {
-				attack.on(fixture);
-			}
-			finally {
-				over.set(true);
-			}
-			assertThat(good.join()).as("calls of the good client, none of which failed").isPositive();
-			assertThat(fixture.client.state()).isEqualTo(ConnectionState.READY);
-			RpcFixture.awaitTrue(() -> fixture.server.channels().size() == 1);
-			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0);
-			assertThat(fixture.server.channels()).allMatch((left) -> left.isOpen());
-		}
-	}
-
 	private static long id(String method) {
 		return SERVICE.methods()
 			.stream()
@@ -353,13 +320,6 @@ class RpcHostilePeerTests {
 			.findFirst()
 			.orElseThrow()
 			.id();
-	}
-
-	/** What a test does while a good client calls. */
-	private interface Attack {
-
-		void on(RpcFixture fixture);
-
 	}
 
 }
