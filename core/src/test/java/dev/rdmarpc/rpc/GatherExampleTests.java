@@ -25,7 +25,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.flatbuffers.TableField;
@@ -49,10 +48,7 @@ class GatherExampleTests {
 					.service("log", FollowerService.class, received::add)
 					.build()
 					.start();
-				RpcClient client = RpcClient.builder()
-					.transport(fixture.clientTransport)
-					.target(TestEnvironment.host(), server.port())
-					.build()) {
+				RpcClient client = fixture.newClient(server)) {
 			Follower proxy = client.proxy("log", Follower.class);
 			replicate(fixture.clientMemory, "a payload".getBytes(StandardCharsets.UTF_8), List.of(proxy, proxy));
 		}

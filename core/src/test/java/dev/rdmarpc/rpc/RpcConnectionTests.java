@@ -278,12 +278,7 @@ class RpcConnectionTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = RpcServer.builder()
-					.transport(fixture.serverTransport)
-					.options(RpcFixture.serverOptions(0))
-					.service(Echo.class, selfish)
-					.build()
-					.start();
+				RpcServer server = fixture.startServer(Echo.class, selfish);
 				RpcClient inner = client(fixture, server::address, RpcClientOptions.DEFAULTS);
 				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
 			Echo self = selfish.next(CallOptions.deadline(LONG).on(inner.proxy(Echo.class)));
@@ -317,12 +312,7 @@ class RpcConnectionTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = RpcServer.builder()
-					.transport(fixture.serverTransport)
-					.options(RpcFixture.serverOptions(0))
-					.service(Echo.class, front)
-					.build()
-					.start();
+				RpcServer server = fixture.startServer(Echo.class, front);
 				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
 			front.next(fixture.echo);
 			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));

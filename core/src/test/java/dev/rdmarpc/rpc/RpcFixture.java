@@ -99,17 +99,28 @@ final class RpcFixture implements AutoCloseable {
 
 	/** Another client of the server, over a connection of its own. */
 	RpcClient newClient() {
-		return RpcClient.builder()
-			.transport(this.clientTransport)
-			.target(TestEnvironment.host(), this.server.port())
-			.build();
+		return newClient(this.server);
+	}
+
+	/** A client of another server, which the caller closes first. */
+	RpcClient newClient(RpcServer other) {
+		return RpcClient.builder().transport(this.clientTransport).target(TestEnvironment.host(), other.port()).build();
 	}
 
 	RpcServer startServer(RpcServerOptions options) {
+		return startServer(options, Echo.class, this.service);
+	}
+
+	/** Another server on the server's transport, which the caller closes. */
+	<T> RpcServer startServer(Class<T> type, T other) {
+		return startServer(serverOptions(0), type, other);
+	}
+
+	<T> RpcServer startServer(RpcServerOptions options, Class<T> type, T other) {
 		return RpcServer.builder()
 			.transport(this.serverTransport)
 			.options(options)
-			.service(Echo.class, this.service)
+			.service(type, other)
 			.build()
 			.start();
 	}

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -44,16 +43,8 @@ class RpcHoardingTests {
 	void handlerThatKeepsEverythingFailsCallsAndNotTheConnection(boolean inline) {
 		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), UnaryOperator.identity(), 8L << 20)) {
 			HoardService service = new HoardService();
-			try (RpcServer server = RpcServer.builder()
-				.transport(fixture.serverTransport)
-				.options(RpcFixture.serverOptions(0))
-				.service(Hoard.class, service)
-				.build()
-				.start();
-					RpcClient client = RpcClient.builder()
-						.transport(fixture.clientTransport)
-						.target(TestEnvironment.host(), server.port())
-						.build()) {
+			try (RpcServer server = fixture.startServer(Hoard.class, service);
+					RpcClient client = fixture.newClient(server)) {
 				Hoard hoard = CallOptions.deadline(Duration.ofSeconds(20)).on(client.proxy(Hoard.class));
 				RegisteredBuffer data = fixture.clientMemory.allocate(700);
 				Runnable call = inline ? () -> hoard.keepInline(data) : () -> hoard.keep(data);
@@ -81,16 +72,8 @@ class RpcHoardingTests {
 		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), UnaryOperator.identity(), 64L << 20)) {
 			HoardService service = new HoardService();
 			List<RegisteredBuffer> kept = new CopyOnWriteArrayList<>();
-			try (RpcServer server = RpcServer.builder()
-				.transport(fixture.serverTransport)
-				.options(RpcFixture.serverOptions(0))
-				.service(Hoard.class, service)
-				.build()
-				.start();
-					RpcClient client = RpcClient.builder()
-						.transport(fixture.clientTransport)
-						.target(TestEnvironment.host(), server.port())
-						.build()) {
+			try (RpcServer server = fixture.startServer(Hoard.class, service);
+					RpcClient client = fixture.newClient(server)) {
 				Hoard hoard = CallOptions.deadline(Duration.ofSeconds(20)).on(client.proxy(Hoard.class));
 				RegisteredBuffer data = fixture.clientMemory.allocate(700);
 				kept.add(hoard.echo(data));

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.GatherBuilder;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.flatbuffers.TableField;
@@ -44,17 +43,9 @@ class RpcResultOwnershipTests {
 
 	private final MakerService service = new MakerService(this.fixture.serverMemory);
 
-	private final RpcServer server = RpcServer.builder()
-		.transport(this.fixture.serverTransport)
-		.options(RpcFixture.serverOptions(0))
-		.service(Maker.class, this.service)
-		.build()
-		.start();
+	private final RpcServer server = this.fixture.startServer(Maker.class, this.service);
 
-	private final RpcClient client = RpcClient.builder()
-		.transport(this.fixture.clientTransport)
-		.target(TestEnvironment.host(), this.server.port())
-		.build();
+	private final RpcClient client = this.fixture.newClient(this.server);
 
 	private final Maker maker = this.client.proxy(Maker.class);
 

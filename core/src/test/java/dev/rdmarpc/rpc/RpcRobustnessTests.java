@@ -186,12 +186,7 @@ class RpcRobustnessTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture()) {
-			try (RpcServer nested = RpcServer.builder()
-				.transport(fixture.serverTransport)
-				.options(RpcFixture.serverOptions(0))
-				.service(Echo.class, middle)
-				.build()
-				.start();
+			try (RpcServer nested = fixture.startServer(Echo.class, middle);
 					RpcClient inner = RpcClient.builder()
 						.transport(fixture.serverTransport)
 						.target(TestEnvironment.host(), nested.port())
@@ -227,20 +222,12 @@ class RpcRobustnessTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer front = RpcServer.builder()
-					.transport(fixture.serverTransport)
-					.options(RpcFixture.serverOptions(0))
-					.service(Echo.class, middle)
-					.build()
-					.start();
+				RpcServer front = fixture.startServer(Echo.class, middle);
 				RpcClient inner = RpcClient.builder()
 					.transport(fixture.serverTransport)
 					.target(TestEnvironment.host(), fixture.server.port())
 					.build();
-				RpcClient outer = RpcClient.builder()
-					.transport(fixture.clientTransport)
-					.target(TestEnvironment.host(), front.port())
-					.build()) {
+				RpcClient outer = fixture.newClient(front)) {
 			middle.next(inner.proxy(Echo.class));
 			Echo echo = CallOptions.deadline(Duration.ofMillis(200)).on(outer.proxy(Echo.class));
 			assertThat(RpcFixture.failureOf(() -> echo.slow(30_000)).status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
@@ -334,16 +321,8 @@ class RpcRobustnessTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = RpcServer.builder()
-					.transport(fixture.serverTransport)
-					.options(RpcFixture.serverOptions(0))
-					.service(Echo.class, overflowing)
-					.build()
-					.start();
-				RpcClient client = RpcClient.builder()
-					.transport(fixture.clientTransport)
-					.target(TestEnvironment.host(), server.port())
-					.build()) {
+				RpcServer server = fixture.startServer(Echo.class, overflowing);
+				RpcClient client = fixture.newClient(server)) {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
 			for (int i = 0; i < 3; i++) {
 				RpcException failure = RpcFixture.failureOf(() -> echo.echo("overflow"));
@@ -365,16 +344,9 @@ class RpcRobustnessTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture()) {
-			RpcServer server = RpcServer.builder()
-				.transport(fixture.serverTransport)
-				.options(RpcFixture.serverOptions(0).withDrainTimeout(Duration.ZERO))
-				.service(Echo.class, stubborn)
-				.build()
-				.start();
-			RpcClient client = RpcClient.builder()
-				.transport(fixture.clientTransport)
-				.target(TestEnvironment.host(), server.port())
-				.build();
+			RpcServer server = fixture.startServer(RpcFixture.serverOptions(0).withDrainTimeout(Duration.ZERO),
+					Echo.class, stubborn);
+			RpcClient client = fixture.newClient(server);
 			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(client.proxy(Echo.class));
 			List<CompletableFuture<RpcStatus>> outcomes = new ArrayList<>();
 			for (int i = 0; i < 24; i++) {

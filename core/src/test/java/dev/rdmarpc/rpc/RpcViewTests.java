@@ -49,17 +49,9 @@ class RpcViewTests {
 
 	private final StoreService service = new StoreService();
 
-	private final RpcServer server = RpcServer.builder()
-		.transport(this.fixture.serverTransport)
-		.options(RpcFixture.serverOptions(0))
-		.service(Store.class, this.service)
-		.build()
-		.start();
+	private final RpcServer server = this.fixture.startServer(Store.class, this.service);
 
-	private final RpcClient client = RpcClient.builder()
-		.transport(this.fixture.clientTransport)
-		.target(TestEnvironment.host(), this.server.port())
-		.build();
+	private final RpcClient client = this.fixture.newClient(this.server);
 
 	private final Store store = this.client.proxy(Store.class);
 
