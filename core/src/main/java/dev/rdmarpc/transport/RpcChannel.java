@@ -27,7 +27,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairListener;
-import dev.rdmarpc.verbs.QueuePairState;
 
 /**
  * One connection that carries calls: a queue pair with handshake, credits, outstanding
@@ -59,6 +58,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final Rendezvous rendezvous;
 
+	private final ChannelQueuePair queuePair;
+
 	private final KeepAlive keepAlive;
 
 	private final Goodbye goodbye;
@@ -68,8 +69,6 @@ public final class RpcChannel implements QueuePairListener {
 	private volatile @Nullable InetSocketAddress remoteAddress;
 
 	private volatile @Nullable InetSocketAddress localAddress;
-
-	private @Nullable QueuePair queuePair;
 
 	private boolean dirty;
 
@@ -89,6 +88,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.rendezvous = new Rendezvous(options, this.handshake, this.receiver.transfers());
 		this.outbound = new OutboundQueue(this, this.credits.ledger(),
 				initiator ? Integer.MAX_VALUE : options.credits());
+		this.queuePair = new ChannelQueuePair(this.outbound, this.rendezvous);
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
 		this.goodbye = new Goodbye(this, handler, initiator);
 	}
@@ -181,16 +181,12 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	void attach(QueuePair created) {
-		this.queuePair = created;
+		this.queuePair.attach(created);
 		created.allowReceives(this.credits.promised());
 	}
 
 	QueuePair queuePair() {
-		QueuePair pair = this.queuePair;
-		if (pair == null) {
-			throw new IllegalStateException("channel without a queue pair");
-		}
-		return pair;
+		return this.queuePair.get();
 	}
 
 	/** The connection is about to be accepted: the peer may speak at once. */
@@ -261,13 +257,8 @@ public final class RpcChannel implements QueuePairListener {
 	/** Posts what credits and queue depth allow, then rings the doorbell. */
 	void flush() {
 		this.dirty = false;
-		QueuePair pair = this.queuePair;
-		if (pair == null || !this.state.isSending()) {
-			return;
-		}
-		boolean posted = this.outbound.post(pair, this.state == ChannelState.HANDSHAKING);
-		if (this.rendezvous.post(pair) || posted) {
-			pair.ringDoorbell();
+		if (this.state.isSending()) {
+			this.queuePair.post(this.state == ChannelState.HANDSHAKING);
 		}
 	}
 
@@ -279,7 +270,7 @@ public final class RpcChannel implements QueuePairListener {
 	/** A Send has completed or was flushed. */
 	void onSendCompleted(boolean success) {
 		this.outbound.completed();
-		if (success && (this.outbound.hasWaiting() || this.rendezvous.canPost())) {
+		if (success && this.queuePair.canPost()) {
 			markDirty();
 		}
 		if (success) {
@@ -395,12 +386,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
 		this.closedNanos = this.loop.nowNanos();
-		QueuePair pair = this.queuePair;
-		if (pair != null) {
-			pair.disconnect();
-		}
-		this.outbound.dropUnposted();
-		this.rendezvous.close();
+		this.queuePair.end();
 		this.receiver.close();
 		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);
 		this.loop.retire(this, this.handler, reason);
@@ -414,20 +400,12 @@ public final class RpcChannel implements QueuePairListener {
 	 * Whether the connection is over and the device has given all posted buffers back.
 	 */
 	boolean isQuiet() {
-		QueuePair pair = this.queuePair;
-		boolean over = pair == null || pair.state() == QueuePairState.ERROR;
-		return over && this.outbound.isEmpty() && this.rendezvous.isQuiet();
+		return this.queuePair.isQuiet();
 	}
 
 	/** Releases the queue pair and whatever it still held. */
 	void dispose() {
-		QueuePair pair = this.queuePair;
-		if (pair != null) {
-			pair.close();
-			this.queuePair = null;
-		}
-		this.outbound.dropPosted();
-		this.rendezvous.dropPosted();
+		this.queuePair.dispose();
 	}
 
 	boolean needsTicks() {
@@ -449,7 +427,7 @@ public final class RpcChannel implements QueuePairListener {
 		if (this.state == ChannelState.OPEN && !this.outbound.hasWaiting()) {
 			this.credits.tick(now);
 		}
-		if (this.outbound.hasWaiting() || this.rendezvous.canPost() || this.credits.ledger().shouldSendCredits()) {
+		if (this.queuePair.canPost() || this.credits.ledger().shouldSendCredits()) {
 			markDirty();
 		}
 	}
