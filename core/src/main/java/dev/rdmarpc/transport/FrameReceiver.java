@@ -161,9 +161,6 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		else if (!this.transfers.begin(message, frame, request, this.loop.nowNanos())) {
 			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
 		}
-		else if (this.transfers.isWaiting()) {
-			this.loop.tickSoon();
-		}
 		else {
 			this.channel.markDirty();
 		}

@@ -102,6 +102,11 @@ final class InboundTransfer {
 		return nowNanos - this.waitingSinceNanos;
 	}
 
+	/** How much of the message no Read was posted for yet. */
+	int remainingBytes() {
+		return this.head.messageBytes() - this.postedBytes;
+	}
+
 	/** Takes ownership of the memory to read into. */
 	void start(RegisteredBuffer memory) {
 		ByteBuffer view = memory.buffer();

@@ -31,8 +31,13 @@ import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * The large messages of a channel that are being fetched by Reads. Several Reads are
- * under way at once, up to the read depth of the connection, and messages take turns Read
- * by Read.
+ * under way at once, up to the read depth of the connection.
+ *
+ * <p>
+ * Two messages take turns Read by Read, and those that are much shorter than what is left
+ * of the others take part at once; the rest wait for their turn without memory. So the
+ * memory that a message has just given back, and that is still in the processor's cache,
+ * is what the next one is read into.
  *
  * <p>
  * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
@@ -44,7 +49,17 @@ final class InboundTransfers {
 	/** Most bytes of one Read, so that messages take turns. */
 	private static final int CHUNK_BYTES = 256 * 1024;
 
+	/** So many messages take turns whatever their length. */
+	private static final int TURNS = 2;
+
+	/**
+	 * What is left of all others is so many times as long as a message that joins them.
+	 */
+	private static final int MUCH_SHORTER = 4;
+
 	private final Receiver receiver;
+
+	private final ChannelLoop loop;
 
 	private final RegisteredMemory memory;
 
@@ -74,8 +89,11 @@ final class InboundTransfers {
 
 	private long progressNanos;
 
+	private boolean shortOfMemory;
+
 	InboundTransfers(Receiver receiver, ChannelLoop loop, ChannelOptions options, int maxTransfers) {
 		this.receiver = receiver;
+		this.loop = loop;
 		this.memory = loop.memory();
 		this.attachment = loop.attachment();
 		this.metrics = loop.metrics();
@@ -102,19 +120,33 @@ final class InboundTransfers {
 		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
 			this.progressNanos = nowNanos;
 		}
-		if (!this.waiting.isEmpty() || !start(transfer)) {
+		boolean othersFirst = !this.waiting.isEmpty() && (this.shortOfMemory || this.ready.size() < TURNS);
+		if (othersFirst || !mayJoin(transfer) || !start(transfer)) {
 			transfer.waitsSince(nowNanos);
 			this.waiting.add(transfer);
 		}
 		return true;
 	}
 
-	private boolean start(InboundTransfer transfer) {
-		if (this.heldBytes > 0 && this.heldBytes + transfer.memoryBytes() > this.maxBytes) {
-			return false;
+	/** Whether a message is to be read among those that take turns. */
+	private boolean mayJoin(InboundTransfer transfer) {
+		if (this.ready.size() < TURNS) {
+			return true;
 		}
-		RegisteredBuffer target = this.memory.tryAllocate(transfer.memoryBytes());
+		for (InboundTransfer other : this.ready) {
+			if ((long) transfer.memoryBytes() * MUCH_SHORTER > other.remainingBytes()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean start(InboundTransfer transfer) {
+		boolean allowed = this.heldBytes == 0 || this.heldBytes + transfer.memoryBytes() <= this.maxBytes;
+		RegisteredBuffer target = allowed ? this.memory.tryAllocate(transfer.memoryBytes()) : null;
+		this.shortOfMemory = target == null;
 		if (target == null) {
+			this.loop.tickSoon();
 			return false;
 		}
 		this.heldBytes += transfer.memoryBytes();
@@ -125,16 +157,21 @@ final class InboundTransfers {
 
 	/**
 	 * Tries again to get memory for those that wait for it, in turn. One is given up when
-	 * it has waited, and nothing has moved, for as long as an allocation may wait.
+	 * it has waited, and nothing has moved, for as long as an allocation may wait, and no
+	 * other message is being read whose memory will come back.
 	 */
 	void retry(long nowNanos) {
 		long limit = this.memory.options().allocationTimeout().toNanos();
 		for (InboundTransfer first = this.waiting.peek(); first != null; first = this.waiting.peek()) {
+			if (!mayJoin(first)) {
+				return;
+			}
 			if (start(first)) {
 				this.waiting.remove();
 				this.progressNanos = nowNanos;
 			}
-			else if (Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= limit) {
+			else if (this.heldBytes == 0
+					&& Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= limit) {
 				this.waiting.remove();
 				this.transfers.remove(first.requestId());
 				this.receiver.onTransferWithoutMemory(first);
@@ -143,6 +180,7 @@ final class InboundTransfers {
 				return;
 			}
 		}
+		this.shortOfMemory = false;
 	}
 
 	/** Why the channel should be given up, or an empty string. */
@@ -153,12 +191,13 @@ final class InboundTransfers {
 
 	/** Whether some wait for memory, so that {@link #retry} should be called soon. */
 	boolean isWaiting() {
-		return !this.waiting.isEmpty();
+		return this.shortOfMemory;
 	}
 
 	/** Whether Reads could be posted. */
 	boolean canPost() {
-		return !this.ready.isEmpty() && this.reading.size() < this.readDepth;
+		return (!this.ready.isEmpty() || (!this.waiting.isEmpty() && !this.shortOfMemory))
+				&& this.reading.size() < this.readDepth;
 	}
 
 	/**
@@ -168,7 +207,14 @@ final class InboundTransfers {
 	boolean post(QueuePair pair) {
 		boolean any = false;
 		while (canPost()) {
-			InboundTransfer next = this.ready.element();
+			InboundTransfer first = this.waiting.peek();
+			if (first != null && !this.shortOfMemory && mayJoin(first) && start(first)) {
+				this.waiting.remove();
+			}
+			InboundTransfer next = this.ready.peek();
+			if (next == null) {
+				break;
+			}
 			next.fillNext(this.read, this.attachment, CHUNK_BYTES);
 			if (pair.postSend(this.read) != PostResult.POSTED) {
 				break;
@@ -223,6 +269,7 @@ final class InboundTransfers {
 		transfer.cancel();
 		this.ready.remove(transfer);
 		this.waiting.remove(transfer);
+		this.shortOfMemory &= !this.waiting.isEmpty();
 		if (transfer.isQuiet()) {
 			this.transfers.remove(requestId);
 			abandon(transfer);
@@ -244,6 +291,7 @@ final class InboundTransfers {
 	void close() {
 		this.ready.clear();
 		this.waiting.clear();
+		this.shortOfMemory = false;
 		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); all.hasNext();) {
 			InboundTransfer transfer = all.next();
 			transfer.cancel();
