@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
 		description = "Compares RPC frameworks between two processes on the loopback interface.")
 public final class Compare implements Callable<Integer> {
 
-	private static final List<String> FORK_ARGUMENTS = List.of("-Xms256m", "-Xmx1g", "-XX:MaxDirectMemorySize=1g",
+	private static final List<String> FORK_ARGUMENTS = List.of("-Xms256m", "-Xmx1g", "-XX:MaxDirectMemorySize=1536m",
 			"-XX:-UsePerfData");
 
 	@Option(names = "--quick", description = "Shorter and fewer slices: less than three minutes.")

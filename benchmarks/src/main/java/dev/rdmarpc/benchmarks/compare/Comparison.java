@@ -38,9 +38,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Comparison {
 
-	private static final int MOST_PRIMING_SLICES = 5;
+	private static final int MOST_PRIMING_SLICES = 12;
 
 	private static final double WORTHWHILE_GAIN = 1.1;
+
+	/** The share of a slice that compilers may have taken of one that primes no more. */
+	private static final double COMPILING = 0.1;
 
 	private final Plan plan;
 
@@ -115,14 +118,24 @@ final class Comparison {
 		}
 	}
 
-	/** Runs a workload until it gets no faster, within limits. */
+	/**
+	 * Runs a workload until it gets no faster and little is compiled, within limits.
+	 * Compilers would take the processors from those who call.
+	 */
 	private void prime(PeerPair pair, Workload workload) {
 		double best = 0;
 		double rate = 0;
-		for (int i = 0; i < MOST_PRIMING_SLICES && rate >= best * WORTHWHILE_GAIN; i++) {
+		boolean compiling = true;
+		for (int i = 0; i < MOST_PRIMING_SLICES && (compiling || rate >= best * WORTHWHILE_GAIN); i++) {
 			best = Math.max(best, rate);
-			Slice slice = measure(pair, workload, this.plan.primeMillis() / 2, this.plan.primeMillis() / 2);
-			if (slice == null) {
+			Slice slice;
+			try {
+				long compiled = pair.compiledMillis();
+				slice = pair.measure(workload, this.plan.primeMillis() / 2, this.plan.primeMillis() / 2);
+				compiling = pair.compiledMillis() - compiled > COMPILING * this.plan.primeMillis();
+			}
+			catch (PeerFailure ex) {
+				failed(pair, workload, ex);
 				return;
 			}
 			rate = slice.callsPerSecond();
@@ -148,11 +161,15 @@ final class Comparison {
 			return pair.measure(workload, warmUpMillis, measureMillis);
 		}
 		catch (PeerFailure ex) {
-			this.failures.add(pair.peer() + ", " + workload + ": failed");
-			this.progress.printf(Locale.ROOT, "%s, %s: %s%n", pair.peer(), workload, ex.getMessage());
-			this.progress.flush();
+			failed(pair, workload, ex);
 			return null;
 		}
+	}
+
+	private void failed(PeerPair pair, Workload workload, PeerFailure failure) {
+		this.failures.add(pair.peer() + ", " + workload + ": failed");
+		this.progress.printf(Locale.ROOT, "%s, %s: %s%n", pair.peer(), workload, failure.getMessage());
+		this.progress.flush();
 	}
 
 	private void noteIdle(PeerPair pair) {

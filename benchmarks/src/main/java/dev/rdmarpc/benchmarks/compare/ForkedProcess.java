@@ -114,6 +114,11 @@ final class ForkedProcess implements AutoCloseable {
 		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}
 
+	/** How long the process has compiled so far, in milliseconds. */
+	long compiledMillis() {
+		return Long.parseLong(ask(20, "compiled"));
+	}
+
 	private String await(long timeoutSeconds) {
 		CompletableFuture<String> line = CompletableFuture.supplyAsync(this::readAnswer);
 		String answer;

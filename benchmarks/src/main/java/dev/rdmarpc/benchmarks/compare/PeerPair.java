@@ -99,6 +99,11 @@ final class PeerPair implements AutoCloseable {
 		}
 	}
 
+	/** How long both processes have compiled so far, in milliseconds. */
+	long compiledMillis() {
+		return server().compiledMillis() + client().compiledMillis();
+	}
+
 	private void noteIdle(ForkedProcess serving, ForkedProcess calling) {
 		long nanos = System.nanoTime() - this.nanosAfterSlice;
 		if (this.nanosAfterSlice != 0 && nanos > 1_000_000_000L) {

@@ -20,6 +20,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * server:  usage                             ok CPU_NANOS ALLOCATED_BYTES COPIED_BYTES
- * client:  usage                             the same
+ *          compiled                          ok MILLIS
+ * client:  usage, compiled                   the same
  *          connect PORT MODE PAYLOAD_BYTES   ok
  *          run MILLIS                        ok, see {@link Slice#toLine()}
  *          disconnect                        ok
@@ -105,6 +107,9 @@ public final class PeerProcess {
 			case "usage" -> {
 				ProcessUsage usage = usage();
 				return usage.cpuNanos() + " " + usage.allocatedBytes() + " " + usage.copiedBytes();
+			}
+			case "compiled" -> {
+				return Long.toString(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
 			}
 			case "connect" -> {
 				Workload workload = new Workload(Mode.valueOf(words[2]), Integer.parseInt(words[3]));

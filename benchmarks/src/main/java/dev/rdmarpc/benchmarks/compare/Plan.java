@@ -35,6 +35,9 @@ import java.util.List;
 record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int forks, int rounds, long primeMillis,
 		long warmUpMillis, long measureMillis) {
 
+	/** A long payload that processes are primed with. */
+	private static final int PRIMING_BYTES = 64 * 1024;
+
 	Plan {
 		if (peers.isEmpty() || modes.isEmpty() || payloads.isEmpty()) {
 			throw new IllegalArgumentException("nothing to compare");
@@ -58,7 +61,8 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 
 	/**
 	 * The workloads a new process runs for the sake of its compiler: those of the
-	 * smallest and the largest payload, where most code is seen.
+	 * smallest payload and of one that is long but leaves time for many calls, and the
+	 * largest, where most code is seen.
 	 */
 	List<Workload> primingWorkloads() {
 		if (this.primeMillis == 0) {
@@ -67,8 +71,11 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 		int smallest = this.payloads.stream().mapToInt(Integer::intValue).min().orElseThrow();
 		int largest = this.payloads.stream().mapToInt(Integer::intValue).max().orElseThrow();
 		List<Workload> workloads = new ArrayList<>();
-		for (Mode mode : this.modes) {
-			workloads.add(new Workload(mode, smallest));
+		if (smallest < PRIMING_BYTES) {
+			this.modes.forEach((mode) -> workloads.add(new Workload(mode, smallest)));
+		}
+		if (largest >= PRIMING_BYTES) {
+			this.modes.forEach((mode) -> workloads.add(new Workload(mode, PRIMING_BYTES)));
 		}
 		if (largest != smallest) {
 			workloads.add(new Workload(this.modes.get(0), largest));
