@@ -117,7 +117,7 @@ final class AdapterSharedReceives extends SharedReceives {
 					return status;
 				}
 				id = slots().id(slot);
-				outcome = slots().outcome(slot, status, domain()::isRegistered);
+				outcome = slots().outcome(slot, status, domain().registered());
 				slots().remove(slot);
 			}
 			finally {

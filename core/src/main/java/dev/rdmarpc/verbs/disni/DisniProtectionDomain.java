@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntPredicate;
 
 import com.ibm.disni.util.MemoryUtils;
 import com.ibm.disni.verbs.IbvMr;
@@ -53,6 +54,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	private final IbvPd adapterDomain;
 
 	private final Set<DisniMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+	private final IntPredicate registered = this::isRegistered;
 
 	private final Set<SharedReceives> receiveQueues = ConcurrentHashMap.newKeySet();
 
@@ -179,8 +182,15 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		this.receiveQueues.remove(queue);
 	}
 
-	/** Whether a local key is that of one of its regions. */
-	boolean isRegistered(int localKey) {
+	/**
+	 * Whether a local key is that of one of its regions; made once, for it is handed out
+	 * per receive.
+	 */
+	IntPredicate registered() {
+		return this.registered;
+	}
+
+	private boolean isRegistered(int localKey) {
 		return this.regions.stream().anyMatch((region) -> region.isValid() && region.localKey() == localKey);
 	}
 

@@ -211,7 +211,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 					return status;
 				}
 				id = slots().id(slot);
-				outcome = slots().outcome(slot, status, domain()::isRegistered);
+				outcome = slots().outcome(slot, status, domain().registered());
 				slots().remove(slot);
 				this.allowed = (this.allowed > 0) ? this.allowed - 1 : this.allowed;
 			}

@@ -118,7 +118,7 @@ final class OwnReceives implements ReceiveSource {
 		if (!this.slots.isHandedOver(slot)) {
 			return status;
 		}
-		WorkStatus outcome = this.slots.outcome(slot, status, queuePair.domain()::isRegistered);
+		WorkStatus outcome = this.slots.outcome(slot, status, queuePair.domain().registered());
 		end(queuePair, slot, outcome, bytes, invalidatedKey);
 		return outcome;
 	}
