@@ -195,6 +195,7 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 				() -> sink.view().getLong(0) == source.view().getLong(0) || receives.queue().posted() < 2);
 		pair.left().close();
 		this.fixture.awaitSettled(pair.right());
+		this.fixture.await("the end of the receive", () -> receives.ledger().completedCount() > 0);
 		assertThat(receives.ledger().completed()).singleElement()
 			.satisfies((completed) -> assertThat(completed.id()).isEqualTo(taken))
 			.matches((completed) -> !completed.isSuccess() || this.fixture.right().limits().automaticProgress(),
