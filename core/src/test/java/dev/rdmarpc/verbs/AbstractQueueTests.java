@@ -161,6 +161,15 @@ abstract class AbstractQueueTests extends AbstractVerbsTests {
 	}
 
 	@Test
+	void manyCompletionQueuesMayBeOpen() {
+		List<CompletionQueue> queues = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			queues.add(this.fixture.left().device().createCompletionQueue(16));
+		}
+		queues.forEach(CompletionQueue::close);
+	}
+
+	@Test
 	void queuePairNumbersAreUniqueAndListenersAreKept() {
 		List<Integer> numbers = new ArrayList<>();
 		for (int i = 0; i < 50; i++) {

@@ -49,6 +49,11 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 		return this.iwarp || this.maxReadSegments <= 1;
 	}
 
+	/** Whether it is the kernel's siw, the only adapter that notifies of every Send. */
+	boolean siw() {
+		return !this.solicitedEvents;
+	}
+
 	boolean sharedReceiveQueue() {
 		return this.maxSharedReceives > 0;
 	}

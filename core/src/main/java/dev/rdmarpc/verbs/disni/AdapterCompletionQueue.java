@@ -17,7 +17,6 @@
 package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
-import java.util.Objects;
 
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
@@ -33,8 +32,6 @@ import org.slf4j.LoggerFactory;
 final class AdapterCompletionQueue {
 
 	private static final Logger logger = LoggerFactory.getLogger(AdapterCompletionQueue.class);
-
-	private static final int ATTEMPTS = 3;
 
 	private final AdapterVerbs verbs;
 
@@ -66,7 +63,7 @@ final class AdapterCompletionQueue {
 		IbvContext context = adapter.context();
 		IbvCompChannel channel = context.createCompChannel();
 		try {
-			IbvCQ queue = createQueue(context, channel, entries);
+			IbvCQ queue = context.createCQ(channel, entries, 0);
 			return new AdapterCompletionQueue(verbs, channel, queue, CompletionBatch.prepare(queue),
 					adapter.attributes().solicitedEvents());
 		}
@@ -74,21 +71,6 @@ final class AdapterCompletionQueue {
 			RdmaVerbs.open().destroyCompChannel(channel);
 			throw ex;
 		}
-	}
-
-	/** The kernel's siw at times refuses a queue while connections are being set up. */
-	private static IbvCQ createQueue(IbvContext context, IbvCompChannel channel, int entries) throws IOException {
-		IOException refused = null;
-		for (int i = 0; i < ATTEMPTS; i++) {
-			try {
-				return context.createCQ(channel, entries, 0);
-			}
-			catch (IOException ex) {
-				logger.debug("Completion queue was refused", ex);
-				refused = ex;
-			}
-		}
-		throw Objects.requireNonNull(refused);
 	}
 
 	IbvCQ queue() {

@@ -84,6 +84,7 @@ final class DisniDevice implements VerbsDevice {
 
 	/** Opens an adapter. */
 	static DisniDevice open(Adapter adapter, AdapterVerbs verbs) {
+		SiwPlaceholder.keepFor(adapter);
 		try {
 			DisniDevice device = new DisniDevice(adapter, verbs, verbs.openConnections());
 			device.connections.start();
