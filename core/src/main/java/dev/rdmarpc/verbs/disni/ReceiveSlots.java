@@ -173,7 +173,8 @@ final class ReceiveSlots {
 	/**
 	 * How a receive has ended, if the adapter does not say: when a message takes it and
 	 * the adapter reports no more than that it could not execute the receive, then either
-	 * its memory is not registered any more, or the message is longer than it.
+	 * its memory is not registered any more, or the message is longer than it. That the
+	 * memory is not registered the kernel's siw reports as if the connection was lost.
 	 * @param reported what the adapter says
 	 * @param registered whether a local key is that of a region
 	 */
@@ -184,12 +185,14 @@ final class ReceiveSlots {
 		if (this.invalid[slot]) {
 			return WorkStatus.LOCAL_PROTECTION_ERROR;
 		}
-		if (reported != WorkStatus.LOCAL_OPERATION_ERROR) {
+		if (reported != WorkStatus.LOCAL_OPERATION_ERROR && reported != WorkStatus.CONNECTION_LOST) {
 			return reported;
 		}
 		int from = slot * this.maxSegments;
-		return Arrays.stream(this.keys, from, from + this.segmentCounts[slot]).allMatch(registered)
-				? WorkStatus.LOCAL_LENGTH_ERROR : WorkStatus.LOCAL_PROTECTION_ERROR;
+		if (!Arrays.stream(this.keys, from, from + this.segmentCounts[slot]).allMatch(registered)) {
+			return WorkStatus.LOCAL_PROTECTION_ERROR;
+		}
+		return (reported == WorkStatus.LOCAL_OPERATION_ERROR) ? WorkStatus.LOCAL_LENGTH_ERROR : reported;
 	}
 
 	/** Notes that an adapter has, or has no more, a receive. */

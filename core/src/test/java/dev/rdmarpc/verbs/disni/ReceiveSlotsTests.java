@@ -90,8 +90,12 @@ class ReceiveSlotsTests {
 			assertThat(slots.outcome(good, told, (key) -> false)).isEqualTo(told);
 			assertThat(slots.outcome(useless, told, (key) -> false)).isEqualTo(told);
 		}
-		assertThat(slots.outcome(good, WorkStatus.CONNECTION_LOST, (key) -> false))
+		assertThat(slots.outcome(good, WorkStatus.CONNECTION_LOST, (key) -> key == 7))
 			.isEqualTo(WorkStatus.CONNECTION_LOST);
+		assertThat(slots.outcome(good, WorkStatus.CONNECTION_LOST, (key) -> key != 7))
+			.isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
+		assertThat(slots.outcome(good, WorkStatus.LOCAL_LENGTH_ERROR, (key) -> false))
+			.isEqualTo(WorkStatus.LOCAL_LENGTH_ERROR);
 		assertThat(slots.outcome(useless, WorkStatus.CONNECTION_LOST, (key) -> true))
 			.isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
 		assertThat(slots.outcome(good, WorkStatus.LOCAL_OPERATION_ERROR, (key) -> key == 7))
