@@ -185,6 +185,8 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 
 	@Test
 	void aReadWithoutPermissionIsRefused() {
+		Assumptions.assumeTrue(this.fixture.checksPermissionToRead(),
+				"the device serves Reads of every region of the protection domain");
 		assertReadRefused(this.fixture.right().memory(LENGTH, AccessFlag.LOCAL_WRITE).remote());
 		assertReadRefused(this.fixture.right().memory(LENGTH, AccessFlag.REMOTE_WRITE).remote());
 		assertReadRefused(this.fixture.right().memory(LENGTH).remote());
@@ -301,10 +303,10 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 	@Test
 	void anUnsignaledRequestThatIsRefusedCompletes() {
 		ConnectedPair pair = this.fixture.connect();
-		GuardedMemory memory = this.fixture.right().memory(LENGTH);
+		GuardedMemory memory = this.fixture.right().memory(LENGTH, AccessFlag.REMOTE_READ);
 		GuardedMemory sink = this.fixture.left().memory(LENGTH);
 		WorkRequest request = pair.left().request();
-		request.read(pair.left().nextId(), memory.remote().address(), memory.remote().key()).unsignaled();
+		request.read(pair.left().nextId(), memory.remote().address() + 1, memory.remote().key()).unsignaled();
 		long refused = pair.left().post(request, sink.all());
 		this.fixture.awaitStatus(pair.left(), refused, WorkStatus.REMOTE_ACCESS_ERROR);
 		pair.assertRefusedByRight(WorkStatus.REMOTE_ACCESS_ERROR);

@@ -54,8 +54,17 @@ public abstract class AbstractVerbsProviderTests {
 		return true;
 	}
 
+	/**
+	 * Whether a Read needs the permission of the region that it reads; asked when the
+	 * provider is available.
+	 */
+	protected boolean checksPermissionToRead() {
+		return true;
+	}
+
 	private VerbsFixture fixture() {
-		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone);
+		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
+				this::checksPermissionToRead);
 	}
 
 	@Nested

@@ -70,6 +70,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final BooleanSupplier notifiesOfSolicitedAlone;
 
+	private final BooleanSupplier checksPermissionToRead;
+
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
@@ -93,7 +95,8 @@ final class VerbsFixture extends ProgressLoop
 	private @Nullable TestListener listener;
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
-			BooleanSupplier notifiesOfSolicitedAlone) {
+			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead) {
+		this.checksPermissionToRead = checksPermissionToRead;
 		this.notifiesOfSolicitedAlone = notifiesOfSolicitedAlone;
 		this.providerSupplier = providerSupplier;
 		this.address = address;
@@ -105,6 +108,11 @@ final class VerbsFixture extends ProgressLoop
 	 */
 	boolean notifiesOfSolicitedAlone() {
 		return this.notifiesOfSolicitedAlone.getAsBoolean();
+	}
+
+	/** Whether a Read needs the permission of the region, see the suite. */
+	boolean checksPermissionToRead() {
+		return this.checksPermissionToRead.getAsBoolean();
 	}
 
 	/** Whether both sides learn why the peer was refused, see the suite. */
