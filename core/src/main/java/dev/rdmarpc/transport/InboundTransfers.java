@@ -34,10 +34,10 @@ import dev.rdmarpc.verbs.WorkRequest;
  * under way at once, up to the read depth of the connection.
  *
  * <p>
- * Two messages take turns Read by Read, and those that are much shorter than what is left
- * of the others take part at once; the rest wait for their turn without memory. So the
- * memory that a message has just given back, and that is still in the processor's cache,
- * is what the next one is read into.
+ * Messages are read one after the other, but one that is much shorter than what is left
+ * of those before it takes turns with them, Read by Read. The rest wait without memory.
+ * So the memory that a message has just given back, and that is still in the processor's
+ * cache, is what the next one is read into.
  *
  * <p>
  * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
@@ -48,9 +48,6 @@ final class InboundTransfers {
 
 	/** Most bytes of one Read, so that messages take turns. */
 	private static final int CHUNK_BYTES = 256 * 1024;
-
-	/** So many messages take turns whatever their length. */
-	private static final int TURNS = 2;
 
 	/**
 	 * What is left of all others is so many times as long as a message that joins them.
@@ -120,7 +117,7 @@ final class InboundTransfers {
 		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
 			this.progressNanos = nowNanos;
 		}
-		boolean othersFirst = !this.waiting.isEmpty() && (this.shortOfMemory || this.ready.size() < TURNS);
+		boolean othersFirst = !this.waiting.isEmpty() && (this.shortOfMemory || this.ready.isEmpty());
 		if (othersFirst || !mayJoin(transfer) || !start(transfer)) {
 			transfer.waitsSince(nowNanos);
 			this.waiting.add(transfer);
@@ -128,11 +125,8 @@ final class InboundTransfers {
 		return true;
 	}
 
-	/** Whether a message is to be read among those that take turns. */
+	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
-		if (this.ready.size() < TURNS) {
-			return true;
-		}
 		for (InboundTransfer other : this.ready) {
 			if ((long) transfer.memoryBytes() * MUCH_SHORTER > other.remainingBytes()) {
 				return false;
