@@ -45,6 +45,9 @@ final class BufferPool {
 
 	/** Borrows a buffer of at least so many bytes, cleared. */
 	ByteBuffer acquire(int bytes) {
+		if (bytes > LARGE_BYTES) {
+			return ByteBuffer.allocateDirect(bytes);
+		}
 		boolean fitsSmall = bytes <= SMALL_BYTES;
 		ByteBuffer buffer = (fitsSmall ? this.small : this.large).pollLast();
 		if (buffer == null) {
@@ -55,7 +58,7 @@ final class BufferPool {
 
 	void release(ByteBuffer buffer) {
 		ArrayDeque<ByteBuffer> kept = (buffer.capacity() == SMALL_BYTES) ? this.small : this.large;
-		if (kept.size() < KEPT) {
+		if (kept.size() < KEPT && buffer.capacity() <= LARGE_BYTES) {
 			kept.addLast(buffer);
 		}
 	}

@@ -116,6 +116,11 @@ final class InboundDispatcher {
 		this.current.end();
 	}
 
+	/** Whether the segment begun is of a Read Response. */
+	boolean isReadResponse() {
+		return this.current == this.responses;
+	}
+
 	/** What to say when memory went away under the segment begun. */
 	ProtocolViolation placementLost() {
 		return this.current.placementLost();

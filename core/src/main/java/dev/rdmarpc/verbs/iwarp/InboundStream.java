@@ -34,11 +34,11 @@ import org.jspecify.annotations.Nullable;
  * own, borrowed while it is needed. When a long rest of a payload is still in the socket
  * and may be placed before the CRC is known, the stream changes to {@code PAYLOAD}: the
  * next reads go straight to the payload's place, with a short tail buffer behind for the
- * trailer and the next header. {@code TRAILER} waits for pad and CRC after such a
- * payload. Where long payloads are expected, no more is read to a buffer than one FPDU's
- * rest or the header of the next one, because whatever is read there must be copied. No
- * FPDU is begun while the completion queue has no room, nor between a refused Read
- * Request and its Terminate; it waits in the buffer.
+ * trailer and the next header, or with {@link ReadAhead} between the two. {@code TRAILER}
+ * waits for pad and CRC after such a payload. Where long payloads are expected, no more
+ * is read to a buffer than one FPDU's rest or the header of the next one, because
+ * whatever is read there must be copied. No FPDU is begun while the completion queue has
+ * no room, nor between a refused Read Request and its Terminate; it waits in the buffer.
  */
 final class InboundStream {
 
@@ -88,6 +88,8 @@ final class InboundStream {
 
 	private boolean stalled;
 
+	private int askedBytes;
+
 	private long frames;
 
 	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester,
@@ -128,24 +130,12 @@ final class InboundStream {
 		}
 		int total = 0;
 		while (total < STEP_BYTES && mayBegin() && !this.connection.isClosed()) {
-			int asked = (this.state == State.PAYLOAD) ? this.payloadRemaining + TAIL_BYTES : 0;
-			long read;
-			if (this.state == State.PAYLOAD) {
-				read = readPayload();
-			}
-			else {
-				ByteBuffer in = prepareRead();
-				asked = in.remaining();
-				read = this.connection.channel().read(in);
-				if (read > 0) {
-					parse(in, in.position());
-				}
-			}
+			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
 			}
 			total += (int) read;
-			if (read == 0 || read < asked) {
+			if (read < this.askedBytes) {
 				break;
 			}
 		}
@@ -172,21 +162,92 @@ final class InboundStream {
 		return shared.limit(small ? TAIL_BYTES : shared.capacity()).position(0);
 	}
 
+	private int readFrames() throws IOException, ProtocolViolation {
+		ByteBuffer in = prepareRead();
+		this.askedBytes = Math.max(1, in.remaining());
+		int read = this.connection.channel().read(in);
+		if (read > 0) {
+			parse(in, in.position());
+		}
+		return read;
+	}
+
 	private long readPayload() throws IOException, ProtocolViolation {
 		if (!this.placement.isValid()) {
 			throw this.dispatcher.placementLost();
 		}
 		ByteBuffer tail = this.reactor.inboundStaging();
 		tail.limit(TAIL_BYTES).position(0);
-		long read = this.placement.read(this.connection.channel(), tail);
-		if (read > 0) {
-			this.payloadRemaining -= (int) Math.min(read, this.payloadRemaining);
-			if (this.payloadRemaining == 0) {
-				this.state = State.TRAILER;
-				parse(tail, tail.position());
+		ReadAhead ahead = this.reactor.readAhead();
+		try {
+			if (this.dispatcher.isReadResponse()) {
+				ahead.expect(this.requester, this.trailerBytes);
+			}
+			this.askedBytes = this.payloadRemaining + ahead.bytes() + TAIL_BYTES;
+			long read = this.placement.read(this.connection.channel(), ahead.vectors(tail), ahead.vectorCount());
+			int placed = (int) Math.min(read, this.payloadRemaining);
+			if (placed > 0) {
+				this.payloadRemaining -= placed;
+				if (this.payloadRemaining == 0) {
+					this.state = State.TRAILER;
+					handleAhead(ahead, (int) read - placed, tail);
+				}
+			}
+			return read;
+		}
+		finally {
+			ahead.clear();
+		}
+	}
+
+	/** Handles what was read behind a payload. */
+	private void handleAhead(ReadAhead ahead, int bytes, ByteBuffer tail) throws ProtocolViolation {
+		int left = bytes;
+		for (int i = 0; i < ahead.count(); i++) {
+			ByteBuffer gap = ahead.gap(i);
+			if (left < ahead.gapBytes(i)) {
+				parse(gap, left);
+				return;
+			}
+			gap.clear();
+			endPayload(gap, 0);
+			left -= ahead.gapBytes(i);
+			if (this.connection.isClosed()) {
+				return;
+			}
+			if (!mayBegin() || !ahead.isAsExpected(i)) {
+				ByteBuffer displaced = ahead.displace(i, left, tail);
+				this.reactor.copied(displaced.position());
+				parse(displaced, displaced.position());
+				return;
+			}
+			int placed = Math.min(left, ahead.payloadBytes(i));
+			beginPlaced(gap, ahead.headerOffset(i), ahead.payloadBytes(i), placed);
+			left -= placed;
+			if (this.state == State.PAYLOAD) {
+				return;
 			}
 		}
-		return read;
+		parse(tail, left);
+	}
+
+	/**
+	 * Begins a segment of a Read Response of which the first bytes are in their place.
+	 */
+	private void beginPlaced(ByteBuffer in, int position, int payloadBytes, int placedBytes) throws ProtocolViolation {
+		int ddp = position + FpduFlyweight.ULPDU_OFFSET;
+		int ulpduBytes = DdpTaggedFlyweight.HEADER_BYTES + payloadBytes;
+		if (this.crcEnabled) {
+			this.crc.reset();
+			this.crc.update(in.limit(ddp + DdpTaggedFlyweight.HEADER_BYTES).position(position));
+			in.clear();
+		}
+		beginSegment(in, ddp, ulpduBytes, DdpTaggedFlyweight.HEADER_BYTES);
+		this.placement.open();
+		this.placement.filled(placedBytes);
+		this.payloadRemaining = payloadBytes - placedBytes;
+		this.trailerBytes = ReadAhead.trailerBytes(ulpduBytes);
+		this.state = (this.payloadRemaining > 0) ? State.PAYLOAD : State.TRAILER;
 	}
 
 	private void resume() throws ProtocolViolation {
@@ -281,7 +342,7 @@ final class InboundStream {
 		in.clear();
 		this.reactor.copied(arrived - payload);
 		this.payloadRemaining = end - arrived;
-		this.trailerBytes = FpduFlyweight.padBytes(ulpduBytes) + FpduFlyweight.CRC_BYTES;
+		this.trailerBytes = ReadAhead.trailerBytes(ulpduBytes);
 		this.state = State.PAYLOAD;
 		this.expectsLarge = true;
 		return true;

@@ -50,7 +50,7 @@ final class Placement {
 		this.regions = new IwarpMemoryRegion[maxPieces];
 		this.offsets = new int[maxPieces];
 		this.lengths = new int[maxPieces];
-		this.vectors = new ByteBuffer[maxPieces + 1];
+		this.vectors = new ByteBuffer[maxPieces + ReadAhead.MOST_VECTORS];
 	}
 
 	void add(IwarpMemoryRegion region, int offset, int length) {
@@ -108,11 +108,18 @@ final class Placement {
 	}
 
 	/** Fills the next bytes from a socket, and {@code behind} with those that follow. */
-	long read(SocketChannel channel, ByteBuffer behind) throws IOException {
-		this.vectors[this.count] = behind;
-		long read = channel.read(this.vectors, this.first, this.count + 1 - this.first);
+	long read(SocketChannel channel, ByteBuffer[] behind, int behindCount) throws IOException {
+		System.arraycopy(behind, 0, this.vectors, this.count, behindCount);
+		long read = channel.read(this.vectors, this.first, this.count + behindCount - this.first);
 		skipFilled();
 		return read;
+	}
+
+	/** Takes the first bytes of the only piece for filled: they are there already. */
+	void filled(int bytes) {
+		ByteBuffer only = this.vectors[this.first];
+		only.position(only.position() + bytes);
+		skipFilled();
 	}
 
 	private void skipFilled() {

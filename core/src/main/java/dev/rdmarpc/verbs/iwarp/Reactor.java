@@ -75,6 +75,8 @@ final class Reactor {
 
 	private final ByteBuffer inboundStaging = ByteBuffer.allocateDirect(BufferPool.LARGE_BYTES);
 
+	private final ReadAhead readAhead = new ReadAhead();
+
 	private final ScheduledStack scheduled = new ScheduledStack();
 
 	private final List<Connection> connections = new ArrayList<>();
@@ -356,6 +358,11 @@ final class Reactor {
 	/** Where connections read to that hold no partial frame. */
 	ByteBuffer inboundStaging() {
 		return this.inboundStaging.clear();
+	}
+
+	/** What is expected of the connection that is being read. */
+	ReadAhead readAhead() {
+		return this.readAhead;
 	}
 
 	ByteBuffer acquirePartial(int bytes) {

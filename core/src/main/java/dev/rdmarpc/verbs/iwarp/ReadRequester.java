@@ -139,6 +139,26 @@ final class ReadRequester implements SegmentHandler {
 		return isEmpty() ? -1 : this.sequences[slot(this.head)];
 	}
 
+	/** The memory that the oldest Read places into, or {@code null} if there is none. */
+	@Nullable IwarpMemoryRegion sinkRegion() {
+		return isEmpty() ? null : this.regions[slot(this.head)];
+	}
+
+	/** How long the payload of the segment begun is. */
+	int segmentBytes() {
+		return this.segmentBytes;
+	}
+
+	/** How much of the response is to follow the segment begun. */
+	int bytesBehindSegment() {
+		return this.last ? 0 : this.lengths[slot(this.head)] - this.receivedBytes - this.segmentBytes;
+	}
+
+	/** Where in the region that will be placed. */
+	int offsetBehindSegment() {
+		return this.offsets[slot(this.head)] + this.receivedBytes + this.segmentBytes;
+	}
+
 	@Override
 	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
 		this.segmentBytes = ulpduBytes - DdpTaggedFlyweight.HEADER_BYTES;
