@@ -38,6 +38,11 @@ public final class TestEnvironment {
 	/** Whether connections of the provider are connections of TCP, which is usual. */
 	public static final String TCP_PROPERTY = "rdma.test.tcp";
 
+	/**
+	 * Whether the device bears an answer that is none of its protocol's, which is usual.
+	 */
+	public static final String STRANGERS_PROPERTY = "rdma.test.strangers";
+
 	/** How many times slower than usual this machine is. */
 	public static final String TIME_SCALE_PROPERTY = "rdma.test.time-scale";
 
@@ -78,6 +83,13 @@ public final class TestEnvironment {
 	public static void assumeTcp() {
 		Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(TCP_PROPERTY, "true")),
 				"connections of this device are not connections of TCP");
+	}
+
+	/** For tests in which somebody answers who does not speak the protocol. */
+	public static void assumeStrangersAreBorne() {
+		assumeTcp();
+		Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(STRANGERS_PROPERTY, "true")),
+				"an answer that is none of its protocol's crashes this device");
 	}
 
 	/** The time after which something counts as hung. */

@@ -187,7 +187,7 @@ class RpcFailureTests {
 
 	@Test
 	void strangersAreNotTalkedTo() throws Exception {
-		TestEnvironment.assumeTcp();
+		TestEnvironment.assumeStrangersAreBorne();
 		try (RpcFixture fixture = new RpcFixture();
 				ServerSocket stranger = new ServerSocket(0, 10, TestEnvironment.address())) {
 			Thread greeter = new Thread(() -> {

@@ -44,7 +44,11 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 		long read = pair.left().read(source, sink.all());
 		long behind = pair.left().send();
 		this.fixture.awaitStatus(pair.left(), read, WorkStatus.REMOTE_ACCESS_ERROR);
-		this.fixture.awaitStatus(pair.left(), behind, WorkStatus.FLUSHED);
+		WorkStatus status = this.fixture.awaitCompletion(pair.left(), behind).status();
+		if (this.fixture.explainsFaults()) {
+			assertThat(status).as("an adapter may have sent it before it heard of the refusal")
+				.isEqualTo(WorkStatus.FLUSHED);
+		}
 		pair.assertRefusedByRight(WorkStatus.REMOTE_ACCESS_ERROR);
 		sink.assertUntouched();
 	}
