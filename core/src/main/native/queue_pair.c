@@ -29,6 +29,7 @@ static int create_on(struct connection_id *id, handle_t id_handle, struct ibv_pd
 	int error = handle == 0 ? ENOMEM : id->raw->verbs == NULL || id->queue_pair != 0 ? EINVAL : 0;
 	if (error == 0) {
 		attributes->qp_context = (void *) (uintptr_t) handle;
+		errno = 0; /* not every driver gives a reason */
 		error = error_of(rdma_create_qp(id->raw, domain, attributes));
 	}
 	if (error != 0) {
