@@ -45,8 +45,8 @@ final class SiwPlaceholder {
 
 	private static final Logger logger = LoggerFactory.getLogger(SiwPlaceholder.class);
 
-	/** Of 64 bytes each. */
-	private static final int ENTRIES = 1 << 14;
+	/** Of 32 bytes each. */
+	private static final int ENTRIES = 1 << 15;
 
 	private static final Map<Long, SiwPlaceholder> kept = new HashMap<>();
 
