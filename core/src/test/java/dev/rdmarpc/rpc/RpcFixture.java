@@ -141,7 +141,7 @@ final class RpcFixture implements AutoCloseable {
 		return RegisteredMemory.create(MemoryOptions.builder()
 			.initialBytes(4L << 20)
 			.maxBytes(maxBytes)
-			.allocationTimeout(Duration.ofMillis(100))
+			.allocationTimeout(TestEnvironment.scaled(Duration.ofMillis(100)))
 			.leakDetection(LeakDetection.PARANOID)
 			.build());
 	}

@@ -159,13 +159,14 @@ class RpcRendezvousTests {
 				RpcFixture.awaitTrue(() -> fixture.serverMemory.metrics().failures() > failures);
 				all.release();
 				try {
-					assertThat(call.get(5, TimeUnit.SECONDS)).hasSize(6 << 20);
+					assertThat(call.get(20, TimeUnit.SECONDS)).hasSize(6 << 20);
 					succeeded++;
 				}
 				catch (ExecutionException ex) {
 					// the machine was so slow that the wait for memory was over already
 					assertThat(((RpcException) ex.getCause()).status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
-					assertThat(System.nanoTime() - before).isLessThan(TimeUnit.SECONDS.toNanos(60));
+					assertThat(System.nanoTime() - before)
+						.isLessThan(TestEnvironment.scaled(Duration.ofSeconds(60)).toNanos());
 				}
 			}
 		}

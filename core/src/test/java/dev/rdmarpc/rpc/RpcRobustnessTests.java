@@ -146,14 +146,17 @@ class RpcRobustnessTests {
 				UnaryOperator.identity())) {
 			assertThat(fixture.echo.echo("before")).isEqualTo("before");
 			int port = fixture.server.port();
-			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
+			Echo patient = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(20)))
+				.withWaitForReady()
+				.on(fixture.echo);
 			CompletableFuture<String> retried = fixture.echo.never()
 				.handle((result, failure) -> patient.echo("after"))
 				.thenApply((text) -> text + "!");
 			assertThat(fixture.echo.echo("sent")).isEqualTo("sent");
 			fixture.server.close();
 			fixture.server = fixture.startServer(RpcFixture.serverOptions(port));
-			assertThat(retried.get(30, TimeUnit.SECONDS)).isEqualTo("after!");
+			assertThat(retried.get(TestEnvironment.scaled(Duration.ofSeconds(30)).toSeconds(), TimeUnit.SECONDS))
+				.isEqualTo("after!");
 		}
 	}
 
@@ -229,7 +232,8 @@ class RpcRobustnessTests {
 					.build();
 				RpcClient outer = fixture.newClient(front)) {
 			middle.next(inner.proxy(Echo.class));
-			Echo echo = CallOptions.deadline(Duration.ofMillis(200)).on(outer.proxy(Echo.class));
+			Echo echo = CallOptions.deadline(TestEnvironment.scaled(Duration.ofMillis(200)))
+				.on(outer.proxy(Echo.class));
 			assertThat(RpcFixture.failureOf(() -> echo.slow(30_000)).status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0 && front.activeCalls() == 0);
 			assertThat(fixture.service.interrupted.getCount()).isZero();
