@@ -57,9 +57,13 @@ final class PeerSettings {
 		return TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider(IwarpProvider.NAME), "");
 	}
 
-	/** The usual options with the patience of the machine. */
+	/**
+	 * The usual options with the patience of the machine, but for the handshake: the
+	 * kernel's siw may miss the first message of a fast peer, and then only another
+	 * attempt helps.
+	 */
 	static ChannelOptions channel() {
-		return ChannelOptions.DEFAULTS.withTimeouts(seconds(5), seconds(10), seconds(30));
+		return ChannelOptions.DEFAULTS.withTimeouts(Duration.ofSeconds(5), seconds(10), seconds(30));
 	}
 
 	static RdmaTransport open(TransportOptions options, RegisteredMemory memory) {
