@@ -90,7 +90,6 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 		QueuePairOptions foreignQueue = new QueuePairOptions(this.fixture.right().collector(8).queue(), null, 4, 4, 1,
 				1, QueuePairListener.NONE);
 		assertQueuePairRefused(VerbsError.INVALID_ARGUMENT, foreignQueue);
-		Assumptions.assumeTrue(this.fixture.left().limits().sharedReceiveQueue(), "no shared receive queues");
 		ProtectionDomain other = this.fixture.left().device().allocateProtectionDomain();
 		QueuePairOptions foreignReceives = new QueuePairOptions(this.fixture.left().collector(8).queue(),
 				other.createSharedReceiveQueue(4, 1), 4, 4, 1, 1, QueuePairListener.NONE);
@@ -100,7 +99,6 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 	@Test
 	void sharedReceiveQueuesHaveDepthsWithinTheLimits() {
 		DeviceLimits limits = this.fixture.left().limits();
-		Assumptions.assumeTrue(limits.sharedReceiveQueue(), "no shared receive queues");
 		ProtectionDomain domain = this.fixture.left().domain();
 		assertFails(VerbsError.INVALID_ARGUMENT, () -> domain.createSharedReceiveQueue(0, 1));
 		assertFails(VerbsError.INVALID_ARGUMENT, () -> domain.createSharedReceiveQueue(1, -1));
@@ -129,7 +127,6 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 
 	@Test
 	void aSharedReceiveQueueTakesNoMoreSegmentsThanItWasCreatedFor() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sharedReceiveQueue(), "no shared receive queues");
 		SharedReceives receives = this.fixture.left().sharedReceives(4);
 		GuardedMemory memory = this.fixture.left().memory(100);
 		Segment[] three = { memory.segment(0, 1), memory.segment(1, 1), memory.segment(2, 1) };
@@ -151,7 +148,6 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 
 	@Test
 	void aQueuePairWithASharedReceiveQueueTakesNoReceivesOfItsOwn() {
-		Assumptions.assumeTrue(this.fixture.left().limits().sharedReceiveQueue(), "no shared receive queues");
 		SharedReceives receives = this.fixture.left().sharedReceives(4);
 		VerbsEndpoint endpoint = this.fixture.left()
 			.endpoint(EndpointOptions.DEFAULTS.withSegments(2).withSharedReceives(receives));

@@ -23,8 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.TestEnvironment;
@@ -41,11 +39,6 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 
 	AbstractSharedReceiveQueueTests(VerbsFixture fixture) {
 		super(fixture);
-	}
-
-	@BeforeEach
-	void supported() {
-		Assumptions.assumeTrue(this.fixture.right().limits().sharedReceiveQueue(), "no shared receive queues");
 	}
 
 	private void post(SharedReceives receives, GuardedMemory sink, int slot) {

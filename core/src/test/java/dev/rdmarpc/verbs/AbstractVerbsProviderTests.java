@@ -62,9 +62,17 @@ public abstract class AbstractVerbsProviderTests {
 		return true;
 	}
 
+	/**
+	 * Whether not one byte is placed any more once a region is deregistered, even of what
+	 * was just being placed; asked when the provider is available.
+	 */
+	protected boolean stopsPlacingAtOnce() {
+		return true;
+	}
+
 	private VerbsFixture fixture() {
 		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
-				this::checksPermissionToRead);
+				this::checksPermissionToRead, this::stopsPlacingAtOnce);
 	}
 
 	@Nested

@@ -72,6 +72,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final BooleanSupplier checksPermissionToRead;
 
+	private final BooleanSupplier stopsPlacingAtOnce;
+
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
@@ -95,7 +97,9 @@ final class VerbsFixture extends ProgressLoop
 	private @Nullable TestListener listener;
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
-			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead) {
+			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
+			BooleanSupplier stopsPlacingAtOnce) {
+		this.stopsPlacingAtOnce = stopsPlacingAtOnce;
 		this.checksPermissionToRead = checksPermissionToRead;
 		this.notifiesOfSolicitedAlone = notifiesOfSolicitedAlone;
 		this.providerSupplier = providerSupplier;
@@ -113,6 +117,11 @@ final class VerbsFixture extends ProgressLoop
 	/** Whether a Read needs the permission of the region, see the suite. */
 	boolean checksPermissionToRead() {
 		return this.checksPermissionToRead.getAsBoolean();
+	}
+
+	/** Whether nothing is placed after a region was deregistered, see the suite. */
+	boolean stopsPlacingAtOnce() {
+		return this.stopsPlacingAtOnce.getAsBoolean();
 	}
 
 	/** Whether both sides learn why the peer was refused, see the suite. */

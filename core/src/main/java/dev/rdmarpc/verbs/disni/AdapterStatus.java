@@ -89,9 +89,13 @@ enum AdapterStatus {
 		return (number >= 0 && number < VALUES.length) ? VALUES[number] : GENERAL_ERROR;
 	}
 
-	/** What it means for a request of a send queue. */
-	WorkStatus ofSend() {
-		return this.ofSend;
+	/**
+	 * What it means for a request of a send queue.
+	 * @param siw whether the kernel's siw says so, which tells of all that it could not
+	 * send, because the connection is no more, that it could not be executed
+	 */
+	WorkStatus ofSend(boolean siw) {
+		return (siw && this == LOCAL_QUEUE_PAIR_OPERATION_ERROR) ? WorkStatus.CONNECTION_LOST : this.ofSend;
 	}
 
 	/** What it means for a receive. */

@@ -96,6 +96,10 @@ final class ConnectionThread {
 		done.join();
 	}
 
+	boolean isCurrent() {
+		return Thread.currentThread() == this.thread;
+	}
+
 	/** Creates an id. On this thread only. */
 	long createId(IdHandler handler) throws IOException {
 		long id = this.verbs.createId();

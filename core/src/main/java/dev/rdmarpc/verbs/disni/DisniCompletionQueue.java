@@ -101,7 +101,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 	void unlock() {
 		this.lock.unlock();
 		if (!this.listenerCalls.isEmpty() && !this.lock.isHeldByCurrentThread()) {
-			callListeners();
+			this.device.runAside(this::callListeners);
 		}
 	}
 

@@ -23,6 +23,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -74,12 +77,19 @@ final class DisniDevice implements VerbsDevice {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	private final ExecutorService aside;
+
 	private DisniDevice(Adapter adapter, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
 		this.adapter = adapter;
 		this.verbs = verbs;
 		this.limits = adapter.attributes().toLimits();
 		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
 		this.connections = new ConnectionThread(adapter.name(), connectionVerbs);
+		this.aside = Executors.newCachedThreadPool((task) -> {
+			Thread thread = new Thread(task, "rdma-rpc-" + adapter.name() + "-aside");
+			thread.setDaemon(true);
+			return thread;
+		});
 	}
 
 	/** Opens an adapter. */
@@ -186,6 +196,23 @@ final class DisniDevice implements VerbsDevice {
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + name());
 	}
 
+	/**
+	 * Runs what may wait for connections: at once, but not on the connection thread,
+	 * without which there would be none.
+	 */
+	void runAside(Runnable task) {
+		if (this.connections.isCurrent()) {
+			try {
+				this.aside.execute(task);
+				return;
+			}
+			catch (RejectedExecutionException ex) {
+				// closed: nobody waits for connections any more
+			}
+		}
+		task.run();
+	}
+
 	/** A failed verb in the words of the SPI. */
 	static VerbsException failure(String what, IOException ex) {
 		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
@@ -239,6 +266,7 @@ final class DisniDevice implements VerbsDevice {
 			new ArrayList<>(this.listeners).forEach(DisniListener::close);
 			this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
 			this.connections.shutDown();
+			this.aside.shutdown();
 			new ArrayList<>(this.domains).forEach(DisniProtectionDomain::close);
 			new ArrayList<>(this.completionQueues).forEach(DisniCompletionQueue::close);
 		}

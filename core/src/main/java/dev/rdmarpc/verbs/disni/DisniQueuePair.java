@@ -276,7 +276,7 @@ final class DisniQueuePair implements QueuePair {
 					batch.invalidatedKey(index));
 		}
 		else {
-			outcome = status.ofSend();
+			outcome = status.ofSend(device().attributes().siw());
 			if (this.sends.complete(WorkId.slot(id), outcome)) {
 				failIfDoomed();
 			}

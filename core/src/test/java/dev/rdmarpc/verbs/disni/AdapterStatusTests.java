@@ -27,12 +27,14 @@ class AdapterStatusTests {
 
 	@Test
 	void theNumbersAreThoseOfLibibverbs() {
-		assertThat(AdapterStatus.of(0).ofSend()).isEqualTo(WorkStatus.SUCCESS);
-		assertThat(AdapterStatus.of(4).ofSend()).isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
+		assertThat(AdapterStatus.of(0).ofSend(false)).isEqualTo(WorkStatus.SUCCESS);
+		assertThat(AdapterStatus.of(4).ofSend(false)).isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
 		assertThat(AdapterStatus.of(5).ofReceive()).isEqualTo(WorkStatus.FLUSHED);
-		assertThat(AdapterStatus.of(10).ofSend()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
-		assertThat(AdapterStatus.of(12).ofSend()).isEqualTo(WorkStatus.CONNECTION_LOST);
-		assertThat(AdapterStatus.of(13).ofSend()).isEqualTo(WorkStatus.REMOTE_INVALID_REQUEST);
+		assertThat(AdapterStatus.of(10).ofSend(false)).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+		assertThat(AdapterStatus.of(12).ofSend(false)).isEqualTo(WorkStatus.CONNECTION_LOST);
+		assertThat(AdapterStatus.of(13).ofSend(false)).isEqualTo(WorkStatus.REMOTE_INVALID_REQUEST);
+		assertThat(AdapterStatus.of(2).ofSend(false)).isEqualTo(WorkStatus.LOCAL_OPERATION_ERROR);
+		assertThat(AdapterStatus.of(2).ofSend(true)).isEqualTo(WorkStatus.CONNECTION_LOST);
 		assertThat(AdapterStatus.of(21)).isEqualTo(AdapterStatus.GENERAL_ERROR);
 	}
 
@@ -52,7 +54,7 @@ class AdapterStatusTests {
 	void successIsSuccessAndFailureFailureEitherWay() {
 		for (AdapterStatus status : AdapterStatus.values()) {
 			boolean success = status == AdapterStatus.SUCCESS;
-			assertThat(status.ofSend() == WorkStatus.SUCCESS).isEqualTo(success);
+			assertThat(status.ofSend(false) == WorkStatus.SUCCESS).isEqualTo(success);
 			assertThat(status.ofReceive() == WorkStatus.SUCCESS).isEqualTo(success);
 		}
 		assertThat(AdapterStatus.originOf(WorkStatus.REMOTE_ACCESS_ERROR)).isEqualTo(Origin.REMOTE);
