@@ -333,6 +333,7 @@ final class DisniQueuePair implements QueuePair {
 			this.undelivered = false;
 			this.completionQueue.removeUndelivered(this);
 			this.connection.failed(cause);
+			this.receives.failed();
 			if (current == QueuePairState.READY_TO_SEND || current == QueuePairState.DRAINING) {
 				this.completionQueue.addListenerCall(this.listenerCall);
 			}

@@ -176,6 +176,20 @@ final class EmulatedSharedReceives extends SharedReceives {
 			}
 		}
 
+		/** What it was lent comes back flushed; it gets nothing new. */
+		@Override
+		public void failed() {
+			lock().lock();
+			try {
+				if (sources().remove(this)) {
+					EmulatedSharedReceives.this.lend();
+				}
+			}
+			finally {
+				lock().unlock();
+			}
+		}
+
 		private void giveBack(int slot) {
 			EmulatedSharedReceives.this.borrowers[slot] = null;
 			slots().handOver(slot, false);

@@ -71,4 +71,8 @@ interface ReceiveSource {
 	/** The queue pair is closed. */
 	void close(DisniQueuePair queuePair);
 
+	/** The queue pair goes to error, and nothing more is received through it. */
+	default void failed() {
+	}
+
 }
