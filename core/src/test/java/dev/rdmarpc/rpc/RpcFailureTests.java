@@ -44,7 +44,9 @@ class RpcFailureTests {
 	@Test
 	void deadlineEndsABlockingCallAndInterruptsItsHandler() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
-			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.slow(30_000));
+			assertThat(fixture.echo.echo("before it")).isEqualTo("before it");
+			Echo hurried = CallOptions.deadline(TestEnvironment.scaled(Duration.ofMillis(500))).on(fixture.echo);
+			RpcException failure = RpcFixture.failureOf(() -> hurried.slow(30_000));
 			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			assertThat(fixture.service.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
 			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0);
