@@ -117,22 +117,31 @@ final class InboundTransfers {
 		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
 			this.progressNanos = nowNanos;
 		}
-		boolean othersFirst = !this.waiting.isEmpty() && (this.shortOfMemory || this.ready.isEmpty());
-		if (othersFirst || !mayJoin(transfer) || !start(transfer)) {
+		if (this.shortOfMemory || !mayPass(transfer) || !mayJoin(transfer) || !start(transfer)) {
 			transfer.waitsSince(nowNanos);
 			this.waiting.add(transfer);
 		}
 		return true;
 	}
 
+	/** Whether a message need not wait behind those that wait already. */
+	private boolean mayPass(InboundTransfer transfer) {
+		InboundTransfer first = this.waiting.peek();
+		return first == null || isMuchShorter(transfer, first);
+	}
+
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
 		for (InboundTransfer other : this.ready) {
-			if ((long) transfer.memoryBytes() * MUCH_SHORTER > other.remainingBytes()) {
+			if (!isMuchShorter(transfer, other)) {
 				return false;
 			}
 		}
 		return true;
+	}
+
+	private static boolean isMuchShorter(InboundTransfer transfer, InboundTransfer other) {
+		return (long) transfer.memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
 	}
 
 	private boolean start(InboundTransfer transfer) {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -38,6 +39,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LargeMessageTurnTests {
 
 	private static final int MEBIBYTE = 1 << 20;
+
+	/** Length of the message whose handler holds the loop of the server. */
+	private static final int HOLD = 1;
 
 	@Test
 	void messagesAwaitTheirTurnWithoutMemory() throws Exception {
@@ -58,13 +62,16 @@ class LargeMessageTurnTests {
 	void shortMessagePassesLongOnes() throws Exception {
 		try (Fixture fixture = new Fixture(256 * MEBIBYTE, Duration.ofSeconds(1), 64 * MEBIBYTE)) {
 			AtomicInteger ended = new AtomicInteger();
-			List<CompletableFuture<Void>> all = new ArrayList<>();
-			for (int i = 0; i < 8; i++) {
+			List<CompletableFuture<?>> all = new ArrayList<>();
+			all.add(fixture.uploads.upload(new byte[HOLD]));
+			assertThat(fixture.held.await(60, TimeUnit.SECONDS)).as("the server's loop is held").isTrue();
+			for (int i = 0; i < 5; i++) {
 				all.add(fixture.uploads.upload(new byte[12 * MEBIBYTE]).thenRun(ended::incrementAndGet));
 			}
 			CompletableFuture<Integer> before = fixture.uploads.upload(new byte[200_000])
 				.thenApply((length) -> ended.get());
-			assertThat(before.get(60, TimeUnit.SECONDS)).as("long messages before the short one").isLessThan(6);
+			fixture.release.countDown();
+			assertThat(before.get(60, TimeUnit.SECONDS)).as("long messages before the short one").isLessThan(3);
 			CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
 		}
 	}
@@ -88,6 +95,10 @@ class LargeMessageTurnTests {
 	 * A server and a client with memory of their own; nothing is outstanding at the end.
 	 */
 	private static final class Fixture implements AutoCloseable {
+
+		final CountDownLatch held = new CountDownLatch(1);
+
+		final CountDownLatch release = new CountDownLatch(1);
 
 		final RegisteredMemory serverMemory;
 
@@ -115,7 +126,7 @@ class LargeMessageTurnTests {
 							channel.maxMessageBytes(), unfinishedBytes, channel.maxCalls(),
 							channel.handshakeTimeoutNanos(), channel.keepAliveNanos(), channel.deadPeerNanos(),
 							channel.eagerBytes())))
-				.service(Uploads.class, (bytes) -> bytes.length)
+				.service(Uploads.class, this::take)
 				.build()
 				.start();
 			this.client = RpcClient.builder()
@@ -123,6 +134,19 @@ class LargeMessageTurnTests {
 				.target("127.0.0.1", this.server.port())
 				.build();
 			this.uploads = this.client.proxy(Uploads.class.getName(), UploadsClient.class);
+		}
+
+		private int take(byte[] bytes) {
+			if (bytes.length == HOLD) {
+				this.held.countDown();
+				try {
+					this.release.await(60, TimeUnit.SECONDS);
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			}
+			return bytes.length;
 		}
 
 		private static RegisteredMemory memory(int maxBytes, Duration allocationTimeout) {
