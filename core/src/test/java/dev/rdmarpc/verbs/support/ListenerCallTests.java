@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.support;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,6 +44,9 @@ class ListenerCallTests {
 	private static final long DEADLINE_SECONDS = 20;
 
 	private static final Duration LESS_THAN_PATIENCE = Duration.ofSeconds(4);
+
+	/** A thread for each task: from Java 25 on, the common pool may have one thread. */
+	private static final Executor THREADS = (task) -> new Thread(task, "listener-call").start();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -74,7 +78,7 @@ class ListenerCallTests {
 			await(mayReturn);
 			returned.set(true);
 		});
-		CompletableFuture<Void> caller = CompletableFuture.runAsync(lost.call::make);
+		CompletableFuture<Void> caller = CompletableFuture.runAsync(lost.call::make, THREADS);
 		await(inListener);
 		CompletableFuture<Boolean> returnedBeforeClose = CompletableFuture.supplyAsync(() -> {
 			this.lock.lock();
@@ -85,7 +89,7 @@ class ListenerCallTests {
 			finally {
 				this.lock.unlock();
 			}
-		});
+		}, THREADS);
 		await(lost.closing);
 		// To be had only when close waits, or is over without having waited.
 		this.lock.lock();
@@ -102,7 +106,7 @@ class ListenerCallTests {
 	@Test
 	void aListenerMayCloseItsQueuePair() {
 		Lost lost = new Lost((queuePair, fault) -> queuePair.close());
-		assertThat(CompletableFuture.runAsync(lost.call::make)).succeedsWithin(LESS_THAN_PATIENCE);
+		assertThat(CompletableFuture.runAsync(lost.call::make, THREADS)).succeedsWithin(LESS_THAN_PATIENCE);
 		assertThat(lost.state()).isEqualTo(QueuePairState.CLOSED);
 	}
 
@@ -111,8 +115,8 @@ class ListenerCallTests {
 		Lost lost = new Lost((queuePair, fault) -> {
 			throw new IllegalStateException("a listener that throws, on purpose");
 		});
-		CompletableFuture.runAsync(lost.call::make).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
-		assertThat(CompletableFuture.runAsync(lost::close)).succeedsWithin(LESS_THAN_PATIENCE);
+		CompletableFuture.runAsync(lost.call::make, THREADS).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+		assertThat(CompletableFuture.runAsync(lost::close, THREADS)).succeedsWithin(LESS_THAN_PATIENCE);
 	}
 
 	private static void await(CountDownLatch latch) {
