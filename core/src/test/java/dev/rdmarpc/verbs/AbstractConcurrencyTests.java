@@ -142,8 +142,8 @@ abstract class AbstractConcurrencyTests extends AbstractVerbsTests {
 								int id = nextReceive.getAndIncrement();
 								if (id < 2 * messages) {
 									endpoint.queuePair().postReceive(repost.receive(id));
+									credits.release();
 								}
-								credits.release();
 							}
 						}
 						remaining.addAndGet(-count);
