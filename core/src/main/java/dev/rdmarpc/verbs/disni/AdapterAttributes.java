@@ -32,12 +32,11 @@ import dev.rdmarpc.verbs.DeviceLimits;
  * @param maxSharedReceives receives in a shared receive queue, 0 if there is none
  * @param maxSharedSegments scatter/gather elements of a shared receive
  * @param maxMessageBytes payload of a request
- * @param solicitedEvents whether a completion queue that is to notify of solicited Sends
- * only does so; the kernel's siw never does
+ * @param siw whether it is the kernel's siw, which has ways of its own
  */
 record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, int maxSegments, int maxReadSegments,
 		int maxCompletions, int maxReadsServed, int maxReadsStarted, int maxSharedReceives, int maxSharedSegments,
-		long maxMessageBytes, boolean solicitedEvents) {
+		long maxMessageBytes, boolean siw) {
 
 	private static final int MOST_SEGMENTS = 32;
 
@@ -49,9 +48,12 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 		return this.iwarp || this.maxReadSegments <= 1;
 	}
 
-	/** Whether it is the kernel's siw, the only adapter that notifies of every Send. */
-	boolean siw() {
-		return !this.solicitedEvents;
+	/**
+	 * Whether a completion queue that is to notify of solicited Sends only does so; siw
+	 * never does.
+	 */
+	boolean solicitedEvents() {
+		return !this.siw;
 	}
 
 	boolean sharedReceiveQueue() {
@@ -62,7 +64,7 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 	AdapterAttributes withoutSharedReceiveQueue() {
 		return new AdapterAttributes(this.iwarp, this.maxQueuePairs, this.maxQueueDepth, this.maxSegments,
 				this.maxReadSegments, this.maxCompletions, this.maxReadsServed, this.maxReadsStarted, 0, 0,
-				this.maxMessageBytes, this.solicitedEvents);
+				this.maxMessageBytes, this.siw);
 	}
 
 	/** The same in the words of the SPI. */

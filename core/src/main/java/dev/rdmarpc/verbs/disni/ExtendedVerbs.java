@@ -64,7 +64,7 @@ final class ExtendedVerbs implements AdapterVerbs {
 				shared ? number(device, NativeLayout.DEVICE_MAX_SRQ_WORK) : 0,
 				shared ? number(device, NativeLayout.DEVICE_MAX_SRQ_SGE) : 0,
 				Integer.toUnsignedLong((int) port[NativeLayout.PORT_MAX_MESSAGE_BYTES]),
-				device[NativeLayout.DEVICE_VENDOR_ID] != SIW_VENDOR_ID);
+				device[NativeLayout.DEVICE_VENDOR_ID] == SIW_VENDOR_ID);
 	}
 
 	private static int number(long[] values, int index) {

@@ -119,7 +119,7 @@ final class PlainVerbs implements AdapterVerbs {
 	static AdapterAttributes attributes(String name) {
 		boolean iwarp = IWARP.stream().anyMatch(name::startsWith);
 		return new AdapterAttributes(iwarp, QUEUE_PAIRS, QUEUE_DEPTH, SEGMENTS, iwarp ? 1 : SEGMENTS, COMPLETIONS,
-				READS, READS, 0, 0, MESSAGE_BYTES, !name.startsWith("siw"));
+				READS, READS, 0, 0, MESSAGE_BYTES, name.startsWith("siw"));
 	}
 
 	@Override

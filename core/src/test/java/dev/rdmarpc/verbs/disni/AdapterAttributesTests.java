@@ -27,7 +27,7 @@ class AdapterAttributesTests {
 	@Test
 	void anAdapterForInfiniBandIsTakenAtItsWord() {
 		AdapterAttributes attributes = new AdapterAttributes(false, 1000, 4096, 30, 30, 65_536, 16, 20, 2048, 28,
-				1L << 30, true);
+				1L << 30, false);
 		assertThat(attributes.oneSegmentPerRead()).isFalse();
 		assertThat(attributes.toLimits())
 			.isEqualTo(new DeviceLimits(1000, 32_768, 4096, 2048, 30, 28, 16, 1L << 30, true, false, true));
@@ -36,7 +36,7 @@ class AdapterAttributesTests {
 	@Test
 	void anIwarpAdapterNeedsRoomForReadsThatScatter() {
 		AdapterAttributes attributes = new AdapterAttributes(true, 1000, 4096, 4, 1, 65_536, 16, 16, 2048, 4, 1L << 31,
-				false);
+				true);
 		assertThat(attributes.oneSegmentPerRead()).isTrue();
 		assertThat(attributes.toLimits().maxSendQueueDepth()).isEqualTo(1024);
 	}
