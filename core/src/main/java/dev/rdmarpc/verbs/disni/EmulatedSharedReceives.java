@@ -31,7 +31,7 @@ import dev.rdmarpc.verbs.WorkStatus;
 /**
  * A shared receive queue for adapters that have none: each receive is lent to the queue
  * pair whose peer was promised it. What a queue pair has not used when it ends goes back
- * to the others.
+ * to the others, at once: the next queue pair may be promised it, and has nothing else.
  *
  * <p>
  * As long as nobody says what the peer of a queue pair was promised
@@ -176,7 +176,12 @@ final class EmulatedSharedReceives extends SharedReceives {
 			}
 		}
 
-		/** What it was lent comes back flushed; it gets nothing new. */
+		@Override
+		public boolean isBorrowed() {
+			return true;
+		}
+
+		/** What it was lent comes back; it gets nothing new. */
 		@Override
 		public void failed() {
 			lock().lock();

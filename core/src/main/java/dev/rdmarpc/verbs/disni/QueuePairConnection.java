@@ -313,7 +313,12 @@ final class QueuePairConnection implements IdHandler {
 			}
 			thread().execute(this::disconnect);
 		}
-		thread().execute(() -> thread().schedule(FLUSH_NANOS, this::seeToFlush));
+		if (this.queuePair.receives().isBorrowed()) {
+			thread().execute(this::seeToFlush);
+		}
+		else {
+			thread().execute(() -> thread().schedule(FLUSH_NANOS, this::seeToFlush));
+		}
 		runEnded();
 	}
 

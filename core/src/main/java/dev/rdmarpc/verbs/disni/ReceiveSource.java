@@ -62,6 +62,14 @@ interface ReceiveSource {
 	/** Whether the adapter's queue pair has none any more. */
 	boolean isFlushed();
 
+	/**
+	 * Whether what the adapter has may be promised to others as soon as this queue pair
+	 * has failed: then its adapter is not waited for.
+	 */
+	default boolean isBorrowed() {
+		return false;
+	}
+
 	/** Whether a receive ends without the adapter, and it is its turn. */
 	boolean hasEnded();
 
