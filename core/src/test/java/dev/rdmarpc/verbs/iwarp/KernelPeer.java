@@ -47,6 +47,9 @@ final class KernelPeer implements AutoCloseable {
 
 	static final int PATIENCE_MILLIS = 3000;
 
+	/** An end without a Terminate. */
+	static final String CLOSED = "closed";
+
 	/** What is advertised by {@link #connect}. */
 	static final int READ_BYTES = 64;
 
@@ -141,16 +144,38 @@ final class KernelPeer implements AutoCloseable {
 	}
 
 	/**
+	 * How the kernel ends connections of a kind. One that should have ended with a
+	 * Terminate and was only closed, or never served, is tried again: rping hears of the
+	 * error as well, and may close the connection before the kernel has sent the
+	 * Terminate.
+	 */
+	static String endOf(boolean crcEnabled, String expected, Wrong wrong) throws IOException {
+		String end = CLOSED;
+		for (int attempt = 0; end.equals(CLOSED) && attempt < (expected.equals(CLOSED) ? 1 : ATTEMPTS); attempt++) {
+			try (KernelPeer kernel = connect(crcEnabled)) {
+				wrong.send(kernel);
+				end = kernel.end();
+			}
+			catch (SocketTimeoutException | SocketException | EOFException ex) {
+				if (expected.equals(CLOSED)) {
+					throw ex;
+				}
+			}
+		}
+		return end;
+	}
+
+	/**
 	 * How the kernel ends the connection, in words: with a Terminate, whose layer and
 	 * type it swaps, or without.
 	 */
-	String end() throws IOException {
+	private String end() throws IOException {
 		ByteBuffer terminate;
 		try {
 			terminate = this.peer.readTerminate();
 		}
 		catch (SocketException | EOFException ex) {
-			return "closed";
+			return CLOSED;
 		}
 		int typeAndLayer = terminate.get(DdpUntaggedFlyweight.HEADER_BYTES) & 0xFF;
 		int code = terminate.get(DdpUntaggedFlyweight.HEADER_BYTES + 1) & 0xFF;
@@ -161,6 +186,14 @@ final class KernelPeer implements AutoCloseable {
 	@Override
 	public void close() throws IOException {
 		this.peer.close();
+	}
+
+	/** Sends something for which the kernel must end the connection. */
+	@FunctionalInterface
+	interface Wrong {
+
+		void send(KernelPeer kernel) throws IOException;
+
 	}
 
 }

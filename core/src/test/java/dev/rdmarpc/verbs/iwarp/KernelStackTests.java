@@ -83,8 +83,9 @@ class KernelStackTests {
 				new Breach("RDMAP version 0", "0/2/0x05", (kernel) -> Fpdu.withControl(send, 0x4103)),
 				new Breach("RDMAP version 3", "0/2/0x05", (kernel) -> Fpdu.withControl(write, 0xC1C0)),
 				new Breach("opcode 8", "0/2/0x06", (kernel) -> Fpdu.withControl(send, 0x4148)),
-				new Breach("opcode 15, tagged", "0/2/0x06", (kernel) -> Fpdu.withControl(write, 0xC14F)), new Breach(
-						"a Terminate", "closed", (kernel) -> Fpdu.terminate(TerminateError.DDP_TAGGED_INVALID_STAG)));
+				new Breach("opcode 15, tagged", "0/2/0x06", (kernel) -> Fpdu.withControl(write, 0xC14F)),
+				new Breach("a Terminate", KernelPeer.CLOSED,
+						(kernel) -> Fpdu.terminate(TerminateError.DDP_TAGGED_INVALID_STAG)));
 	}
 
 	private static Stream<Breach> sends() {
@@ -136,10 +137,10 @@ class KernelStackTests {
 	@MethodSource("breaches")
 	void segmentsThatAreWrongEndTheConnection(Breach breach) throws Exception {
 		for (boolean crc : new boolean[] { false, true }) {
-			try (KernelPeer kernel = KernelPeer.connect(crc).serveRead()) {
-				kernel.peer().segment(breach.segment.make(kernel));
-				assertThat(kernel.end()).as("CRC %s", crc).contains(breach.end);
-			}
+			assertThat(KernelPeer.endOf(crc, breach.end,
+					(kernel) -> kernel.serveRead().peer().segment(breach.segment.make(kernel))))
+				.as("CRC %s", crc)
+				.contains(breach.end);
 		}
 	}
 
@@ -148,22 +149,19 @@ class KernelStackTests {
 			"too much, 0, 0, 65, 1/1/0x01", "far too much, 0, 0, 5000, 1/1/0x01" })
 	void responsesThatWereNotAskedForEndTheConnection(String what, int stag, int offset, int bytes, String end)
 			throws Exception {
-		try (KernelPeer kernel = KernelPeer.connect(false)) {
-			kernel.peer().segment(kernel.response(stag, offset, bytes));
-			assertThat(kernel.end()).as(what).contains(end);
-		}
+		assertThat(
+				KernelPeer.endOf(false, end, (kernel) -> kernel.peer().segment(kernel.response(stag, offset, bytes))))
+			.as(what)
+			.contains(end);
 	}
 
 	/** Headers are looked at before the CRC is there. */
 	@ParameterizedTest
 	@CsvSource({ "2, 1/2/0x06", "13, 1/2/0x03", "25, 2/0/0x02", "37, 2/0/0x02" })
 	void flippedBitsUnderCrcEndTheConnection(int position, String end) throws Exception {
-		try (KernelPeer kernel = KernelPeer.connect(true).serveRead()) {
-			byte[] frame = Fpdu.frame(Fpdu.send(2, KernelPeer.advertisement(0, 0)), true);
-			frame[position] ^= 1;
-			kernel.peer().write(frame);
-			assertThat(kernel.end()).contains(end);
-		}
+		byte[] frame = Fpdu.frame(Fpdu.send(2, KernelPeer.advertisement(0, 0)), true);
+		frame[position] ^= 1;
+		assertThat(KernelPeer.endOf(true, end, (kernel) -> kernel.serveRead().peer().write(frame))).contains(end);
 	}
 
 	/**
