@@ -26,9 +26,9 @@ build_tools() {
   build_tests core && build_maven -f "$root/pom.xml" -pl tools -am package
 }
 
-# The native library with AddressSanitizer.
-build_sanitized() {
-  make -s -C "$root/core/src/main/native" OUT="$root/core/target/native" JAVA_HOME="$(build_java_home)" asan
+# The native library with AddressSanitizer, and as others may have built it.
+build_libraries() {
+  make -s -C "$root/core/src/main/native" OUT="$root/core/target/native" JAVA_HOME="$(build_java_home)" asan plain
 }
 
 build_java_home() {
