@@ -143,6 +143,16 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	@Override
+	public boolean expectsBytes() {
+		for (int i = 0; i < this.channels.size(); i++) {
+			if (this.channels.get(i).rendezvous().isUnderWay()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	@Override
 	public long nextTickNanos() {
 		return this.nextTickNanos;
 	}

@@ -101,6 +101,8 @@ final class LoopDriver {
 
 	private volatile long lastCallerNanos;
 
+	private long lastWorkNanos;
+
 	private volatile int outstandingCalls;
 
 	private volatile boolean closing;
@@ -271,10 +273,12 @@ final class LoopDriver {
 			}
 			Await await = Await.NOT_NEEDED;
 			try {
+				long now = System.nanoTime();
 				if (this.work.turn()) {
 					idleSince = System.nanoTime();
+					this.lastWorkNanos = idleSince;
 				}
-				else if (System.nanoTime() - idleSince >= this.spinBudget.nanos()) {
+				else if (hasPolledEnough(now, idleSince)) {
 					await = prepareAwait();
 				}
 			}
@@ -344,8 +348,9 @@ final class LoopDriver {
 			long now = System.nanoTime();
 			if (this.work.turn()) {
 				idleSince = now;
+				this.lastWorkNanos = now;
 			}
-			else if (now - idleSince >= this.spinBudget.nanos()) {
+			else if (hasPolledEnough(now, idleSince)) {
 				return prepareAwait();
 			}
 			else {
@@ -353,6 +358,12 @@ final class LoopDriver {
 			}
 		}
 		return Await.NOT_NEEDED;
+	}
+
+	/** Whether to sleep rather than poll; driver. */
+	private boolean hasPolledEnough(long now, long idleSince) {
+		return now - idleSince >= this.spinBudget.nanos()
+				&& !(this.work.expectsBytes() && this.spinBudget.pollsForTransfer(this.lastWorkNanos, now));
 	}
 
 	private void park(PendingCall call, long deadlineNanos) {

@@ -28,6 +28,9 @@ interface LoopWork {
 	/** Posts what has been submitted. */
 	void flush();
 
+	/** Whether large messages are on their way, so that bytes are to be expected. */
+	boolean expectsBytes();
+
 	/** When the next turn is due at the latest, by {@link System#nanoTime()}. */
 	long nextTickNanos();
 

@@ -24,7 +24,8 @@ import java.time.Duration;
  * @param mode busy, adaptive or event
  * @param spinBudgetNanos how long to poll without success before waiting for an event;
  * about one round trip is right, used by {@link PollingMode#ADAPTIVE} only, which extends
- * it up to {@value SpinBudget#LARGEST_FACTOR} times while that pays
+ * it up to {@value SpinBudget#LARGEST_FACTOR} times while that pays, and up to
+ * {@value SpinBudget#TRANSFER_FACTOR} times while a large message is under way
  */
 public record PollingOptions(PollingMode mode, long spinBudgetNanos) {
 

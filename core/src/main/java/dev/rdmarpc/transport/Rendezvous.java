@@ -91,6 +91,11 @@ final class Rendezvous {
 		this.transfers.cancel(requestId);
 	}
 
+	/** Whether the peer is reading a message, or one is being read from it. */
+	boolean isUnderWay() {
+		return !this.exposures.isEmpty() || !this.transfers.isQuiet();
+	}
+
 	/** Whether {@link #tick} should be called soon. */
 	boolean needsTicks() {
 		return this.transfers.isWaiting() || !this.exposures.isEmpty();

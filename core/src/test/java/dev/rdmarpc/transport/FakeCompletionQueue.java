@@ -32,6 +32,10 @@ final class FakeCompletionQueue implements CompletionQueue {
 
 	volatile boolean closed;
 
+	/** Run when a thread is about to sleep. */
+	volatile Runnable onRequest = () -> {
+	};
+
 	private final ConcurrentLinkedQueue<Consumer<WorkCompletion>> completions = new ConcurrentLinkedQueue<>();
 
 	private final Semaphore events = new Semaphore(0);
@@ -58,6 +62,7 @@ final class FakeCompletionQueue implements CompletionQueue {
 	@Override
 	public void requestNotification(boolean solicitedOnly) {
 		this.events.drainPermits();
+		this.onRequest.run();
 	}
 
 	@Override

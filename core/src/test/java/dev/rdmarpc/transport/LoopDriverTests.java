@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -346,6 +347,22 @@ class LoopDriverTests {
 		outcome.get(20, TimeUnit.SECONDS);
 	}
 
+	/** Only a lower bound of time: nobody sleeps before it. */
+	@Test
+	void aLargeMessageOnItsWayIsMetPolling() {
+		long configured = 2_000_000;
+		this.driver = new LoopDriver("driver-of-the-test", this.work, this.completions, new LoopMetrics(),
+				new PollingOptions(PollingMode.ADAPTIVE, configured));
+		AtomicLong worked = new AtomicLong();
+		AtomicLong slept = new AtomicLong();
+		this.work.expectsBytes = true;
+		this.work.steps = () -> worked.compareAndSet(0, System.nanoTime());
+		this.completions.onRequest = () -> slept.compareAndSet(0, System.nanoTime());
+		this.driver.start();
+		awaitTrue(() -> slept.get() != 0);
+		assertThat(slept.get() - worked.get()).isGreaterThanOrEqualTo(SpinBudget.TRANSFER_FACTOR * configured);
+	}
+
 	private static Thread start(Runnable body) {
 		Thread thread = new Thread(body, "thread-of-the-test");
 		thread.setDaemon(true);
@@ -363,6 +380,8 @@ class LoopDriverTests {
 
 	/** What is driven: notices when two threads do so at once. */
 	private final class Work implements LoopWork {
+
+		private volatile boolean expectsBytes;
 
 		private final AtomicInteger turns = new AtomicInteger();
 
@@ -404,6 +423,11 @@ class LoopDriverTests {
 		@Override
 		public void flush() {
 			exclusively(() -> true);
+		}
+
+		@Override
+		public boolean expectsBytes() {
+			return this.expectsBytes;
 		}
 
 		@Override

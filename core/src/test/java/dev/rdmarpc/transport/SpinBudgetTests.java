@@ -77,6 +77,20 @@ class SpinBudgetTests {
 		assertThat(this.budget.nanos()).isEqualTo(2 * CONFIGURED);
 	}
 
+	@Test
+	void pollsOnForALargeMessageThatMovesAndNotForOneThatDoesNot() {
+		long longest = SpinBudget.TRANSFER_FACTOR * CONFIGURED;
+		long pause = SpinBudget.TRANSFER_PAUSE_FACTOR * longest;
+		long worked = 1_000_000;
+		assertThat(this.budget.pollsForTransfer(worked, worked + longest - 1)).isTrue();
+		assertThat(this.budget.pollsForTransfer(worked + longest, worked + longest + 1)).isTrue();
+		worked += longest;
+		assertThat(this.budget.pollsForTransfer(worked, worked + longest)).isFalse();
+		long failed = worked + longest;
+		assertThat(this.budget.pollsForTransfer(failed + pause - 1, failed + pause - 1)).as("in the pause").isFalse();
+		assertThat(this.budget.pollsForTransfer(failed + pause, failed + pause)).as("after the pause").isTrue();
+	}
+
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ADAPTIVE")
 	void otherModesDoNotAdapt(PollingMode mode) {
@@ -85,6 +99,7 @@ class SpinBudgetTests {
 		fixed.slept(1, 1_000_000);
 		fixed.slept(1, 2_000_000);
 		assertThat(fixed.nanos()).isEqualTo(options.effectiveSpinNanos());
+		assertThat(fixed.pollsForTransfer(2_000_000, 2_000_000)).isFalse();
 	}
 
 }

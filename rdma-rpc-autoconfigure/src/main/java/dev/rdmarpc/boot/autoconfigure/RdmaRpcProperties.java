@@ -105,7 +105,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param mode Whether to poll for ever, to poll and then wait for an event, or to
 	 * wait for events only. By default adaptive, and event driven on a single processor.
 	 * @param spinBudget How long to poll without success before waiting for an event, in
-	 * adaptive mode. About one round trip is right.
+	 * adaptive mode. About one round trip is right; it is extended up to four times while
+	 * that pays, and up to five times while a large message is under way.
 	 */
 	public record Polling(@Nullable PollingMode mode, @DefaultValue("50us") Duration spinBudget) {
 
