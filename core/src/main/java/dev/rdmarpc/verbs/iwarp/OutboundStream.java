@@ -29,15 +29,26 @@ import dev.rdmarpc.verbs.WorkOpcode;
  *
  * <p>
  * Implementation notes. The two sources take turns FPDU by FPDU, so that neither a long
- * Send nor a long Read Response delays the other. Segments of one message are never mixed
- * with segments of another of the same kind, tagged or untagged, because receivers such
- * as Linux siw keep one reassembly state per kind. A batch is filled only when the last
- * one is written, so what is posted while the socket is full leaves in few large writes.
+ * Send nor a long Read Response delays the other; short Sends go before a response.
+ * Segments of one message are never mixed with segments of another of the same kind,
+ * tagged or untagged, because receivers such as Linux siw keep one reassembly state per
+ * kind. A batch is filled only when the last one is written, so what is posted while the
+ * socket is full leaves in few large writes. It ends with a Read Response rather than
+ * within one, if that is not too long, because what is posted next comes first in the
+ * next batch, and the peer expects the response to go on ({@link ReadAhead}).
  */
 final class OutboundStream {
 
-	/** Payload bytes gathered before writing. */
-	private static final int FILL_BYTES = 512 * 1024;
+	/**
+	 * Payload bytes gathered before writing: a message of 1 MiB, with what belongs to it.
+	 */
+	private static final int FILL_BYTES = (1024 + 64) * 1024;
+
+	/**
+	 * As many bytes more at most, so that a Read Response that was begun is not
+	 * interrupted.
+	 */
+	private static final int FINISH_BYTES = 256 * 1024;
 
 	/** Bytes written per connection before others get their turn. */
 	private static final int STEP_BYTES = 1024 * 1024;
@@ -157,10 +168,13 @@ final class OutboundStream {
 			this.readyToReceivePending = false;
 			fillReadyToReceive(target);
 		}
-		while (target.remainingBytes() < FILL_BYTES) {
+		while (target.remainingBytes() < FILL_BYTES + (this.responder.midMessage() ? FINISH_BYTES : 0)) {
 			boolean send = canSend();
 			boolean respond = !this.responder.isEmpty();
-			if (send && respond) {
+			if (send && respond && !this.responder.midMessage() && isShortSend()) {
+				respond = false;
+			}
+			else if (send && respond) {
 				boolean write = this.sendQueue.opcode() == WorkOpcode.WRITE;
 				respond = this.responderTurn ? !(write && this.sendQueue.midMessage())
 						: write && this.responder.midMessage();
@@ -172,6 +186,12 @@ final class OutboundStream {
 				break;
 			}
 		}
+	}
+
+	private boolean isShortSend() {
+		WorkOpcode opcode = this.sendQueue.opcode();
+		return opcode != WorkOpcode.WRITE && opcode != WorkOpcode.READ
+				&& this.sendQueue.ring().totalBytes(this.sendQueue.next()) <= this.copyThreshold;
 	}
 
 	private void fillReadyToReceive(GatherBatch target) {
