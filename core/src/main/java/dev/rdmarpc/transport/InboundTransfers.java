@@ -88,6 +88,9 @@ final class InboundTransfers {
 
 	private boolean shortOfMemory;
 
+	/** Whether Reads are posted now, or first those that are under way go on. */
+	private boolean posting = true;
+
 	InboundTransfers(Receiver receiver, ChannelLoop loop, ChannelOptions options, int maxTransfers) {
 		this.receiver = receiver;
 		this.loop = loop;
@@ -155,6 +158,7 @@ final class InboundTransfers {
 		this.heldBytes += transfer.memoryBytes();
 		transfer.start(target);
 		this.ready.add(transfer);
+		this.posting = true;
 		return true;
 	}
 
@@ -199,12 +203,14 @@ final class InboundTransfers {
 
 	/** Whether Reads could be posted. */
 	boolean canPost() {
-		return (!this.ready.isEmpty() || (!this.waiting.isEmpty() && !this.shortOfMemory))
-				&& this.reading.size() < this.readDepth;
+		boolean any = (this.posting && !this.ready.isEmpty()) || (!this.waiting.isEmpty() && !this.shortOfMemory);
+		return any && this.reading.size() < this.readDepth;
 	}
 
 	/**
-	 * Posts as many Reads as the connection and its send queue allow.
+	 * Posts as many Reads as the connection and its send queue allow; the next ones only
+	 * when half of them have completed, or a message has joined, so that they leave
+	 * together.
 	 * @return whether any was posted
 	 */
 	boolean post(QueuePair pair) {
@@ -215,7 +221,7 @@ final class InboundTransfers {
 				this.waiting.remove();
 			}
 			InboundTransfer next = this.ready.peek();
-			if (next == null) {
+			if (next == null || !this.posting) {
 				break;
 			}
 			next.fillNext(this.read, this.attachment, CHUNK_BYTES);
@@ -229,6 +235,7 @@ final class InboundTransfers {
 			if (next.hasNext()) {
 				this.ready.add(next);
 			}
+			this.posting = this.reading.size() < this.readDepth;
 		}
 		return any;
 	}
@@ -240,6 +247,7 @@ final class InboundTransfers {
 			return;
 		}
 		transfer.completed();
+		this.posting |= this.reading.size() <= this.readDepth / 2;
 		this.progressNanos = nowNanos;
 		if (success) {
 			this.metrics.read(bytes);

@@ -90,11 +90,49 @@ class InboundTransfersTests {
 		}
 	}
 
+	@Test
+	void readsOfALongMessageLeaveTogetherAndAShortOneDoesNotWaitForThat() throws Exception {
+		int depth = 8;
+		int chunk = 256 * 1024;
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
+						8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(depth);
+				begin(transfers, buffer, 1, 20 * chunk, 0);
+				assertThat(transfers.post(pair)).isTrue();
+				assertThat(pair.reads).isEqualTo(depth);
+				for (int i = 1; i < depth / 2; i++) {
+					transfers.completed(true, chunk, i);
+					assertThat(transfers.canPost()).as("after %d", i).isFalse();
+				}
+				transfers.completed(true, chunk, depth / 2);
+				assertThat(transfers.post(pair)).isTrue();
+				assertThat(pair.reads).isEqualTo(depth + depth / 2);
+				transfers.completed(true, chunk, depth);
+				assertThat(transfers.post(pair)).isFalse();
+				begin(transfers, buffer, 2, MESSAGE, depth);
+				assertThat(transfers.post(pair)).isTrue();
+				assertThat(pair.reads).isEqualTo(depth + depth / 2 + 1);
+				transfers.close();
+				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
 	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, long nowNanos) {
+		begin(transfers, buffer, requestId, MESSAGE, nowNanos);
+	}
+
+	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
+			long nowNanos) {
 		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
 		WindowListFlyweight.putCount(windows, 0, 1);
-		WindowListFlyweight.putWindow(windows, 0, 0, 0x1000, 7, MESSAGE);
-		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, MESSAGE, windows.array()))
+		WindowListFlyweight.putWindow(windows, 0, 0, 0x1000, 7, bytes);
+		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, bytes, windows.array()))
 			.order(ByteOrder.LITTLE_ENDIAN);
 		IncomingMessage message = new IncomingMessage();
 		message.wrap(buffer, frame);
