@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.compare;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +95,7 @@ public final class Compare implements Callable<Integer> {
 		arguments.addAll(this.virtualMachineArguments);
 		out.printf(Locale.ROOT, "comparing %s, about %d s%n", String.join(", ", plan.peers()),
 				plan.leastMillis() * 12 / 10_000);
+		out.printf(Locale.ROOT, "congestion control of TCP: %s%n", congestionControl());
 		Path logs = this.output.toAbsolutePath().resolveSibling("comparison-logs");
 		Comparison comparison = new Comparison(plan, arguments, logs, out);
 		List<Row> rows = comparison.run();
@@ -104,6 +106,16 @@ public final class Compare implements Callable<Integer> {
 		failures.forEach((failure) -> out.println("\nERROR " + failure));
 		out.printf(Locale.ROOT, "%nwritten: %s%n", this.output);
 		return failures.isEmpty() ? 0 : 1;
+	}
+
+	/** It decides about large messages; see the README. */
+	private static String congestionControl() {
+		try {
+			return Files.readString(Path.of("/proc/sys/net/ipv4/tcp_congestion_control")).strip();
+		}
+		catch (IOException ex) {
+			return "unknown";
+		}
 	}
 
 	private Plan plan() {
