@@ -313,7 +313,7 @@ final class QueuePairConnection implements IdHandler {
 			}
 			thread().execute(this::disconnect);
 		}
-		if (this.queuePair.receives().isBorrowed()) {
+		if (!graceful && this.queuePair.receives().isBorrowed()) {
 			thread().execute(this::seeToFlush);
 		}
 		else {

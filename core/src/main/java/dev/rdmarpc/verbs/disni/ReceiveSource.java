@@ -64,7 +64,8 @@ interface ReceiveSource {
 
 	/**
 	 * Whether what the adapter has may be promised to others as soon as this queue pair
-	 * has failed: then its adapter is not waited for.
+	 * has failed: then its adapter is not waited for, except after an orderly end, which
+	 * that would cut short.
 	 */
 	default boolean isBorrowed() {
 		return false;
