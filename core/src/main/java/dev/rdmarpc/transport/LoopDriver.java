@@ -103,6 +103,8 @@ final class LoopDriver {
 
 	private long lastWorkNanos;
 
+	private boolean ranTasks;
+
 	private volatile int outstandingCalls;
 
 	private volatile boolean closing;
@@ -196,6 +198,7 @@ final class LoopDriver {
 			run(task);
 			any = true;
 		}
+		this.ranTasks |= any;
 		return any;
 	}
 
@@ -273,10 +276,11 @@ final class LoopDriver {
 			}
 			Await await = Await.NOT_NEEDED;
 			try {
+				boolean worked = this.work.turn();
 				long now = System.nanoTime();
-				if (this.work.turn()) {
-					idleSince = System.nanoTime();
-					this.lastWorkNanos = idleSince;
+				if (worked) {
+					idleSince = now;
+					this.lastWorkNanos = now;
 				}
 				else if (hasPolledEnough(now, idleSince)) {
 					await = prepareAwait();
@@ -360,10 +364,16 @@ final class LoopDriver {
 		return Await.NOT_NEEDED;
 	}
 
-	/** Whether to sleep rather than poll; driver. */
+	/** Whether to sleep rather than poll; a call submitted meanwhile is work. Driver. */
 	private boolean hasPolledEnough(long now, long idleSince) {
-		return now - idleSince >= this.spinBudget.nanos()
-				&& !(this.work.expectsBytes() && this.spinBudget.pollsForTransfer(this.lastWorkNanos, now));
+		if (now - idleSince < this.spinBudget.nanos()) {
+			return false;
+		}
+		if (this.ranTasks) {
+			this.ranTasks = false;
+			this.lastWorkNanos = now;
+		}
+		return !this.work.expectsBytes() || !this.spinBudget.pollsForTransfer(this.lastWorkNanos, now);
 	}
 
 	private void park(PendingCall call, long deadlineNanos) {

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -348,16 +349,22 @@ class LoopDriverTests {
 	}
 
 	/** Only a lower bound of time: nobody sleeps before it. */
-	@Test
-	void aLargeMessageOnItsWayIsMetPolling() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aLargeMessageOnItsWayIsMetPolling(boolean submittedAfterRest) {
 		long configured = 2_000_000;
 		this.driver = new LoopDriver("driver-of-the-test", this.work, this.completions, new LoopMetrics(),
 				new PollingOptions(PollingMode.ADAPTIVE, configured));
 		AtomicLong worked = new AtomicLong();
 		AtomicLong slept = new AtomicLong();
 		this.work.expectsBytes = true;
-		this.work.steps = () -> worked.compareAndSet(0, System.nanoTime());
 		this.completions.onRequest = () -> slept.compareAndSet(0, System.nanoTime());
+		if (submittedAfterRest) {
+			this.driver.execute(() -> worked.set(System.nanoTime()));
+		}
+		else {
+			this.work.steps = () -> worked.compareAndSet(0, System.nanoTime());
+		}
 		this.driver.start();
 		awaitTrue(() -> slept.get() != 0);
 		assertThat(slept.get() - worked.get()).isGreaterThanOrEqualTo(SpinBudget.TRANSFER_FACTOR * configured);
