@@ -39,6 +39,12 @@ public interface VerbsDevice extends AutoCloseable {
 		return 0;
 	}
 
+	/**
+	 * Whether connections can begin and end: the device is open, and the thread on which
+	 * they do has not ended by a failure. Cheap, and never blocks.
+	 */
+	boolean isRunning();
+
 	/** Allocates a protection domain, owned by the caller. */
 	ProtectionDomain allocateProtectionDomain();
 

@@ -67,6 +67,17 @@ abstract class AbstractLifecycleTests extends AbstractVerbsTests {
 	}
 
 	@Test
+	void aDeviceRunsUntilItIsClosed() {
+		VerbsDevice device = this.fixture.provider().openDevice(null);
+		try (device) {
+			assertThat(device.isRunning()).isTrue();
+		}
+		assertThat(device.isRunning()).isFalse();
+		this.fixture.connect();
+		assertThat(this.fixture.left().device().isRunning()).isTrue();
+	}
+
+	@Test
 	void limitsAreUsable() {
 		DeviceLimits limits = this.fixture.left().limits();
 		assertThat(limits.maxQueuePairs()).isPositive();

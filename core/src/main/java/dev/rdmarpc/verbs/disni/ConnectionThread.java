@@ -68,6 +68,10 @@ final class ConnectionThread {
 		this.thread.start();
 	}
 
+	boolean isRunning() {
+		return this.thread.isAlive() && !this.stopped;
+	}
+
 	ConnectionVerbs verbs() {
 		return this.verbs;
 	}

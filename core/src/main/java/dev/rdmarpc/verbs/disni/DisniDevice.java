@@ -115,6 +115,11 @@ final class DisniDevice implements VerbsDevice {
 		return this.limits;
 	}
 
+	@Override
+	public boolean isRunning() {
+		return !this.closed.get() && this.connections.isRunning();
+	}
+
 	Adapter adapter() {
 		return this.adapter;
 	}

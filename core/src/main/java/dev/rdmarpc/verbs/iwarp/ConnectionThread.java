@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
@@ -76,7 +77,7 @@ final class ConnectionThread implements Runnable {
 
 	private @Nullable Selector selector;
 
-	private @Nullable Thread thread;
+	private volatile @Nullable Thread thread;
 
 	private volatile boolean stopping;
 
@@ -99,19 +100,34 @@ final class ConnectionThread implements Runnable {
 	private synchronized @Nullable Selector started() {
 		Selector current = this.selector;
 		if (current == null && !this.stopping) {
-			try {
-				current = Selector.open();
-			}
-			catch (IOException ex) {
-				throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot open a selector: " + ex.getMessage(), ex);
-			}
-			this.selector = current;
-			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
-			created.setDaemon(true);
-			this.thread = created;
-			created.start();
+			current = open();
 		}
 		return current;
+	}
+
+	/** Starts the thread; where that fails, the next task tries again. */
+	private Selector open() {
+		Selector opened = null;
+		boolean running = false;
+		try {
+			opened = Selector.open();
+			this.selector = opened;
+			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
+			created.setDaemon(true);
+			created.start();
+			this.thread = created;
+			running = true;
+			return opened;
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot open a selector: " + ex.getMessage(), ex);
+		}
+		finally {
+			if (!running) {
+				this.selector = null;
+				closeQuietly(opened);
+			}
+		}
 	}
 
 	boolean isCurrent() {
@@ -169,11 +185,17 @@ final class ConnectionThread implements Runnable {
 
 	/** Closes a socket at once; on the thread. */
 	void discard(SocketChannel channel) {
+		closeQuietly(channel);
+	}
+
+	private static void closeQuietly(@Nullable Closeable open) {
 		try {
-			channel.close();
+			if (open != null) {
+				open.close();
+			}
 		}
 		catch (IOException ex) {
-			logger.debug("Cannot close a socket", ex);
+			logger.debug("Cannot close {}", open, ex);
 		}
 	}
 
@@ -215,8 +237,14 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
+	/** Whether the thread was started and runs no more. */
+	boolean hasEnded() {
+		Thread current = this.thread;
+		return current != null && !current.isAlive();
+	}
+
 	/** The thread while it lives; for tests. */
-	synchronized @Nullable Thread thread() {
+	@Nullable Thread thread() {
 		return this.thread;
 	}
 
@@ -248,12 +276,7 @@ final class ConnectionThread implements Runnable {
 				logger.error("Unexpected failure on the connection thread of {}", this.deviceName, ex);
 			}
 		}
-		try {
-			current.close();
-		}
-		catch (IOException ex) {
-			logger.debug("Cannot close the selector of {}", this.deviceName, ex);
-		}
+		closeQuietly(current);
 	}
 
 	private void handle(SelectionKey key) {

@@ -105,6 +105,11 @@ final class IwarpDevice implements VerbsDevice {
 				+ this.completionQueues.stream().mapToLong(IwarpCompletionQueue::copiedBytes).sum();
 	}
 
+	@Override
+	public boolean isRunning() {
+		return !this.closed.get() && !this.connectionThread.hasEnded();
+	}
+
 	IwarpOptions options() {
 		return this.options;
 	}
