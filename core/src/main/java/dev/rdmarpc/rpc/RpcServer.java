@@ -66,7 +66,7 @@ public final class RpcServer implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RpcServer.class);
 
-	private static final int QUEUED_CALLS = 4096;
+	private static final int MOST_QUEUED_CALLS = 1 << 16;
 
 	private static final long DRAIN_POLL_NANOS = 1_000_000;
 
@@ -102,17 +102,17 @@ public final class RpcServer implements AutoCloseable {
 		});
 		this.services = List.copyOf(described);
 		Executor executor = builder.executor;
-		this.ownExecutor = (executor != null) ? null : newExecutor();
+		this.ownExecutor = (executor != null) ? null : newExecutor(this.options.maxConcurrentCalls());
 		this.calls = new ServerCalls(new MethodTable(methods),
 				(executor != null) ? executor : Objects.requireNonNull(this.ownExecutor),
 				List.copyOf(builder.observers), this.options.maxConcurrentCalls());
 	}
 
-	private static ExecutorService newExecutor() {
+	private static ExecutorService newExecutor(int calls) {
 		int threads = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
 		AtomicInteger number = new AtomicInteger();
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 30, TimeUnit.SECONDS,
-				new ArrayBlockingQueue<>(QUEUED_CALLS), (task) -> {
+				new ArrayBlockingQueue<>(Math.min(calls, MOST_QUEUED_CALLS)), (task) -> {
 					Thread thread = new Thread(task, "rdma-rpc-handler-" + number.incrementAndGet());
 					thread.setDaemon(true);
 					return thread;

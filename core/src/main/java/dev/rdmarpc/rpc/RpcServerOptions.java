@@ -29,7 +29,8 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param channel limits and time-outs of accepted channels
  * @param loops loops, each with a thread, that share the channels
  * @param maxConnections connections at once; more are rejected
- * @param maxConcurrentCalls calls at once; more get {@link RpcStatus#RESOURCE_EXHAUSTED}
+ * @param maxConcurrentCalls calls at once, waiting ones included, of which one connection
+ * may have four times what remains; more get {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls
  */
 public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,

@@ -91,6 +91,13 @@ final class ServerCall implements Runnable {
 
 	private @Nullable CallContext context;
 
+	/** Where it waits for a thread; these three belong to the queue. */
+	CallQueue.@Nullable Lane lane;
+
+	@Nullable ServerCall before;
+
+	@Nullable ServerCall after;
+
 	ServerCall(ServerCalls calls) {
 		this.calls = calls;
 	}
@@ -318,6 +325,11 @@ final class ServerCall implements Runnable {
 	/** The executor did not take the call; driver. */
 	void reject(String why) {
 		fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, why));
+	}
+
+	/** The caller has lost interest before the call began; driver. */
+	void withdraw() {
+		finish(null, RpcStatus.CANCELLED, null);
 	}
 
 	/** The caller has lost interest; driver. */

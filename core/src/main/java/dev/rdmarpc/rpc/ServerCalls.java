@@ -40,9 +40,11 @@ final class ServerCalls {
 
 	private static final int POOL_CAPACITY = 1024;
 
+	private static final long SHARES = 4;
+
 	private final MethodTable methods;
 
-	private final Executor executor;
+	private final CallQueue queue;
 
 	private final List<CallObserver> observers;
 
@@ -54,7 +56,7 @@ final class ServerCalls {
 
 	ServerCalls(MethodTable methods, Executor executor, List<CallObserver> observers, int maxConcurrentCalls) {
 		this.methods = methods;
-		this.executor = executor;
+		this.queue = new CallQueue(executor);
 		this.observers = observers;
 		this.maxConcurrentCalls = maxConcurrentCalls;
 	}
@@ -63,8 +65,8 @@ final class ServerCalls {
 		return this.methods.find(methodId);
 	}
 
-	Executor executor() {
-		return this.executor;
+	CallQueue queue() {
+		return this.queue;
 	}
 
 	List<CallObserver> observers() {
@@ -75,9 +77,15 @@ final class ServerCalls {
 		return this.active.get();
 	}
 
-	/** Takes a call object, or {@code null} when as many as allowed are active. */
-	@Nullable ServerCall claim() {
-		if (this.active.incrementAndGet() > this.maxConcurrentCalls) {
+	/**
+	 * Takes a call object, or {@code null} when as many as allowed are active, or the
+	 * connection has so many of these that the others would be left too few: it may have
+	 * {@value #SHARES} times what remains.
+	 * @param own active calls of the connection
+	 */
+	@Nullable ServerCall claim(int own) {
+		int others = this.active.getAndIncrement();
+		if (own >= SHARES * (this.maxConcurrentCalls - others)) {
 			this.active.decrementAndGet();
 			return null;
 		}
@@ -91,8 +99,11 @@ final class ServerCalls {
 		this.idle.offer(call);
 	}
 
-	String overloaded() {
-		return "the server is executing " + this.maxConcurrentCalls + " calls already";
+	String overloaded(int own) {
+		int all = this.active.get();
+		return (all >= this.maxConcurrentCalls) ? "the server is executing " + all + " calls already"
+				: "the connection has " + own + " of the " + this.maxConcurrentCalls
+						+ " calls that the server executes at once, which is its share";
 	}
 
 	/** What a caller is told of an exception that is no {@link RpcException}. */

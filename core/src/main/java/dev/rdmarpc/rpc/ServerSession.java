@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.util.Arrays;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +53,10 @@ final class ServerSession implements ChannelHandler {
 
 	private int[] requestIds = new int[INITIAL_SLOTS];
 
+	private final CallQueue.Lane lane = new CallQueue.Lane();
+
+	private int claimed;
+
 	ServerSession(ServerCalls calls, int maxSlots) {
 		this.calls = calls;
 		this.maxSlots = maxSlots;
@@ -87,22 +90,19 @@ final class ServerSession implements ChannelHandler {
 					request.argumentCount() + " arguments (expected: " + expected + ")");
 			return;
 		}
-		ServerCall call = this.calls.claim();
+		ServerCall call = this.calls.claim(this.claimed);
 		if (call == null) {
-			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded());
+			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
 			return;
 		}
+		this.claimed++;
 		call.begin(this, channel, method, request);
 		enter(slot, requestId, call);
 		if (method.descriptor().inline()) {
 			call.run();
-			return;
 		}
-		try {
-			this.calls.executor().execute(call);
-		}
-		catch (RejectedExecutionException ex) {
-			call.reject("the executor of the server takes no more calls");
+		else {
+			this.calls.queue().add(this.lane, call);
 		}
 	}
 
@@ -147,6 +147,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		RpcChannel channel = call.channel();
 		this.calls.giveBack(call);
+		this.claimed--;
 		if (reply == null) {
 			if (wanted) {
 				refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, NO_MEMORY);
@@ -167,8 +168,15 @@ final class ServerSession implements ChannelHandler {
 			ServerCall call = this.active[slot];
 			if (call != null) {
 				this.active[slot] = null;
-				call.cancel();
+				cancel(call);
 			}
+		}
+	}
+
+	private void cancel(ServerCall call) {
+		call.cancel();
+		if (this.calls.queue().withdraw(call)) {
+			call.withdraw();
 		}
 	}
 
@@ -184,7 +192,7 @@ final class ServerSession implements ChannelHandler {
 			ServerCall call = this.active[slot];
 			if (call != null) {
 				this.active[slot] = null;
-				call.cancel();
+				cancel(call);
 			}
 		}
 	}

@@ -177,8 +177,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * found in the property 'local.rdma.port'.
 	 * @param loops Threads that share the connections.
 	 * @param maxConnections Connections at once. More are rejected.
-	 * @param maxConcurrentCalls Calls executed at once. More fail with
-	 * RESOURCE_EXHAUSTED.
+	 * @param maxConcurrentCalls Calls executed at once, those that wait for a thread
+	 * included. One connection may have four times what remains for others. More fail
+	 * with RESOURCE_EXHAUSTED.
 	 * @param maxCallsPerConnection Calls outstanding on one connection.
 	 * @param maxMessageSize Largest request accepted and largest reply sent.
 	 * @param maxUnfinishedSize Memory for requests of one connection that have arrived in

@@ -1,0 +1,212 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.concurrent.Executor;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The calls that wait for a thread, in a lane for each connection. The lanes are served
+ * in turn, so that the calls of one connection do not keep those of others waiting. In
+ * what order calls begin is decided here, on which threads they run by the executor.
+ *
+ * <p>
+ * Thread-safe.
+ *
+ * <p>
+ * Implementation notes. The executor is not given calls but turns: {@link #takeTurn} runs
+ * the first call of the lane whose turn it is when a thread is free, and not when the
+ * call came. So nothing need be known of the executor. There are at least as many turns
+ * as waiting calls; turns left over from calls that were withdrawn are used for the next
+ * ones, so that the executor never holds more turns than calls have waited at once. Lanes
+ * link their calls through the calls themselves, and links and counts are guarded by this
+ * object's lock, under which no code of others runs.
+ */
+final class CallQueue {
+
+	private static final Logger logger = LoggerFactory.getLogger(CallQueue.class);
+
+	private final Executor executor;
+
+	private final Runnable turn = this::takeTurn;
+
+	private final Deque<Lane> waiting = new ArrayDeque<>();
+
+	private int calls;
+
+	private int turns;
+
+	CallQueue(Executor executor) {
+		this.executor = executor;
+	}
+
+	/** Adds a call, which then runs in its turn, or is refused if there is no thread. */
+	void add(Lane lane, ServerCall call) {
+		boolean wanted;
+		synchronized (this) {
+			lane.add(call);
+			if (lane.length == 1) {
+				this.waiting.add(lane);
+			}
+			this.calls++;
+			wanted = this.turns < this.calls;
+			if (wanted) {
+				this.turns++;
+			}
+		}
+		if (wanted) {
+			askForThread();
+		}
+	}
+
+	private void askForThread() {
+		try {
+			this.executor.execute(this.turn);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("No thread for a call", ex);
+			ServerCall refused = withdrawForLostTurn();
+			if (refused != null) {
+				refused.channel()
+					.loop()
+					.execute(() -> refused.reject("the executor of the server takes no more calls"));
+			}
+		}
+	}
+
+	/** Takes the newest call of the longest lane, unless there are turns for all. */
+	private synchronized @Nullable ServerCall withdrawForLostTurn() {
+		this.turns--;
+		if (this.turns >= this.calls) {
+			return null;
+		}
+		Lane longest = this.waiting.stream().max(Comparator.comparingInt((lane) -> lane.length)).orElseThrow();
+		ServerCall newest = longest.last();
+		take(newest);
+		return newest;
+	}
+
+	private void takeTurn() {
+		ServerCall next = null;
+		synchronized (this) {
+			this.turns--;
+			Lane lane = this.waiting.poll();
+			if (lane != null) {
+				next = lane.first();
+				this.calls--;
+				lane.remove(next);
+				if (lane.length > 0) {
+					this.waiting.add(lane);
+				}
+			}
+		}
+		if (next != null) {
+			next.run();
+		}
+	}
+
+	/**
+	 * Takes a call back.
+	 * @return whether it was waiting; otherwise it has begun, or was never added
+	 */
+	synchronized boolean withdraw(ServerCall call) {
+		boolean waits = call.lane != null;
+		if (waits) {
+			take(call);
+		}
+		return waits;
+	}
+
+	private void take(ServerCall call) {
+		Lane lane = call.lane;
+		if (lane != null) {
+			this.calls--;
+			lane.remove(call);
+			if (lane.length == 0) {
+				this.waiting.remove(lane);
+			}
+		}
+	}
+
+	/** The calls of one connection that wait, in the order in which they came. */
+	static final class Lane {
+
+		private @Nullable ServerCall first;
+
+		private @Nullable ServerCall last;
+
+		private int length;
+
+		private void add(ServerCall call) {
+			ServerCall before = this.last;
+			call.lane = this;
+			call.before = before;
+			if (before != null) {
+				before.after = call;
+			}
+			else {
+				this.first = call;
+			}
+			this.last = call;
+			this.length++;
+		}
+
+		private ServerCall first() {
+			return required(this.first);
+		}
+
+		private ServerCall last() {
+			return required(this.last);
+		}
+
+		private void remove(ServerCall call) {
+			ServerCall before = call.before;
+			ServerCall after = call.after;
+			if (before != null) {
+				before.after = after;
+			}
+			else {
+				this.first = after;
+			}
+			if (after != null) {
+				after.before = before;
+			}
+			else {
+				this.last = before;
+			}
+			call.lane = null;
+			call.before = null;
+			call.after = null;
+			this.length--;
+		}
+
+		private static ServerCall required(@Nullable ServerCall call) {
+			if (call == null) {
+				throw new IllegalStateException("an empty lane had its turn");
+			}
+			return call;
+		}
+
+	}
+
+}
