@@ -59,8 +59,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * </pre>
  *
  * <p>
- * Thread-safe. Starts once and stops once. Stopping may take long; asking does not wait
- * for it.
+ * Thread-safe. May be started again after it was stopped; port 0 is another port then.
+ * Stopping may take long; asking does not wait for it.
  */
 public final class RpcServer implements AutoCloseable {
 
@@ -78,17 +78,23 @@ public final class RpcServer implements AutoCloseable {
 
 	private final List<ServiceDescriptor> services;
 
-	private final ServerCalls calls;
+	private final MethodTable methods;
 
-	private final @Nullable ExecutorService ownExecutor;
+	private final @Nullable Executor executor;
+
+	private final List<CallObserver> observers;
 
 	private final ReentrantLock lifecycle = new ReentrantLock();
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
+	private @Nullable ExecutorService ownExecutor;
+
+	private volatile @Nullable ServerCalls calls;
+
 	private volatile @Nullable ChannelListener listener;
 
-	private volatile boolean stopped;
+	private volatile boolean running;
 
 	private RpcServer(Builder builder) {
 		this.transport = Objects.requireNonNull(builder.transport, "transport");
@@ -101,11 +107,9 @@ public final class RpcServer implements AutoCloseable {
 			descriptor.methods().forEach((method) -> methods.add(ExportedMethod.of(method, service.target())));
 		});
 		this.services = List.copyOf(described);
-		Executor executor = builder.executor;
-		this.ownExecutor = (executor != null) ? null : newExecutor(this.options.maxConcurrentCalls());
-		this.calls = new ServerCalls(new MethodTable(methods),
-				(executor != null) ? executor : Objects.requireNonNull(this.ownExecutor),
-				List.copyOf(builder.observers), this.options.maxConcurrentCalls());
+		this.methods = new MethodTable(methods);
+		this.executor = builder.executor;
+		this.observers = List.copyOf(builder.observers);
 	}
 
 	private static ExecutorService newExecutor(int calls) {
@@ -130,16 +134,17 @@ public final class RpcServer implements AutoCloseable {
 	 * Starts listening.
 	 * @return this
 	 * @throws VerbsException if the address is taken or not of this host
-	 * @throws IllegalStateException if it was started before
+	 * @throws IllegalStateException if it is running
 	 */
 	public RpcServer start() {
 		this.lifecycle.lock();
 		try {
-			if (this.listener != null || this.stopped) {
-				throw new IllegalStateException("a server starts once");
+			if (this.running) {
+				throw new IllegalStateException("the server is running already");
 			}
 			ChannelListener started = listen();
 			this.listener = started;
+			this.running = true;
 			logger.info("Serving {} on {} over {} ({})", this.services.stream().map(ServiceDescriptor::name).toList(),
 					started.localAddress(), this.transport.selection().provider().name(),
 					this.transport.selection().reason());
@@ -151,23 +156,31 @@ public final class RpcServer implements AutoCloseable {
 	}
 
 	private ChannelListener listen() {
+		this.loops.clear();
+		Executor threads = this.executor;
+		if (threads == null) {
+			this.ownExecutor = newExecutor(this.options.maxConcurrentCalls());
+			threads = this.ownExecutor;
+		}
+		ServerCalls serving = new ServerCalls(this.methods, threads, this.observers, this.options.maxConcurrentCalls());
+		this.calls = serving;
 		int frameBytes = this.options.channel().frameBytes();
 		try {
 			for (int i = 0; i < this.options.loops(); i++) {
 				this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
 			}
 			return this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
-					this.options.channel(), () -> new ServerSession(this.calls, this.options.channel().maxCalls()));
+					this.options.channel(), () -> new ServerSession(serving, this.options.channel().maxCalls()));
 		}
-		catch (RuntimeException ex) {
-			stop();
+		catch (RuntimeException | Error ex) {
+			shutDown();
 			throw ex;
 		}
 	}
 
 	/**
 	 * The address listened on, with the real port.
-	 * @throws IllegalStateException unless it is running
+	 * @throws IllegalStateException unless it is running or being stopped
 	 */
 	public InetSocketAddress address() {
 		ChannelListener current = this.listener;
@@ -189,7 +202,7 @@ public final class RpcServer implements AutoCloseable {
 
 	/** Whether it is listening. */
 	public boolean isRunning() {
-		return this.listener != null && !this.stopped;
+		return this.running;
 	}
 
 	/** The services it offers. */
@@ -199,7 +212,8 @@ public final class RpcServer implements AutoCloseable {
 
 	/** The calls being executed. */
 	public int activeCalls() {
-		return this.calls.active();
+		ServerCalls current = this.calls;
+		return (current != null) ? current.active() : 0;
 	}
 
 	/** Its open connections. */
@@ -215,7 +229,8 @@ public final class RpcServer implements AutoCloseable {
 	/**
 	 * Stops: no new connections and calls, then waits for outstanding calls up to
 	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left, cancels calls
-	 * still running and gives them a moment to notice. Idempotent.
+	 * still running and gives them a moment to notice. Idempotent. What is left even then
+	 * is no concern of the next start.
 	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public void stop() {
@@ -224,8 +239,8 @@ public final class RpcServer implements AutoCloseable {
 		}
 		this.lifecycle.lock();
 		try {
-			if (!this.stopped) {
-				this.stopped = true;
+			if (this.running) {
+				this.running = false;
 				shutDown();
 			}
 		}
@@ -240,17 +255,18 @@ public final class RpcServer implements AutoCloseable {
 			current.close();
 		}
 		this.loops.forEach(ChannelLoop::drain);
-		await(() -> channels().isEmpty() && this.calls.active() == 0, this.options.drainTimeout().toNanos());
-		int left = this.calls.active();
+		await(() -> channels().isEmpty() && activeCalls() == 0, this.options.drainTimeout().toNanos());
+		int left = activeCalls();
 		if (left > 0) {
 			logger.warn("{} calls were still running after {}", left, this.options.drainTimeout());
 		}
 		this.loops.forEach(ChannelLoop::close);
 		if (this.ownExecutor != null) {
-			// they are cancelled: they only give back what they hold
-			this.ownExecutor.shutdownNow().forEach(Runnable::run);
+			this.ownExecutor.shutdownNow();
+			this.ownExecutor = null;
 		}
-		await(() -> this.calls.active() == 0, CANCEL_NANOS);
+		await(() -> activeCalls() == 0, CANCEL_NANOS);
+		this.listener = null;
 	}
 
 	private void await(BooleanSupplier condition, long timeoutNanos) {

@@ -37,9 +37,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** Connections that are not there yet, not there any more, or about to go. */
@@ -220,6 +223,36 @@ class RpcConnectionTests {
 			fixture.service.release.countDown();
 			assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("released");
 			stopped.get(20, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void serverThatWasStoppedServesAgain() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			int port = fixture.server.port();
+			assertThatIllegalStateException().isThrownBy(fixture.server::start)
+				.withMessageContaining("running already");
+			RpcServer again = RpcServer.builder()
+				.transport(fixture.serverTransport)
+				.options(RpcFixture.serverOptions(port))
+				.service(Echo.class, fixture.service)
+				.build();
+			assertThatExceptionOfType(VerbsException.class).isThrownBy(again::start);
+			assertThat(again.isRunning()).isFalse();
+			fixture.server.stop();
+			assertThatIllegalStateException().isThrownBy(fixture.server::port).withMessageContaining("not running");
+			Echo patient = CallOptions.deadline(LONG).withWaitForReady().on(fixture.echo);
+			for (int i = 0; i < 3; i++) {
+				again.start();
+				assertThat(again.port()).isEqualTo(port);
+				assertThat(patient.echo("once more")).isEqualTo("once more");
+				assertThat(patient.add(i, 1)).isEqualTo(i + 1);
+				again.stop();
+				again.stop();
+				assertThat(again.isRunning()).isFalse();
+				assertThat(again.activeCalls()).isZero();
+				assertThat(again.channels()).isEmpty();
+			}
 		}
 	}
 

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.AfterEach;
@@ -135,6 +136,80 @@ class GracefulShutdownTests {
 		assertThat(callUntilAnswered(greeter)).isEqualTo("Hello again");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "spring.threads.virtual.enabled=false", "spring.threads.virtual.enabled=true" })
+	void contextThatStopsOrPausesServesAgainWhenItStarts(String property) {
+		ConfigurableApplicationContext server = server(property);
+		int port = server.getBean(RpcServer.class).port();
+		ConfigurableApplicationContext both = run(BothApplication.class, property, "rdma.rpc.client.self.port=0",
+				"rdma.rpc.client.other.host=127.0.0.1", "rdma.rpc.client.other.port=" + port,
+				"rdma.rpc.client.default.max-backoff=100ms");
+		Greeter self = both.getBean("self.greeter", Greeter.class);
+		Greeter other = both.getBean("other.greeter", Greeter.class);
+		for (int i = 0; i < 3; i++) {
+			assertThat(callUntilAnswered(self)).isEqualTo("Hello again");
+			assertThat(callUntilAnswered(other)).isEqualTo("Hello again");
+			restart(both, i);
+			assertThat(both.getBean(RpcServer.class).isRunning()).isTrue();
+			assertThat(both.getEnvironment().getProperty("local.rdma.port", Integer.class))
+				.isEqualTo(both.getBean(RpcServer.class).port());
+		}
+		assertThat(callUntilAnswered(self)).isEqualTo("Hello again");
+		both.close();
+	}
+
+	private static void restart(ConfigurableApplicationContext context, int round) {
+		RpcServer server = context.getBean(RpcServer.class);
+		if (round == 0) {
+			context.stop();
+			assertThat(server.isRunning()).isFalse();
+			context.start();
+		}
+		else if (round == 1) {
+			context.pause();
+			assertThat(server.isRunning()).isFalse();
+			context.restart();
+		}
+		else {
+			context.restart();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "spring.threads.virtual.enabled=false", "spring.threads.virtual.enabled=true" })
+	void callsThatRunOrWaitAreAnsweredWhenTheContextStops(String property) throws Exception {
+		ConfigurableApplicationContext server = server(property, "spring.task.execution.pool.core-size=2");
+		ConfigurableApplicationContext client = client(server, "stopping");
+		GreeterService service = server.getBean(GreeterService.class);
+		RpcServer rpcServer = server.getBean(RpcServer.class);
+		AsyncGreeter greeter = client.getBean("stopping.gracefulShutdownTests.AsyncGreeter", AsyncGreeter.class);
+		List<CompletableFuture<Void>> calls = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			calls.add(greeter.await("release"));
+		}
+		assertThat(service.entered().await(20, TimeUnit.SECONDS)).isTrue();
+		await(() -> rpcServer.activeCalls() == 5);
+		CompletableFuture<Void> stopping = CompletableFuture.runAsync(server::stop);
+		await(() -> !rpcServer.isRunning());
+		service.latch("release").countDown();
+		for (CompletableFuture<Void> call : calls) {
+			assertThat(call).succeedsWithin(LONG);
+		}
+		assertThat(stopping).succeedsWithin(LONG);
+		assertThat(rpcServer.activeCalls()).isZero();
+		server.start();
+		ConfigurableApplicationContext later = client(server, "later");
+		assertThat(later.getBean("later.greeter", Greeter.class).greet("world")).isEqualTo("Hello world");
+	}
+
+	private static void await(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + LONG.toNanos();
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime()).isLessThan(deadline);
+			Thread.onSpinWait();
+		}
+	}
+
 	private static RpcException callUntilRefused(Greeter greeter) {
 		long deadline = System.nanoTime() + LONG.toNanos();
 		while (System.nanoTime() - deadline < 0) {
@@ -212,6 +287,15 @@ class GracefulShutdownTests {
 		ThreadPoolTaskExecutorCustomizer strict() {
 			return (executor) -> executor.setStrictEarlyShutdown(true);
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(GreeterService.class)
+	@ImportRdmaClients(target = "self", types = Greeter.class)
+	@ImportRdmaClients(target = "other", types = Greeter.class)
+	static class BothApplication {
 
 	}
 

@@ -35,9 +35,9 @@ import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * Starts the server last and drains it together with the web server. A server starts
- * once, so that it stays up when the context pauses. As all threads of the transport are
- * daemons, a thread of its own keeps the application alive until the server stops.
+ * Starts the server last and drains it together with the web server, also when the
+ * context stops or pauses and starts again. As all threads of the transport are daemons,
+ * a thread of its own keeps the application alive until the server stops.
  */
 class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton, DisposableBean {
 
@@ -51,7 +51,7 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 
 	private final ConfigurableApplicationContext context;
 
-	private final CountDownLatch stopped = new CountDownLatch(1);
+	private volatile CountDownLatch stopped = new CountDownLatch(0);
 
 	private volatile @Nullable RpcServer server;
 
@@ -82,15 +82,17 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 		catch (VerbsException ex) {
 			throw new RdmaServerStartException(starting.options().address(), ex);
 		}
-		keepAlive();
+		CountDownLatch stopping = new CountDownLatch(1);
+		this.stopped = stopping;
+		keepAliveUntil(stopping);
 		publishPort(this.context.getEnvironment(), starting.port());
 		this.context.publishEvent(new RdmaServerStartedEvent(starting));
 	}
 
-	private void keepAlive() {
+	private static void keepAliveUntil(CountDownLatch stopped) {
 		Thread thread = new Thread(() -> {
 			try {
-				this.stopped.await();
+				stopped.await();
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -146,11 +148,6 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 	public boolean isRunning() {
 		RpcServer current = this.server;
 		return current != null && current.isRunning();
-	}
-
-	@Override
-	public boolean isPauseable() {
-		return false;
 	}
 
 	@Override
