@@ -123,6 +123,11 @@ final class ClientCalls {
 	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
 			long deadline, byte[] metadata) {
 		for (int attempts = 1;; attempts++) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new RpcException(RpcStatus.CANCELLED,
+						"the calling thread was interrupted before the call was sent", method.service(), method.name(),
+						null);
+			}
 			RpcChannel channel = this.pool.openChannel();
 			if (channel == null) {
 				channel = awaitChannel(method, call, deadline);
@@ -219,24 +224,30 @@ final class ClientCalls {
 
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
 			@Nullable CallObservation observation, byte[] metadata) {
-		CallFuture future = new CallFuture(method, observation);
-		future.repeatedBy(() -> {
-			this.pool.repeated();
-			begin(future, method, arguments, call, deadline, metadata);
-		});
-		begin(future, method, arguments, call, deadline, metadata);
+		CallFuture future = new CallFuture(this, method, arguments, call, deadline, observation, metadata);
+		begin(future);
 		return future;
 	}
 
+	/** Makes a call again whose request or reply was lost. */
+	void repeat(CallFuture future) {
+		this.pool.repeated();
+		begin(future);
+	}
+
 	/** Starts a call now, or when there is a connection. */
-	private void begin(CallFuture future, MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
-			long deadline, byte[] metadata) {
+	private void begin(CallFuture future) {
+		MethodDescriptor method = future.method();
 		RpcChannel channel = this.pool.openChannel();
 		if (channel != null) {
-			start(channel, future, method, arguments, call, deadline, metadata);
+			start(channel, future);
 			return;
 		}
-		CompletableFuture<RpcChannel> soon = this.pool.channel(call.waitForReady());
+		if (!encodeEarly(future)) {
+			return;
+		}
+		CompletableFuture<RpcChannel> soon = this.pool.channel(future.options().waitForReady());
+		long deadline = future.deadlineNanos();
 		if (deadline != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
 		}
@@ -249,29 +260,47 @@ final class ClientCalls {
 				future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
 			}
 			else if (!future.isDone()) {
-				start(opened, future, method, arguments, call, deadline, metadata);
+				start(opened, future);
 			}
 		});
 	}
 
-	private void start(RpcChannel channel, CallFuture future, MethodDescriptor method, @Nullable Object[] arguments,
-			CallOptions call, long deadline, byte[] metadata) {
+	/** When a call is sent, its caller may have changed the arguments already. */
+	private boolean encodeEarly(CallFuture future) {
+		MessageSegments segments = claimSegments();
 		try {
-			OutgoingMessage request = prepare(channel, future, method, arguments, call, deadline, deadline, metadata);
+			segments.maxBytes(this.options.channel().maxMessageBytes());
+			future.encodeEarly(segments);
+			return true;
+		}
+		catch (Throwable ex) {
+			future.fail(cannotBeEncoded(future.method(), ex));
+			return false;
+		}
+		finally {
+			giveBack(segments);
+		}
+	}
+
+	private void start(RpcChannel channel, CallFuture future) {
+		MethodDescriptor method = future.method();
+		try {
+			OutgoingMessage request = prepare(channel, future, method, CallFuture.NO_ARGUMENTS, future.options(),
+					future.deadlineNanos(), future.deadlineNanos(), future.metadata());
 			future.startsOn(channel);
 			request.submit();
 		}
 		catch (RpcException ex) {
 			future.fail(ex);
 		}
-		catch (RuntimeException ex) {
-			future.fail(new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + ex, method.service(),
-					method.name(), ex));
+		catch (Throwable ex) {
+			future.fail(cannotBeEncoded(method, ex));
 		}
 	}
 
 	/**
 	 * Encodes a request into registered memory.
+	 * @param arguments of a blocking call; a {@link CallFuture} has its own
 	 * @param channelDeadline when the channel gives up by itself
 	 */
 	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
@@ -288,26 +317,43 @@ final class ClientCalls {
 		MessageSegments segments = claimSegments();
 		try {
 			segments.maxBytes(Math.min(channel.peerMaxMessageBytes(), this.options.channel().maxMessageBytes()));
-			method.arguments().encode(arguments, segments);
+			if (waiting instanceof CallFuture future) {
+				future.encode(segments, this.options.channel().eagerBytes());
+			}
+			else {
+				method.arguments().encode(arguments, segments);
+			}
 			return channel.prepareRequest(waiting, method.head(call.priority()), channelDeadline, micros, metadata,
 					segments);
 		}
-		catch (MessageTooLargeException ex) {
-			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "request too large: " + ex.getMessage(),
-					method.service(), method.name(), ex);
-		}
-		catch (CodecException ex) {
-			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be encoded: " + ex.getMessage(),
-					method.service(), method.name(), ex);
-		}
-		catch (MemoryExhaustedException | VerbsException ex) {
-			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(ex.getMessage()), method.service(),
-					method.name(), ex);
+		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
+			throw cannotBeEncoded(method, ex);
 		}
 		finally {
-			segments.clear();
-			SEGMENTS.set(segments);
+			giveBack(segments);
 		}
+	}
+
+	private static RpcException cannotBeEncoded(MethodDescriptor method, Throwable why) {
+		if (why instanceof MessageTooLargeException) {
+			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "request too large: " + why.getMessage(),
+					method.service(), method.name(), why);
+		}
+		if (why instanceof CodecException) {
+			return new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be encoded: " + why.getMessage(),
+					method.service(), method.name(), why);
+		}
+		if (why instanceof MemoryExhaustedException || why instanceof VerbsException) {
+			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(why.getMessage()), method.service(),
+					method.name(), why);
+		}
+		return new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + why, method.service(),
+				method.name(), why);
+	}
+
+	private static void giveBack(MessageSegments segments) {
+		segments.clear();
+		SEGMENTS.set(segments);
 	}
 
 	private static MessageSegments claimSegments() {

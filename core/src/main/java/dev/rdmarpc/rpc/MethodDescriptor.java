@@ -19,12 +19,23 @@ package dev.rdmarpc.rpc;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -33,6 +44,8 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.flatbuffers.GatherMessage;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.scheduling.Priority;
 import dev.rdmarpc.transport.RequestHead;
 
@@ -43,6 +56,11 @@ import dev.rdmarpc.transport.RequestHead;
 public final class MethodDescriptor {
 
 	private static final int MAX_ARGUMENTS = 255;
+
+	private static final Set<Class<?>> STABLE = Set.of(Boolean.class, Byte.class, Short.class, Character.class,
+			Integer.class, Long.class, Float.class, Double.class, String.class, UUID.class, URI.class, Duration.class,
+			Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class, OffsetDateTime.class,
+			ZonedDateTime.class, RegisteredBuffer.class, GatherMessage.class);
 
 	private final String service;
 
@@ -55,6 +73,8 @@ public final class MethodDescriptor {
 	private final boolean inline;
 
 	private final boolean idempotent;
+
+	private final boolean stableArguments;
 
 	private final @Nullable Duration deadline;
 
@@ -76,6 +96,8 @@ public final class MethodDescriptor {
 		this.asynchronous = isStage(javaMethod.getReturnType());
 		this.inline = settings != null && settings.inline();
 		this.idempotent = settings != null && settings.idempotent();
+		this.stableArguments = Arrays.stream(javaMethod.getParameterTypes())
+			.allMatch((type) -> isStable(type, new HashSet<>()));
 		this.deadline = (settings != null && settings.deadlineMillis() > 0)
 				? Duration.ofMillis(settings.deadlineMillis()) : null;
 		if (javaMethod.getParameterCount() > MAX_ARGUMENTS) {
@@ -102,6 +124,18 @@ public final class MethodDescriptor {
 
 	private static boolean isStage(Class<?> type) {
 		return type == CompletableFuture.class || type == CompletionStage.class;
+	}
+
+	/**
+	 * Whether a value of that type stays as it is until the call is done: because nobody
+	 * can change it, or because it is lent to the call. Other types may.
+	 */
+	private static boolean isStable(Class<?> type, Set<Class<?>> above) {
+		if (type.isRecord()) {
+			return !above.add(type) || Arrays.stream(type.getRecordComponents())
+				.allMatch((component) -> isStable(component.getType(), above));
+		}
+		return type.isPrimitive() || type.isEnum() || STABLE.contains(type);
 	}
 
 	private MethodSignature signature() {
@@ -170,6 +204,11 @@ public final class MethodDescriptor {
 	/** Whether a lost call may be repeated. */
 	public boolean idempotent() {
 		return this.idempotent;
+	}
+
+	/** Whether the arguments of a call are the same as long as it lasts. */
+	boolean stableArguments() {
+		return this.stableArguments;
 	}
 
 	@Nullable Duration deadline() {

@@ -43,6 +43,10 @@ import dev.rdmarpc.transport.RdmaTransport;
  */
 public final class RpcClient implements AutoCloseable {
 
+	private final RdmaTransport transport;
+
+	private final Runnable closing = this::close;
+
 	private final QueuePairPool pool;
 
 	private final ClientCalls calls;
@@ -51,6 +55,7 @@ public final class RpcClient implements AutoCloseable {
 
 	private RpcClient(Builder builder) {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
+		this.transport = transport;
 		this.codec = builder.codec;
 		String target = Objects.requireNonNull(builder.target, "target");
 		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
@@ -59,6 +64,7 @@ public final class RpcClient implements AutoCloseable {
 		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses, options,
 				transport.timer(), counters), options.queuePairs(), transport.timer());
 		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers));
+		transport.beforeClose(this.closing);
 	}
 
 	/** Starts building a client. */
@@ -116,9 +122,13 @@ public final class RpcClient implements AutoCloseable {
 		return this.pool.lastFailure();
 	}
 
-	/** Takes no new calls and closes the connection after the outstanding ones. */
+	/**
+	 * Takes no new calls and closes the connection after the outstanding ones. Calls that
+	 * wait for a connection fail. Also done when the transport is closed. Idempotent.
+	 */
 	@Override
 	public void close() {
+		this.transport.forget(this.closing);
 		this.pool.close();
 	}
 

@@ -48,21 +48,17 @@ final class ChannelCalls {
 	 * @return whether the message may be sent
 	 */
 	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
-		CallFailure why = null;
-		String detail = refusal;
 		if (!refusal.isEmpty()) {
-			why = CallFailure.NOT_SENT;
+			deliver(refusal, () -> call.onNotSent(message, refusal));
+			return false;
 		}
-		else if (call.isDone()) {
-			why = CallFailure.CANCELLED;
-			detail = "cancelled before it was sent";
+		if (call.isDone()) {
+			fail(call, CallFailure.CANCELLED, "cancelled before it was sent");
+			return false;
 		}
-		else if (this.pending.isFull() || this.pending.count() >= peerMaxCalls) {
-			why = CallFailure.RESOURCE_EXHAUSTED;
-			detail = this.pending.count() + " calls are outstanding on the connection already";
-		}
-		if (why != null) {
-			fail(call, why, detail);
+		if (this.pending.isFull() || this.pending.count() >= peerMaxCalls) {
+			fail(call, CallFailure.RESOURCE_EXHAUSTED,
+					this.pending.count() + " calls are outstanding on the connection already");
 			return false;
 		}
 		int requestId = this.pending.add(call, message.deadlineNanos());
@@ -114,8 +110,12 @@ final class ChannelCalls {
 	}
 
 	private static void fail(PendingCall call, CallFailure why, String detail) {
+		deliver(detail, () -> call.onFailure(why, detail));
+	}
+
+	private static void deliver(String detail, Runnable failure) {
 		try {
-			call.onFailure(why, detail);
+			failure.run();
 		}
 		catch (RuntimeException | Error ex) {
 			logger.error("Failure could not be delivered: {}", detail, ex);

@@ -179,6 +179,28 @@ public final class OutgoingMessage implements Runnable {
 		channel().accept(this);
 	}
 
+	/**
+	 * The message of a request that was not sent, or {@code null} if it was to be Read
+	 * from where it is.
+	 */
+	public byte @Nullable [] content() {
+		if (this.exposure != null) {
+			return null;
+		}
+		ByteBuffer frames = memory().buffer();
+		byte[] content = new byte[FrameFlyweight.messageBytes(frames)];
+		int metadataBytes = frames.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
+		int from = FrameFlyweight.REQUEST_HEADER_LENGTH + FrameFlyweight.padded(metadataBytes);
+		int copied = 0;
+		for (int at = 0; at < this.totalBytes; at += this.frameBytes) {
+			int bytes = Math.min(this.frameBytes, this.totalBytes - at) - from;
+			frames.get(at + from, content, copied, bytes);
+			copied += bytes;
+			from = FrameFlyweight.HEADER_LENGTH;
+		}
+		return content;
+	}
+
 	/** Writes the request id into every frame. */
 	void stamp(int id) {
 		this.requestId = id;

@@ -17,8 +17,9 @@
 package dev.rdmarpc.transport;
 
 /**
- * A call that waits for its reply. Exactly one of {@link #onReply} and {@link #onFailure}
- * is called, once, while holding the loop's driver role; neither may block or throw.
+ * A call that waits for its reply. Exactly one of {@link #onReply}, {@link #onFailure}
+ * and {@link #onNotSent} is called, once, while holding the loop's driver role; neither
+ * may block or throw.
  */
 public interface PendingCall {
 
@@ -40,6 +41,15 @@ public interface PendingCall {
 	 * @param detail one sentence for the caller
 	 */
 	void onFailure(CallFailure failure, String detail);
+
+	/**
+	 * The request was not sent, in place of {@link #onFailure} with
+	 * {@link CallFailure#NOT_SENT}.
+	 * @param request what would have been sent; borrowed
+	 */
+	default void onNotSent(OutgoingMessage request, String detail) {
+		onFailure(CallFailure.NOT_SENT, detail);
+	}
 
 	/**
 	 * Whether the reply or failure is there. Readable from any thread; what was stored

@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,6 +69,10 @@ public final class RdmaTransport implements AutoCloseable {
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
 	private final Map<Integer, ChannelLoop> sharedLoops = new ConcurrentHashMap<>();
+
+	private final Set<Runnable> users = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean closed;
 
 	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
 		Thread thread = new Thread(task, "rdma-rpc-timer");
@@ -187,6 +192,23 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.resolver;
 	}
 
+	/**
+	 * Lets a user of the transport end what it does before the transport closes, whose
+	 * timer brings nothing about any more then.
+	 * @param end called once or twice, at once if the transport is closed; must not throw
+	 */
+	public void beforeClose(Runnable end) {
+		this.users.add(end);
+		if (this.closed) {
+			end.run();
+		}
+	}
+
+	/** Takes back what was given to {@link #beforeClose}. */
+	public void forget(Runnable end) {
+		this.users.remove(end);
+	}
+
 	/** Makes a channel that is yet to be {@linkplain #connect connected}. */
 	public RpcChannel newChannel(ChannelLoop loop, ChannelOptions channelOptions, ChannelHandler handler) {
 		return new RpcChannel(loop, channelOptions, handler, true);
@@ -261,7 +283,7 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Closes loops and device. Idempotent.
+	 * Closes its users, loops and device. Idempotent.
 	 * @throws IllegalStateException if called by what runs on one of the loops
 	 */
 	@Override
@@ -269,6 +291,8 @@ public final class RdmaTransport implements AutoCloseable {
 		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
 			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
 		}
+		this.closed = true;
+		this.users.forEach(Runnable::run);
 		this.timer.shutdownNow();
 		this.resolver.shutdownNow();
 		this.loops.forEach(ChannelLoop::close);

@@ -1,0 +1,349 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.RpcChannel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Futures that end before the reply, and calls that wait or are made again. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcFutureTests {
+
+	static Stream<Named<Consumer<CompletableFuture<String>>>> waysToEnd() {
+		return Stream.of(Named.of("cancel", (future) -> future.cancel(true)),
+				Named.of("complete", (future) -> future.complete("enough")),
+				Named.of("completeExceptionally", (future) -> future.completeExceptionally(new IOException("enough"))),
+				Named.of("completeAsync", (future) -> future.completeAsync(() -> "enough")),
+				Named.of("completeAsync that fails", (future) -> future.completeAsync(() -> {
+					throw new IllegalStateException("enough");
+				})), Named.of("orTimeout", (future) -> future.orTimeout(1, TimeUnit.MILLISECONDS)),
+				Named.of("completeOnTimeout", (future) -> future.completeOnTimeout("enough", 1, TimeUnit.MILLISECONDS)),
+				Named.of("obtrudeValue", (future) -> future.obtrudeValue("enough")),
+				Named.of("obtrudeException", (future) -> future.obtrudeException(new IOException("enough"))));
+	}
+
+	@ParameterizedTest
+	@MethodSource("waysToEnd")
+	void futureThatIsEndedEndsItsCallAtBothSides(Consumer<CompletableFuture<String>> way) throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				CompletableFuture<String> future = client.proxy(Letterbox.class).send(new byte[0]);
+				RpcFixture.awaitTrue(() -> service.received.size() == 1);
+				way.accept(future);
+				RpcFixture.awaitTrue(() -> future.isDone() && client.metrics().outstandingCalls() == 0
+						&& server.activeCalls() == 0 && service.answers.get(0).isCancelled());
+			}
+		}
+	}
+
+	@Test
+	void whatDependsOnAFutureMayEndWithoutTheCall() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				CompletableFuture<String> future = client.proxy(Letterbox.class).send(new byte[0]);
+				RpcFixture.awaitTrue(() -> service.received.size() == 1);
+				assertThat(future.thenApply(String::length).cancel(true)).isTrue();
+				assertThatExceptionOfType(ExecutionException.class)
+					.isThrownBy(() -> future.copy().orTimeout(1, TimeUnit.MILLISECONDS).get())
+					.withCauseInstanceOf(TimeoutException.class);
+				service.answers.get(0).complete("late");
+				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("late");
+			}
+		}
+	}
+
+	@Test
+	void futureThatIsEndedBeforeThereIsAConnectionSendsNothing() throws Exception {
+		try (RpcFixture fixture = new RpcFixture(); ServerSocket silent = silent()) {
+			try (RpcClient client = client(fixture, silent)) {
+				CompletableFuture<String> future = client.proxy(Letterbox.class).send(new byte[100]);
+				assertThat(future.complete("not needed")).isTrue();
+				assertThat(future.get()).isEqualTo("not needed");
+			}
+		}
+	}
+
+	@Test
+	void callOfAnInterruptedThreadIsNotSent() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			fixture.echo.touch();
+			CompletableFuture<RpcException> refused = new CompletableFuture<>();
+			Thread caller = new Thread(() -> {
+				Thread.currentThread().interrupt();
+				RpcException failure = RpcFixture.failureOf(fixture.echo::touch);
+				assertThat(Thread.currentThread().isInterrupted()).isTrue();
+				refused.complete(failure);
+			});
+			caller.start();
+			assertThat(refused.get(20, TimeUnit.SECONDS).status()).isEqualTo(RpcStatus.CANCELLED);
+			assertThat(refused.get()).hasMessageContaining("before the call was sent");
+			caller.join();
+			fixture.echo.touch();
+			assertThat(fixture.service.touched).hasValue(2);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void callThatWaitsForAConnectionEndsWithItsTransport(boolean listening) throws Exception {
+		try (RpcFixture fixture = new RpcFixture(); ServerSocket silent = silent()) {
+			RpcClient client = client(fixture, silent);
+			if (!listening) {
+				silent.close();
+			}
+			Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
+			CompletableFuture<RpcException> blocking = new CompletableFuture<>();
+			Thread caller = new Thread(
+					() -> blocking.complete(RpcFixture.failureOf(() -> letterbox.sendAndWait(new byte[1]))));
+			caller.start();
+			CompletableFuture<String> future = letterbox.send(new byte[1]);
+			RpcFixture.awaitTrue(() -> caller.getState() != Thread.State.RUNNABLE
+					&& client.state() == (listening ? ConnectionState.CONNECTING : ConnectionState.BACKOFF));
+			fixture.client.close();
+			fixture.clientTransport.close();
+			assertThat(blocking.get(20, TimeUnit.SECONDS).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+				.withMessageContaining("UNAVAILABLE");
+			assertThat(client.state()).isEqualTo(ConnectionState.CLOSED);
+			assertThat(RpcFixture.failureOf(() -> letterbox.sendAndWait(new byte[1])).status())
+				.isEqualTo(RpcStatus.UNAVAILABLE);
+			caller.join();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 10, 1000, 30_000, 60_000, 1_000_000 })
+	void callMadeBeforeThereIsAConnectionSendsWhatItWasGiven(int length) throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				byte[] letter = letter(length);
+				CompletableFuture<String> future = client.proxy(Letterbox.class).send(letter);
+				Arrays.fill(letter, (byte) 0);
+				RpcFixture.awaitTrue(() -> service.received.size() == 1);
+				assertThat(service.received.get(0)).isEqualTo(letter(length));
+				service.answers.get(0).complete("thanks");
+				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("thanks");
+			}
+		}
+	}
+
+	@Test
+	void callMadeAgainReadsTheRegisteredMemoryThatIsLentToIt() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				RegisteredBuffer buffer = fixture.clientMemory.allocate(100_000);
+				buffer.buffer().put(0, letter(100_000));
+				Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
+				CompletableFuture<String> future = letterbox.sendBuffer(buffer);
+				RpcFixture.awaitTrue(() -> service.received.size() == 1);
+				server.channels().forEach((channel) -> channel.close("lost"));
+				RpcFixture.awaitTrue(() -> service.received.size() == 2);
+				assertThat(service.received.get(1)).isEqualTo(letter(100_000));
+				service.answers.get(1).complete("thanks");
+				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("thanks");
+				buffer.release();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 10, 1000, 30_000 })
+	void callMadeAgainSendsWhatItWasGiven(int length) throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
+				byte[] letter = letter(length);
+				CompletableFuture<String> future = letterbox.send(letter);
+				RpcFixture.awaitTrue(() -> service.received.size() == 1);
+				Arrays.fill(letter, (byte) 0);
+				server.channels().forEach((channel) -> channel.close("lost"));
+				RpcFixture.awaitTrue(() -> service.received.size() == 2);
+				assertThat(service.received.get(1)).isEqualTo(letter(length));
+				service.answers.get(1).complete("thanks");
+				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("thanks");
+				assertThat(client.metrics().repetitions()).isOne();
+			}
+		}
+	}
+
+	@Test
+	void callThatWasTooLargeToBeKeptIsNotMadeAgain() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
+				assertThat(letterbox.sendAndWait(new byte[0])).isEqualTo("received");
+				CompletableFuture<String> future = letterbox.send(letter(1_000_000));
+				RpcFixture.awaitTrue(() -> service.received.size() == 2);
+				server.channels().forEach((channel) -> channel.close("lost"));
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+					.withMessageContaining("UNAVAILABLE");
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 10, 1000, 9000, 30_000 })
+	void callThatWasNotSentIsSentWithWhatItWasGiven(int length) throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Letters service = new Letters();
+			try (RpcServer server = fixture.startServer(Letterbox.class, service);
+					RpcClient client = fixture.newClient(server)) {
+				Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
+				assertThat(letterbox.sendAndWait(new byte[0])).isEqualTo("received");
+				ChannelLoop loop = fixture.clientTransport.loops().get(0);
+				RpcChannel channel = loop.channels().get(0);
+				CountDownLatch held = new CountDownLatch(1);
+				CountDownLatch release = new CountDownLatch(1);
+				Thread holder = new Thread(() -> loop.execute(() -> {
+					held.countDown();
+					awaitUninterruptibly(release);
+				}));
+				holder.start();
+				held.await();
+				channel.close("lost");
+				assertThat(channel.isOpen()).isTrue();
+				byte[] letter = letter(length);
+				CompletableFuture<String> future = letterbox.sendOnce(letter);
+				Arrays.fill(letter, (byte) 0);
+				release.countDown();
+				holder.join();
+				RpcFixture.awaitTrue(() -> service.received.size() == 2);
+				assertThat(service.received.get(1)).isEqualTo(letter(length));
+				service.answers.get(0).complete("thanks");
+				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("thanks");
+			}
+		}
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static byte[] letter(int length) {
+		byte[] letter = new byte[length];
+		for (int i = 0; i < length; i++) {
+			letter[i] = (byte) (i * 31 + 7);
+		}
+		return letter;
+	}
+
+	private static ServerSocket silent() throws IOException {
+		return new ServerSocket(0, 10, TestEnvironment.address());
+	}
+
+	private static RpcClient client(RpcFixture fixture, ServerSocket target) {
+		return RpcClient.builder()
+			.transport(fixture.clientTransport)
+			.target(TestEnvironment.host(), target.getLocalPort())
+			.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(30), Duration.ofSeconds(60)))
+			.build();
+	}
+
+	/** Takes what callers may change afterwards. */
+	interface Letterbox {
+
+		@RdmaMethod(idempotent = true)
+		CompletableFuture<String> send(byte[] letter);
+
+		CompletableFuture<String> sendOnce(byte[] letter);
+
+		@RdmaMethod(idempotent = true)
+		CompletableFuture<String> sendBuffer(RegisteredBuffer letter);
+
+		String sendAndWait(byte[] letter);
+
+	}
+
+	/** Serves it; the test answers. */
+	private static final class Letters implements Letterbox {
+
+		private final List<byte[]> received = new CopyOnWriteArrayList<>();
+
+		private final List<CompletableFuture<String>> answers = new CopyOnWriteArrayList<>();
+
+		@Override
+		public CompletableFuture<String> send(byte[] letter) {
+			CompletableFuture<String> answer = new CompletableFuture<>();
+			this.answers.add(answer);
+			this.received.add(letter);
+			return answer;
+		}
+
+		@Override
+		public CompletableFuture<String> sendOnce(byte[] letter) {
+			return send(letter);
+		}
+
+		@Override
+		public CompletableFuture<String> sendBuffer(RegisteredBuffer letter) {
+			byte[] bytes = new byte[letter.length()];
+			letter.buffer().get(0, bytes);
+			return send(bytes);
+		}
+
+		@Override
+		public String sendAndWait(byte[] letter) {
+			this.received.add(letter);
+			return "received";
+		}
+
+	}
+
+}
