@@ -83,6 +83,25 @@ public final class RateLimitedLogger {
 		}
 		long more = this.withheld.getAndSet(0);
 		String line = (more == 0) ? format : format + " (and " + more + " more since the last such line)";
+		try {
+			write(level, line, arguments);
+		}
+		catch (Throwable ex) {
+			writeWithoutStack(level, line, arguments);
+		}
+	}
+
+	/** An exception whose own methods throw cannot be written as one. */
+	private void writeWithoutStack(Level level, String line, @Nullable Object... arguments) {
+		@Nullable Object[] texts = arguments.clone();
+		int last = texts.length - 1;
+		if (last >= 0 && texts[last] instanceof Throwable failure) {
+			texts[last] = FailureText.of(failure);
+		}
+		write(level, line + ": {}", texts);
+	}
+
+	private void write(Level level, String line, @Nullable Object... arguments) {
 		switch (level) {
 			case ERROR -> this.logger.error(line, arguments);
 			case WARN -> this.logger.warn(line, arguments);

@@ -71,13 +71,16 @@ final class BlockingCall implements PendingCall {
 		return call;
 	}
 
-	/** Takes the outcome and gives the object back for the thread's next call. */
+	/**
+	 * Takes the outcome and gives the object back for the thread's next call. A failure
+	 * is thrown with the stack of this thread.
+	 */
 	@Nullable Object finish() {
 		Object value = this.result;
 		RpcException thrown = this.failure;
 		giveBack();
 		if (thrown != null) {
-			throw thrown;
+			throw thrown.thrownHere();
 		}
 		return value;
 	}

@@ -51,7 +51,7 @@ import dev.rdmarpc.transport.RpcChannel;
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-final class CallFuture extends CompletableFuture<@Nullable Object> implements PendingCall {
+final class CallFuture extends CallStage<@Nullable Object> implements PendingCall {
 
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -198,8 +198,9 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 
 	/** Fails the call, also before it was submitted. */
 	void fail(RpcException failure) {
-		ended(failure.status(), failure);
-		super.completeExceptionally(failure);
+		RpcException kept = failure.elsewhere(this.method);
+		ended(kept.status(), kept);
+		super.completeExceptionally(kept);
 	}
 
 	private void ended(RpcStatus status, @Nullable Throwable failure) {
@@ -261,11 +262,6 @@ final class CallFuture extends CompletableFuture<@Nullable Object> implements Pe
 			}
 		}
 		return completed;
-	}
-
-	@Override
-	public <U> CompletableFuture<U> newIncompleteFuture() {
-		return new CompletableFuture<>();
 	}
 
 }

@@ -20,10 +20,14 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
  * The calls that wait for a thread, in a lane for each connection. The lanes are served
@@ -44,7 +48,7 @@ import org.slf4j.LoggerFactory;
  */
 final class CallQueue {
 
-	private static final Logger logger = LoggerFactory.getLogger(CallQueue.class);
+	private static final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(CallQueue.class));
 
 	private final Executor executor;
 
@@ -83,20 +87,25 @@ final class CallQueue {
 		try {
 			this.executor.execute(this.turn);
 		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("No thread for a call", ex);
-			ServerCall refused = withdrawForLostTurn();
-			if (refused != null) {
-				refused.channel()
-					.loop()
-					.execute(() -> refused.reject("the executor of the server takes no more calls"));
-			}
+		catch (RejectedExecutionException ex) {
+			refuse("the executor of the server takes no more calls");
+		}
+		catch (Throwable ex) {
+			failures.log(Level.ERROR, "The executor of the server failed", ex);
+			refuse("the executor of the server failed: " + FailureText.of(ex));
+		}
+	}
+
+	private void refuse(String why) {
+		ServerCall refused = withdrawForLostTurn();
+		if (refused != null) {
+			refused.channel().loop().execute(() -> refused.reject(why));
 		}
 	}
 
 	/** Takes the newest call of the longest lane, unless there are turns for all. */
 	private synchronized @Nullable ServerCall withdrawForLostTurn() {
-		this.turns--;
+		endTurn();
 		if (this.turns >= this.calls) {
 			return null;
 		}
@@ -106,10 +115,15 @@ final class CallQueue {
 		return newest;
 	}
 
+	/** An executor may count one twice, by taking it and failing all the same. */
+	private void endTurn() {
+		this.turns = Math.max(0, this.turns - 1);
+	}
+
 	private void takeTurn() {
 		ServerCall next = null;
 		synchronized (this) {
-			this.turns--;
+			endTurn();
 			Lane lane = this.waiting.poll();
 			if (lane != null) {
 				next = lane.first();

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -52,6 +53,9 @@ import dev.rdmarpc.verbs.VerbsException;
 final class ClientCalls {
 
 	private static final long NO_DEADLINE = Long.MAX_VALUE;
+
+	/** A century is no deadline; much more could not be counted. */
+	private static final Duration FOREVER = Duration.ofDays(36_500);
 
 	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
 
@@ -91,7 +95,7 @@ final class ClientCalls {
 			observation.callEnded(RpcStatus.OK, null);
 			return result;
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			observation.callEnded((ex instanceof RpcException rpc) ? rpc.status() : RpcStatus.INTERNAL, ex);
 			throw ex;
 		}
@@ -113,7 +117,7 @@ final class ClientCalls {
 			own = this.options.defaultDeadline();
 		}
 		long inherited = ServerCall.currentDeadlineNanos();
-		if (own.isZero()) {
+		if (own.isZero() || own.compareTo(FOREVER) >= 0) {
 			return inherited;
 		}
 		long deadline = System.nanoTime() + own.toNanos();
@@ -138,7 +142,7 @@ final class ClientCalls {
 			try {
 				request = prepare(channel, waiting, method, arguments, call, deadline, NO_DEADLINE, metadata);
 			}
-			catch (RpcException ex) {
+			catch (Throwable ex) {
 				waiting.giveBack();
 				throw ex;
 			}
@@ -187,10 +191,7 @@ final class ClientCalls {
 
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
 		CompletableFuture<RpcChannel> channel = this.pool.channel(call.waitForReady());
-		long nanos = this.options.connectTimeout().toNanos();
-		if (call.waitForReady() || (deadline != NO_DEADLINE && deadline - System.nanoTime() < nanos)) {
-			nanos = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
-		}
+		long nanos = nanosToConnect(call, deadline);
 		ChannelLoop blocked = ServerCall.blockedLoop();
 		ChannelLoop own = this.pool.loop();
 		ChannelLoop loop = (blocked != null && !own.isDriver()) ? blocked : own;
@@ -205,9 +206,7 @@ final class ClientCalls {
 			throw forMethod(method, ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
-			throw new RpcException(late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE,
-					"no connection to " + target() + " in time", method.service(), method.name(), ex);
+			throw notInTime(method, deadline, ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -216,10 +215,24 @@ final class ClientCalls {
 		}
 	}
 
+	/** How long a call waits for a connection; {@link #NO_DEADLINE} is for ever. */
+	private long nanosToConnect(CallOptions call, long deadline) {
+		long remaining = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : NO_DEADLINE;
+		return call.waitForReady() ? remaining : Math.min(remaining, this.options.connectTimeout().toNanos());
+	}
+
+	private RpcException notInTime(MethodDescriptor method, long deadline, Throwable cause) {
+		boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
+		return new RpcException(late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE,
+				"no connection to " + target() + " in time", method.service(), method.name(), cause);
+	}
+
 	private static RpcException forMethod(MethodDescriptor method, @Nullable Throwable failure) {
-		RpcStatus status = (failure instanceof RpcException rpc) ? rpc.status() : RpcStatus.UNAVAILABLE;
-		String detail = (failure instanceof RpcException rpc) ? rpc.detail() : String.valueOf(failure);
-		return new RpcException(status, detail, method.service(), method.name(), failure);
+		if (failure instanceof RpcException known) {
+			return new RpcException(known.status(), known.detail(), method.service(), method.name(), known.getCause());
+		}
+		return new RpcException(RpcStatus.UNAVAILABLE, String.valueOf(failure), method.service(), method.name(),
+				failure);
 	}
 
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
@@ -248,13 +261,13 @@ final class ClientCalls {
 		}
 		CompletableFuture<RpcChannel> soon = this.pool.channel(future.options().waitForReady());
 		long deadline = future.deadlineNanos();
-		if (deadline != NO_DEADLINE) {
-			soon = soon.copy().orTimeout(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+		long nanos = nanosToConnect(future.options(), deadline);
+		if (nanos != NO_DEADLINE) {
+			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
 		soon.whenComplete((opened, failure) -> {
 			if (failure instanceof TimeoutException) {
-				future.fail(new RpcException(RpcStatus.DEADLINE_EXCEEDED, "no connection to " + target() + " in time",
-						method.service(), method.name(), failure));
+				future.fail(notInTime(method, deadline, failure));
 			}
 			else if (failure != null) {
 				future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
@@ -305,14 +318,13 @@ final class ClientCalls {
 	 */
 	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
 			@Nullable Object[] arguments, CallOptions call, long deadline, long channelDeadline, byte[] metadata) {
-		int micros = 0;
+		long remaining = 0;
 		if (deadline != NO_DEADLINE) {
-			long remaining = deadline - System.nanoTime();
+			remaining = deadline - System.nanoTime();
 			if (remaining <= 0) {
 				throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the call was sent",
 						method.service(), method.name(), null);
 			}
-			micros = (int) Math.min(Integer.MAX_VALUE, Math.max(1, remaining / 1000));
 		}
 		MessageSegments segments = claimSegments();
 		try {
@@ -323,7 +335,7 @@ final class ClientCalls {
 			else {
 				method.arguments().encode(arguments, segments);
 			}
-			return channel.prepareRequest(waiting, method.head(call.priority()), channelDeadline, micros, metadata,
+			return channel.prepareRequest(waiting, method.head(call.priority()), channelDeadline, remaining, metadata,
 					segments);
 		}
 		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
@@ -347,8 +359,8 @@ final class ClientCalls {
 			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(why.getMessage()), method.service(),
 					method.name(), why);
 		}
-		return new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + why, method.service(),
-				method.name(), why);
+		return new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + FailureText.of(why),
+				method.service(), method.name(), why);
 	}
 
 	private static void giveBack(MessageSegments segments) {

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param descriptor the method
  * @param handler takes the arguments as an array and returns the result
+ * @param failures where those of the handler are told
  */
-record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler) {
+record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, HandlerFailures failures) {
 
 	static ExportedMethod of(MethodDescriptor descriptor, Object target) {
 		try {
@@ -35,7 +36,8 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler) {
 			method.setAccessible(true);
 			MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
 			MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
-			return new ExportedMethod(descriptor, spread.asType(spread.type().changeReturnType(Object.class)));
+			return new ExportedMethod(descriptor, spread.asType(spread.type().changeReturnType(Object.class)),
+					new HandlerFailures());
 		}
 		catch (IllegalAccessException | RuntimeException ex) {
 			throw new IllegalArgumentException(descriptor.fullName()

@@ -18,15 +18,21 @@ package dev.rdmarpc.rpc;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /** Fans one call out to its observers, and keeps their failures from harming the call. */
 final class ObservedCall implements CallObservation {
 
 	private static final Logger logger = LoggerFactory.getLogger(ObservedCall.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private final List<CallObservation> observations;
 
@@ -39,12 +45,8 @@ final class ObservedCall implements CallObservation {
 			CallMetadata metadata) {
 		List<CallObservation> started = new ArrayList<>(observers.size());
 		for (CallObserver observer : observers) {
-			try {
-				started.add(observer.callStarted(method, peer, metadata));
-			}
-			catch (RuntimeException ex) {
-				logger.warn("Observer {} failed", observer, ex);
-			}
+			guarded(() -> started.add(Objects.requireNonNull(observer.callStarted(method, peer, metadata),
+					"an observer must return an observation")));
 		}
 		return observers.isEmpty() ? null : new ObservedCall(started);
 	}
@@ -53,7 +55,8 @@ final class ObservedCall implements CallObservation {
 	public Scope openScope() {
 		List<Scope> scopes = new ArrayList<>(this.observations.size());
 		for (CallObservation observation : this.observations) {
-			guarded(() -> scopes.add(0, observation.openScope()));
+			guarded(() -> scopes.add(0,
+					Objects.requireNonNull(observation.openScope(), "an observation must return a scope")));
 		}
 		return () -> scopes.forEach((scope) -> guarded(scope::close));
 	}
@@ -67,8 +70,8 @@ final class ObservedCall implements CallObservation {
 		try {
 			step.run();
 		}
-		catch (RuntimeException ex) {
-			logger.warn("An observer failed", ex);
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "An observer failed, which changes nothing for the calls it watches", ex);
 		}
 	}
 

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
 
@@ -46,12 +47,13 @@ final class Replies {
 	 * Decodes a reply. What its result holds of the received memory is taken by
 	 * {@link #takeParts}, which is called next.
 	 * @param received of the current thread
-	 * @throws RpcException if it says that the call failed, or cannot be understood
+	 * @throws RpcException made for another thread, if it says that the call failed or
+	 * cannot be understood
 	 */
 	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply, ReceivedMemory received) {
 		if (reply.status() != RpcStatus.OK.code()) {
-			throw new RpcException(RpcStatus.ofCode(reply.status()),
-					StandardCharsets.UTF_8.decode(reply.message()).toString(), method.service(), method.name(), null);
+			throw RpcException.madeElsewhere(RpcStatus.ofCode(reply.status()),
+					StandardCharsets.UTF_8.decode(reply.message()).toString(), method, null);
 		}
 		received.begin(reply.memory());
 		boolean complete = false;
@@ -63,9 +65,9 @@ final class Replies {
 			}
 			return result;
 		}
-		catch (CodecException ex) {
-			throw new RpcException(RpcStatus.INTERNAL, "reply cannot be decoded: " + ex.getMessage(), method.service(),
-					method.name(), ex);
+		catch (Throwable ex) {
+			String why = (ex instanceof CodecException) ? String.valueOf(ex.getMessage()) : FailureText.of(ex);
+			throw RpcException.madeElsewhere(RpcStatus.INTERNAL, "reply cannot be decoded: " + why, method, ex);
 		}
 		finally {
 			if (!complete) {
@@ -87,6 +89,7 @@ final class Replies {
 		return null;
 	}
 
+	/** Why there is no reply, for another thread to throw. */
 	static RpcException failure(MethodDescriptor method, CallFailure why, String detail) {
 		RpcStatus status = switch (why) {
 			case CONNECTION_LOST, NOT_SENT -> RpcStatus.UNAVAILABLE;
@@ -95,13 +98,14 @@ final class Replies {
 			case RESOURCE_EXHAUSTED, MESSAGE_TOO_LARGE -> RpcStatus.RESOURCE_EXHAUSTED;
 			case MALFORMED_REPLY -> RpcStatus.INTERNAL;
 		};
-		return new RpcException(status, detail, method.service(), method.name(), null);
+		return RpcException.madeElsewhere(status, detail, method, null);
 	}
 
 	/** Writes the message of a failed reply: its text, shortened to what is sensible. */
 	static void encodeDetail(String detail, MessageSegments out) {
 		out.clear();
-		byte[] utf8 = detail.getBytes(StandardCharsets.UTF_8);
+		byte[] utf8 = detail.substring(0, Math.min(detail.length(), MAX_DETAIL_BYTES + 1))
+			.getBytes(StandardCharsets.UTF_8);
 		int bytes = Math.min(utf8.length, MAX_DETAIL_BYTES);
 		while (bytes < utf8.length && bytes > 0 && (utf8[bytes] & 0xC0) == 0x80) {
 			bytes--;

@@ -16,10 +16,23 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call that failed. Handlers throw it to choose the status their caller gets.
+ *
+ * <p>
+ * What is thrown to a caller has the caller's own stack, from blocking calls as from
+ * {@code get} and {@code join}. A stage that depends on a call gets it without a stack,
+ * for it is made by whichever thread happened to learn of the failure.
+ *
+ * <p>
+ * Implementation notes. A failure that is not thrown where it is made is made without a
+ * stack, which is what costs, and gets one when it is thrown first. Further ones who have
+ * it thrown, such as a second thread with the same future, get copies. During the
+ * construction of {@link Throwable}, {@link #status} is still null.
  */
 public class RpcException extends RuntimeException {
 
@@ -31,8 +44,16 @@ public class RpcException extends RuntimeException {
 
 	private final String method;
 
-	/** For handlers: fails the call with a status and a text for the caller. */
-	public RpcException(RpcStatus status, String detail) {
+	private final boolean madeElsewhere;
+
+	private boolean thrown;
+
+	/**
+	 * For handlers: fails the call with a status and a text for the caller.
+	 * @param detail the text; {@code null}, as many exceptions have for a message, is an
+	 * empty one
+	 */
+	public RpcException(RpcStatus status, @Nullable String detail) {
 		this(status, detail, "", "", null);
 	}
 
@@ -40,15 +61,62 @@ public class RpcException extends RuntimeException {
 	 * Creates the exception a caller gets.
 	 * @param detail what happened, without status and method
 	 */
-	public RpcException(RpcStatus status, String detail, String service, String method, @Nullable Throwable cause) {
+	public RpcException(RpcStatus status, @Nullable String detail, String service, String method,
+			@Nullable Throwable cause) {
+		this(status, (detail != null) ? detail : "", service, method, cause, false);
+	}
+
+	private RpcException(RpcStatus status, String detail, String service, String method, @Nullable Throwable cause,
+			boolean madeElsewhere) {
 		super(text(status, detail, service, method), cause);
 		if (status == RpcStatus.OK) {
 			throw new IllegalArgumentException("an exception with status OK");
 		}
-		this.status = status;
+		this.status = Objects.requireNonNull(status, "status");
 		this.detail = detail;
 		this.service = service;
 		this.method = method;
+		this.madeElsewhere = madeElsewhere;
+		if (!madeElsewhere) {
+			super.fillInStackTrace();
+		}
+	}
+
+	/**
+	 * A failure to be thrown by another thread than this one, see {@link #thrownHere}.
+	 */
+	static RpcException madeElsewhere(RpcStatus status, String detail, @Nullable MethodDescriptor method,
+			@Nullable Throwable cause) {
+		return new RpcException(status, detail, (method != null) ? method.service() : "",
+				(method != null) ? method.name() : "", cause, true);
+	}
+
+	/** The same for a failure of a certain method, to be thrown by another thread. */
+	RpcException elsewhere(MethodDescriptor called) {
+		return madeElsewhere(this.status, this.detail, called, getCause());
+	}
+
+	/**
+	 * What the current thread throws for this: with its own stack, unless somebody threw
+	 * it where it was made.
+	 */
+	RpcException thrownHere() {
+		if (!this.madeElsewhere) {
+			return this;
+		}
+		synchronized (this) {
+			if (!this.thrown) {
+				this.thrown = true;
+				super.fillInStackTrace();
+				return this;
+			}
+		}
+		return new RpcException(this.status, this.detail, this.service, this.method, getCause());
+	}
+
+	@Override
+	public synchronized Throwable fillInStackTrace() {
+		return (this.status != null) ? super.fillInStackTrace() : this;
 	}
 
 	private static String text(RpcStatus status, String detail, String service, String method) {
@@ -56,22 +124,22 @@ public class RpcException extends RuntimeException {
 	}
 
 	/** How the call ended; never {@link RpcStatus#OK}. */
-	public RpcStatus status() {
+	public final RpcStatus status() {
 		return this.status;
 	}
 
 	/** What happened, without status and method. */
-	public String detail() {
+	public final String detail() {
 		return this.detail;
 	}
 
 	/** The service called, or an empty string. */
-	public String service() {
+	public final String service() {
 		return this.service;
 	}
 
 	/** The method called, or an empty string. */
-	public String method() {
+	public final String method() {
 		return this.method;
 	}
 

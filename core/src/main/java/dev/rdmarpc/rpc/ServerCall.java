@@ -19,15 +19,20 @@ package dev.rdmarpc.rpc;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -54,6 +59,8 @@ import dev.rdmarpc.transport.RpcChannel;
 final class ServerCall implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
+
+	private static final RateLimitedLogger releases = new RateLimitedLogger(logger);
 
 	private static final ThreadLocal<@Nullable ServerCall> CURRENT = new ThreadLocal<>();
 
@@ -136,8 +143,8 @@ final class ServerCall implements Runnable {
 		this.method = exported;
 		this.requestId = request.requestId();
 		this.cancelled = false;
-		long micros = request.deadlineMicros();
-		this.deadlineNanos = (micros == 0) ? Long.MAX_VALUE : System.nanoTime() + micros * 1000;
+		long remaining = request.remainingNanos();
+		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : System.nanoTime() + remaining;
 		if (!this.calls.observers().isEmpty()) {
 			this.observation = ObservedCall.start(this.calls.observers(), exported.descriptor(),
 					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
@@ -193,8 +200,24 @@ final class ServerCall implements Runnable {
 	}
 
 	private void replyWith(CompletionStage<?> promised) {
+		Promise promise = new Promise();
 		cancelWith(promised);
-		promised.whenComplete((result, failure) -> {
+		try {
+			promised.whenComplete(promise);
+		}
+		catch (Throwable ex) {
+			promise.accept(null, ex);
+		}
+	}
+
+	/** What the stage of a handler calls back, as often as it likes. */
+	private final class Promise extends AtomicBoolean implements BiConsumer<@Nullable Object, @Nullable Throwable> {
+
+		@Override
+		public void accept(@Nullable Object result, @Nullable Throwable failure) {
+			if (getAndSet(true)) {
+				return;
+			}
 			if (failure != null) {
 				fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 						: failure);
@@ -202,7 +225,8 @@ final class ServerCall implements Runnable {
 			else {
 				reply(result);
 			}
-		});
+		}
+
 	}
 
 	private @Nullable Object invoke(ExportedMethod exported) throws Throwable {
@@ -246,7 +270,17 @@ final class ServerCall implements Runnable {
 			this.pending = stage;
 		}
 		if (this.cancelled) {
+			cancel(stage);
+		}
+	}
+
+	/** Not every stage can be cancelled, and what one that can does is up to its user. */
+	private static void cancel(CompletionStage<?> stage) {
+		try {
 			stage.toCompletableFuture().cancel(true);
+		}
+		catch (Throwable ex) {
+			logger.debug("A handler's stage goes on, for it cannot be cancelled: {}", FailureText.of(ex));
 		}
 	}
 
@@ -264,27 +298,45 @@ final class ServerCall implements Runnable {
 			fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + ex.getMessage()));
 			return;
 		}
-		catch (RuntimeException | Error ex) {
-			fail(new RpcException(RpcStatus.INTERNAL,
-					"result cannot be encoded: " + ((ex instanceof CodecException) ? ex.getMessage() : ex.toString())));
+		catch (Throwable ex) {
+			report(ex);
+			String why = (ex instanceof CodecException) ? String.valueOf(ex.getMessage()) : FailureText.of(ex);
+			fail(RpcStatus.INTERNAL, "result cannot be encoded: " + why, ex);
 			return;
 		}
 		finish(reply, RpcStatus.OK, null);
 	}
 
 	private void fail(Throwable failure) {
-		RpcStatus status = (failure instanceof RpcException rpc) ? rpc.status() : RpcStatus.UNKNOWN;
-		String detail = (failure instanceof RpcException rpc) ? rpc.detail() : this.calls.describe(failure);
-		finish(this.calls.prepareFailure(required(this.channel), this.requestId, status, detail, this.segments), status,
-				failure);
+		report(failure);
+		if (failure instanceof RpcException chosen) {
+			fail(chosen.status(), chosen.detail(), failure);
+		}
+		else {
+			fail(RpcStatus.UNKNOWN, FailureText.of(failure), failure);
+		}
+	}
+
+	private void fail(RpcStatus status, String detail, Throwable failure) {
+		finish(this.calls.prepareFailure(channel(), this.requestId, status, detail, this.segments), status, failure);
+	}
+
+	private void report(Throwable failure) {
+		required(this.method).failures().report(method(), channel(), this.observation, failure, this.cancelled);
 	}
 
 	private void finish(@Nullable OutgoingMessage reply, RpcStatus status, @Nullable Throwable failure) {
-		this.segments.clear();
-		releaseArguments();
-		required(this.message).release();
-		this.message = null;
-		this.view = null;
+		try {
+			try {
+				this.segments.clear();
+			}
+			finally {
+				releaseArguments();
+			}
+		}
+		catch (Throwable ex) {
+			releasedTooOften(ex);
+		}
 		CallObservation watched = this.observation;
 		this.observation = null;
 		if (watched != null) {
@@ -299,20 +351,34 @@ final class ServerCall implements Runnable {
 	 * the handler has given up.
 	 */
 	private void releaseArguments() {
+		RegisteredBuffer arrived = required(this.message);
+		this.message = null;
+		this.view = null;
 		try {
 			this.received.release();
 		}
 		catch (IllegalStateException ex) {
-			logger.error("A handler of {} released what it did not hold", method(), ex);
+			releasedTooOften(ex);
 		}
-		CallContext seen;
-		synchronized (this) {
-			seen = this.context;
-			this.context = null;
+		finally {
+			CallContext seen;
+			synchronized (this) {
+				seen = this.context;
+				this.context = null;
+			}
+			try {
+				if (seen != null) {
+					seen.end();
+				}
+			}
+			finally {
+				arrived.release();
+			}
 		}
-		if (seen != null) {
-			seen.end();
-		}
+	}
+
+	private void releasedTooOften(Throwable failure) {
+		releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
 	}
 
 	/** Hands the reply over and lets go of the call; driver. */
@@ -322,9 +388,9 @@ final class ServerCall implements Runnable {
 		required(this.session).ended(this, this.requestId, prepared);
 	}
 
-	/** The executor did not take the call; driver. */
+	/** The executor has no thread for the call; driver. */
 	void reject(String why) {
-		fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, why));
+		fail(RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null));
 	}
 
 	/** The caller has lost interest before the call began; driver. */
@@ -346,7 +412,7 @@ final class ServerCall implements Runnable {
 			}
 		}
 		if (stage != null) {
-			stage.toCompletableFuture().cancel(true);
+			cancel(stage);
 		}
 	}
 

@@ -24,9 +24,10 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -37,6 +38,8 @@ import dev.rdmarpc.transport.RpcChannel;
 final class ServerCalls {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCalls.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private static final int POOL_CAPACITY = 1024;
 
@@ -90,12 +93,22 @@ final class ServerCalls {
 			return null;
 		}
 		ServerCall call = this.idle.poll();
-		return (call != null) ? call : new ServerCall(this);
+		if (call != null) {
+			return call;
+		}
+		try {
+			return new ServerCall(this);
+		}
+		catch (Throwable ex) {
+			this.active.decrementAndGet();
+			throw ex;
+		}
 	}
 
+	/** A call has ended, or could not begin. */
 	void giveBack(ServerCall call) {
-		call.reset();
 		this.active.decrementAndGet();
+		call.reset();
 		this.idle.offer(call);
 	}
 
@@ -106,35 +119,26 @@ final class ServerCalls {
 						+ " calls that the server executes at once, which is its share";
 	}
 
-	/** What a caller is told of an exception that is no {@link RpcException}. */
-	String describe(Throwable failure) {
-		if (failure instanceof Error) {
-			logger.error("Handler failed", failure);
-		}
-		else {
-			logger.debug("Handler failed", failure);
-		}
-		String message = failure.getMessage();
-		return failure.getClass().getName() + ((message != null) ? ": " + message : "");
-	}
-
 	/**
-	 * Prepares a reply that says why a call failed; {@code null} if there is no memory,
-	 * in which case the caller can only be told by closing the channel.
+	 * Prepares a reply that says why a call failed; does not throw.
+	 * @return {@code null} if it cannot be made, in which case the caller can only be
+	 * told by closing the channel
 	 */
 	@Nullable OutgoingMessage prepareFailure(RpcChannel channel, int requestId, RpcStatus status, String detail,
 			MessageSegments segments) {
 		try {
-			segments.maxBytes(Integer.MAX_VALUE);
-			Replies.encodeDetail(detail, segments);
-			return channel.prepareReply(requestId, status.code(), segments);
+			try {
+				segments.maxBytes(Integer.MAX_VALUE);
+				Replies.encodeDetail(detail, segments);
+				return channel.prepareReply(requestId, status.code(), segments);
+			}
+			finally {
+				segments.clear();
+			}
 		}
-		catch (MemoryExhaustedException ex) {
-			logger.warn("No registered memory to tell {} that a call failed with {}", channel, status);
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "{} cannot be told that a call failed with {}", channel, status, ex);
 			return null;
-		}
-		finally {
-			segments.clear();
 		}
 	}
 

@@ -23,6 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
@@ -95,9 +96,18 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
 			return;
 		}
+		try {
+			reserve(slot);
+			call.begin(this, channel, method, request);
+		}
+		catch (Throwable ex) {
+			this.calls.giveBack(call);
+			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, "the call cannot begin: " + FailureText.of(ex));
+			return;
+		}
 		this.claimed++;
-		call.begin(this, channel, method, request);
-		enter(slot, requestId, call);
+		this.active[slot] = call;
+		this.requestIds[slot] = requestId;
 		if (method.descriptor().inline()) {
 			call.run();
 		}
@@ -110,14 +120,12 @@ final class ServerSession implements ChannelHandler {
 		return slot < this.active.length && this.active[slot] != null && this.requestIds[slot] == requestId;
 	}
 
-	private void enter(int slot, int requestId, ServerCall call) {
+	private void reserve(int slot) {
 		if (slot >= this.active.length) {
 			int capacity = Math.min(this.maxSlots, Integer.highestOneBit(slot) << 1);
-			this.active = Arrays.copyOf(this.active, capacity);
 			this.requestIds = Arrays.copyOf(this.requestIds, capacity);
+			this.active = Arrays.copyOf(this.active, capacity);
 		}
-		this.active[slot] = call;
-		this.requestIds[slot] = requestId;
 	}
 
 	private void refuse(RpcChannel channel, int requestId, RpcStatus status, String detail) {

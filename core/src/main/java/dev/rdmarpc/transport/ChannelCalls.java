@@ -143,6 +143,14 @@ final class ChannelCalls {
 		this.channel.closeIfDrained();
 	}
 
+	/** Ends the call of a request that was never sent. */
+	void notSent(OutgoingMessage request, String detail) {
+		PendingCall call = finish(request.requestId());
+		if (call != null) {
+			deliver(detail, () -> call.onNotSent(request, detail));
+		}
+	}
+
 	/** Fails all calls. */
 	void failAll(CallFailure why, String detail) {
 		for (PendingCall call = this.pending.removeAny(); call != null; call = this.pending.removeAny()) {

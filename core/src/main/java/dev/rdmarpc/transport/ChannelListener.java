@@ -83,7 +83,7 @@ public final class ChannelListener implements AutoCloseable {
 				}
 				else {
 					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);
-					channel.close("not established: " + failure.getMessage());
+					loop.executeLater(() -> channel.shut("not established: " + failure.getMessage()));
 				}
 			});
 		}

@@ -80,6 +80,9 @@ final class FrameFlyweight {
 
 	static final int DEADLINE_OFFSET = 24;
 
+	/** What remains of the deadline is in milliseconds. */
+	static final int DEADLINE_IN_MILLIS = 0x80000000;
+
 	static final int PRIORITY_OFFSET = 28;
 
 	static final int ARGUMENTS_OFFSET = 29;
@@ -106,10 +109,10 @@ final class FrameFlyweight {
 		frame.putInt(at + OFFSET_OFFSET, offsetBytes);
 	}
 
-	static void putRequestFields(ByteBuffer frame, int at, long methodId, int deadlineMicros, int priority,
+	static void putRequestFields(ByteBuffer frame, int at, long methodId, long remainingNanos, int priority,
 			int argumentCount, int metadataBytes) {
 		frame.putLong(at + METHOD_ID_OFFSET, methodId);
-		frame.putInt(at + DEADLINE_OFFSET, deadlineMicros);
+		frame.putInt(at + DEADLINE_OFFSET, deadline(remainingNanos));
 		frame.put(at + PRIORITY_OFFSET, (byte) priority);
 		frame.put(at + ARGUMENTS_OFFSET, (byte) argumentCount);
 		frame.putShort(at + REQUEST_METADATA_LENGTH_OFFSET, (short) metadataBytes);
@@ -124,6 +127,25 @@ final class FrameFlyweight {
 
 	static void putFlags(ByteBuffer frame, int at, int flags) {
 		frame.put(at + FLAGS_OFFSET, (byte) flags);
+	}
+
+	/**
+	 * What the deadline field says for a time: microseconds, above half of what the field
+	 * holds milliseconds with bit 31, and no deadline where that is too little as well.
+	 * @param nanos what remains, more than 0, or 0 for no deadline
+	 */
+	static int deadline(long nanos) {
+		long micros = nanos / 1000;
+		if (micros <= Integer.MAX_VALUE) {
+			return (nanos > 0) ? (int) Math.max(1, micros) : 0;
+		}
+		long millis = micros / 1000;
+		return (millis <= Integer.MAX_VALUE) ? (int) millis | DEADLINE_IN_MILLIS : 0;
+	}
+
+	/** The time that a deadline field stands for, in nanoseconds; 0 is no deadline. */
+	static long deadlineNanos(int field) {
+		return (field >= 0) ? field * 1000L : (field & ~DEADLINE_IN_MILLIS) * 1_000_000L;
 	}
 
 	static int flags(ByteBuffer frame) {

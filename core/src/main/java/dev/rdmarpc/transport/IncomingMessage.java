@@ -38,7 +38,7 @@ public final class IncomingMessage {
 
 	private long methodId;
 
-	private int deadlineMicros;
+	private long remainingNanos;
 
 	private int priority;
 
@@ -62,7 +62,7 @@ public final class IncomingMessage {
 		int header;
 		if (FrameFlyweight.type(frame) == FrameType.REQUEST) {
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
-			this.deadlineMicros = frame.getInt(FrameFlyweight.DEADLINE_OFFSET);
+			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
 			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
 			this.argumentCount = frame.get(FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
 			this.metadataBytes = frame.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
@@ -74,7 +74,7 @@ public final class IncomingMessage {
 			this.metadataBytes = frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF;
 			header = FrameFlyweight.REPLY_HEADER_LENGTH;
 			this.methodId = 0;
-			this.deadlineMicros = 0;
+			this.remainingNanos = 0;
 		}
 		this.metadataOffset = header;
 		this.messageOffset = header + FrameFlyweight.padded(this.metadataBytes);
@@ -93,7 +93,7 @@ public final class IncomingMessage {
 	void copyFrom(IncomingMessage other) {
 		this.requestId = other.requestId;
 		this.methodId = other.methodId;
-		this.deadlineMicros = other.deadlineMicros;
+		this.remainingNanos = other.remainingNanos;
 		this.priority = other.priority;
 		this.argumentCount = other.argumentCount;
 		this.status = other.status;
@@ -126,10 +126,10 @@ public final class IncomingMessage {
 	}
 
 	/**
-	 * What remained of the deadline when it was sent, in microseconds; 0 is no deadline.
+	 * What remained of the deadline when it was sent, in nanoseconds; 0 is no deadline.
 	 */
-	public long deadlineMicros() {
-		return this.deadlineMicros & 0xFFFFFFFFL;
+	public long remainingNanos() {
+		return this.remainingNanos;
 	}
 
 	/** The code of the priority; requests only. */

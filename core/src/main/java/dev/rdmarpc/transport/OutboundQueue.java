@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -223,6 +224,11 @@ final class OutboundQueue {
 			}
 		}
 		return false;
+	}
+
+	/** The messages of which no frame was posted yet; they stay here. */
+	List<OutgoingMessage> unposted() {
+		return this.data.stream().filter((message) -> message.nextFrameOffset() == 0).toList();
 	}
 
 	/** Removes what is left of a request posted in part. */

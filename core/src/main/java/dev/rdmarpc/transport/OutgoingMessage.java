@@ -74,14 +74,14 @@ public final class OutgoingMessage implements Runnable {
 	 * when it is sent.
 	 */
 	void prepareRequest(RpcChannel target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head,
-			long deadline, int deadlineMicros, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
+			long deadline, long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
 		this.channel = target;
 		this.call = waiting;
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
 		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
-		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), deadlineMicros, head.priority(),
+		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), remainingNanos, head.priority(),
 				head.argumentCount(), metadata.length);
 		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
 	}

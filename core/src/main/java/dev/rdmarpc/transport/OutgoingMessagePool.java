@@ -77,12 +77,12 @@ final class OutgoingMessagePool {
 
 	/** See {@link RpcChannel#prepareRequest}. */
 	OutgoingMessage request(RpcChannel channel, PendingCall call, RequestHead head, long deadlineNanos,
-			int deadlineMicros, byte[] metadata, MessageSegments message) {
+			long remainingNanos, byte[] metadata, MessageSegments message) {
 		Exposure exposure = expose(channel, message);
 		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message,
 				exposure);
 		OutgoingMessage request = take();
-		request.prepareRequest(channel, buffer, call, head, deadlineNanos, deadlineMicros, metadata, message, exposure);
+		request.prepareRequest(channel, buffer, call, head, deadlineNanos, remainingNanos, metadata, message, exposure);
 		count(message, exposure);
 		return request;
 	}

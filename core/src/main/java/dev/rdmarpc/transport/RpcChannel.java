@@ -143,13 +143,13 @@ public final class RpcChannel implements QueuePairListener {
 	 * submitted}
 	 * @param deadlineNanos when to give up, by {@link System#nanoTime()}, or
 	 * {@link Long#MAX_VALUE}
-	 * @param deadlineMicros what remains of the deadline, for the peer; 0 is none
+	 * @param remainingNanos what remains of the deadline, for the peer; 0 is none
 	 * @return a message owned by the caller, to be submitted or aborted
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
-	public OutgoingMessage prepareRequest(PendingCall call, RequestHead head, long deadlineNanos, int deadlineMicros,
+	public OutgoingMessage prepareRequest(PendingCall call, RequestHead head, long deadlineNanos, long remainingNanos,
 			byte[] metadata, MessageSegments message) {
-		return this.loop.outgoingMessages().request(this, call, head, deadlineNanos, deadlineMicros, metadata, message);
+		return this.loop.outgoingMessages().request(this, call, head, deadlineNanos, remainingNanos, metadata, message);
 	}
 
 	/**
@@ -386,6 +386,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
 		this.closedNanos = this.loop.nowNanos();
+		this.outbound.unposted().forEach((message) -> this.calls.notSent(message, reason));
 		this.queuePair.end();
 		this.receiver.close();
 		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);

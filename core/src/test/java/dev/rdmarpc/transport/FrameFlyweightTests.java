@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.stream.IntStream;
 
@@ -40,7 +41,7 @@ class FrameFlyweightTests {
 	@Test
 	void request() {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.REQUEST, 0x0102_0304, 0x0A0B_0C0D, 0);
-		FrameFlyweight.putRequestFields(this.frame, 0, 0x1122_3344_5566_7788L, 1_000_000, 2, 3, 0x0405);
+		FrameFlyweight.putRequestFields(this.frame, 0, 0x1122_3344_5566_7788L, 1_000_000_000, 2, 3, 0x0405);
 		this.frame.putShort(FrameFlyweight.CREDITS_OFFSET, (short) 0xFFFE);
 		assertThat(bytes(FrameFlyweight.REQUEST_HEADER_LENGTH))
 			.isEqualTo("03" + "00" + "feff" + "04030201" + "0d0c0b0a" + "00000000" // header
@@ -59,6 +60,18 @@ class FrameFlyweightTests {
 		assertThat(bytes(FrameFlyweight.REPLY_HEADER_LENGTH))
 			.isEqualTo("04" + "00" + "0000" + "0000ffff" + "07000000" + "00000000" // header
 					+ "0e" + "00" + "0201" + "00000000");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "PT0S, 00000000, PT0S", "PT0.000000001S, 00000001, PT0.000001S", "PT0.000001S, 00000001, PT0.000001S",
+			"PT30M, 6b49d200, PT30M", "PT35M47.483647S, 7fffffff, PT35M47.483647S",
+			"PT35M47.483648S, 8020c49b, PT35M47.483S", "PT1H, 8036ee80, PT1H", "PT72H, 8f731400, PT72H",
+			"PT596H31M23.647S, ffffffff, PT596H31M23.647S", "PT596H31M23.648S, 00000000, PT0S" })
+	void deadlineField(Duration remaining, String field, Duration read) {
+		FrameFlyweight.putRequestFields(this.frame, 0, 0, remaining.toNanos(), 0, 0, 0);
+		int written = this.frame.getInt(FrameFlyweight.DEADLINE_OFFSET);
+		assertThat(HEX.toHexDigits(written)).isEqualTo(field);
+		assertThat(Duration.ofNanos(FrameFlyweight.deadlineNanos(written))).isEqualTo(read);
 	}
 
 	@Test

@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A deadline reaches the handler, and who it calls in turn, as it was meant. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcDeadlineTests {
+
+	private static final String NONE = "none";
+
+	private static final class Remaining extends EchoService {
+
+		private Echo next = this;
+
+		@Override
+		public String echo(String text) {
+			return remaining();
+		}
+
+		@Override
+		public String echoOnExecutor(String text) {
+			return this.next.echo(text);
+		}
+
+		private static String remaining() {
+			long deadline = Objects.requireNonNull(RpcContext.current()).deadlineNanos();
+			return (deadline != Long.MAX_VALUE) ? Duration.ofNanos(deadline - System.nanoTime()).toString() : NONE;
+		}
+
+		@Override
+		Echo next(Echo echo) {
+			this.next = echo;
+			return this;
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "PT20S", "PT35M", "PT36M", "PT1H", "PT2H", "PT71M", "P3D", "P24D", "P30D", "P40000D",
+			"PT2562047788015215H30M7.999999999S" })
+	void deadlinesOfAnyLengthArriveAndAreInherited(String text) {
+		Duration deadline = Duration.parse(text);
+		Remaining service = new Remaining();
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, service);
+				RpcClient client = fixture.newClient(server)) {
+			Echo echo = client.proxy(Echo.class);
+			service.next(echo);
+			Echo limited = CallOptions.deadline(deadline).on(echo);
+			assertRemaining(limited.echo("x"), deadline);
+			assertRemaining(limited.echoOnExecutor("x"), deadline);
+			assertRemaining(limited.echoAsync("x").thenApply((same) -> limited.echo("x")).join(), deadline);
+			assertThat(echo.echo("x")).isEqualTo(NONE);
+		}
+	}
+
+	private static void assertRemaining(String text, Duration deadline) {
+		if (deadline.compareTo(Duration.ofDays(24)) > 0) {
+			assertThat(text).isEqualTo(NONE);
+		}
+		else {
+			assertThat(Duration.parse(text)).isLessThanOrEqualTo(deadline).isGreaterThan(deadline.minusSeconds(19));
+		}
+	}
+
+}
