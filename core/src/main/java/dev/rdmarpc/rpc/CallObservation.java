@@ -18,12 +18,15 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** One call as a {@link CallObserver} watches it. */
+/**
+ * One call as a {@link CallObserver} watches it. Whatever its methods throw is logged and
+ * changes nothing.
+ */
 public interface CallObservation {
 
 	/**
 	 * Opens a scope around the handler, or around the sending of a request, on the thread
-	 * that runs it.
+	 * that runs it. On the server a further one is opened when a failure is logged.
 	 */
 	Scope openScope();
 

@@ -18,7 +18,12 @@ package dev.rdmarpc.rpc;
 
 /**
  * Watches calls, on the client or the server side: for metrics, traces and logs. Must not
- * throw and not block.
+ * block.
+ *
+ * <p>
+ * An observer cannot refuse a call. Whatever it or its observations throw is logged, at a
+ * limited rate, and changes nothing: the call goes on, unobserved if it could not be
+ * begun to be. A check that must be able to refuse belongs into the handler.
  */
 @FunctionalInterface
 public interface CallObserver {

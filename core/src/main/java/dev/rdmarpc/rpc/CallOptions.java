@@ -29,10 +29,11 @@ import dev.rdmarpc.scheduling.Priority;
  * CallOptions.deadline(Duration.ofMillis(5)).on(store).get("key");
  * }</pre> Immutable.
  *
- * @param deadline time for the call, or {@code null}
+ * @param deadline time for the call, or {@code null}; a century and more is none, and
+ * more than 24 days are not told to the server
  * @param priority priority, or {@code null}
  * @param waitForReady whether to wait for a connection (within the deadline) instead of
- * failing while there is none
+ * failing with the first attempt to connect that fails
  */
 public record CallOptions(@Nullable Duration deadline, @Nullable Priority priority, boolean waitForReady) {
 

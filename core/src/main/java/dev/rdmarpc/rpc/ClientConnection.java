@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -45,10 +47,21 @@ import dev.rdmarpc.transport.RpcChannel;
  * waits for the driver nor becomes it, nor completes a future, since both run code of
  * others: connecting and completing happen after it is released. A channel that is
  * neither {@code open} nor {@code connecting} has been replaced and is not listened to.
+ *
+ * <p>
+ * A call without a connection waits for {@code upcoming}: the outcome of an attempt that
+ * begins after the call came, or the success of one that is under way. So it does not
+ * fail while the target can be reached, however long that could not be before. When an
+ * attempt begins, those who wait for it are in {@code attempt}. A pause that somebody
+ * waits for is cut short; the timer of the longer one then finds that its time has not
+ * come or that there is no pause any more.
  */
 final class ClientConnection implements ChannelHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClientConnection.class);
+
+	/** The longest pause that a call waits for. */
+	private static final long LONGEST_WAIT_NANOS = 250_000_000;
 
 	private final RdmaTransport transport;
 
@@ -72,7 +85,19 @@ final class ClientConnection implements ChannelHandler {
 
 	private CompletableFuture<RpcChannel> attempt = new CompletableFuture<>();
 
+	private CompletableFuture<RpcChannel> upcoming = new CompletableFuture<>();
+
 	private CompletableFuture<RpcChannel> ready = new CompletableFuture<>();
+
+	private boolean awaited;
+
+	private long attemptNanos;
+
+	private long pausedNanos;
+
+	private long dueNanos;
+
+	private volatile String closeReason = "the client is closed";
 
 	private int failures;
 
@@ -133,12 +158,12 @@ final class ClientConnection implements ChannelHandler {
 
 	/**
 	 * An open channel, soon.
-	 * @param waitForReady whether to sit out pauses between attempts
+	 * @param waitForReady whether to wait for one more attempt when one has failed
 	 * @return completed on any thread, exceptionally with an {@link RpcException} that
 	 * names no method yet
 	 */
 	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
-		RpcChannel next;
+		RpcChannel next = null;
 		CompletableFuture<RpcChannel> soon;
 		synchronized (this) {
 			RpcChannel channel = openChannel();
@@ -148,39 +173,75 @@ final class ClientConnection implements ChannelHandler {
 			if (this.state == ConnectionState.CLOSED) {
 				return CompletableFuture.failedFuture(closed());
 			}
-			if (this.state == ConnectionState.BACKOFF && !waitForReady) {
-				return CompletableFuture.failedFuture(unavailable());
+			this.awaited = true;
+			soon = waitForReady ? this.ready : this.upcoming;
+			if (this.state == ConnectionState.IDLE) {
+				next = beginAttempt();
 			}
-			boolean first = this.state == ConnectionState.IDLE || this.state == ConnectionState.READY;
-			next = first ? beginAttempt() : null;
-			soon = waitForReady ? this.ready : this.attempt;
+			else if (this.state == ConnectionState.READY) {
+				next = lost("it is closed");
+			}
+			else if (this.state == ConnectionState.BACKOFF) {
+				long soonest = this.pausedNanos + LONGEST_WAIT_NANOS;
+				next = attemptAt((this.dueNanos - soonest < 0) ? this.dueNanos : soonest);
+			}
 		}
-		if (next != null) {
-			connect(next);
-		}
+		goOn(next);
 		return soon;
 	}
 
-	private static RpcException closed() {
-		return new RpcException(RpcStatus.UNAVAILABLE, "the client is closed");
+	private RpcException closed() {
+		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE, this.closeReason, null, null);
 	}
 
 	private RpcException unavailable() {
-		return new RpcException(RpcStatus.UNAVAILABLE, "no connection to " + target() + ": " + this.lastFailure);
+		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE,
+				"no connection to " + target() + ": " + this.lastFailure, null, null);
 	}
 
 	/** Makes the channel of a new attempt, to be connected once the lock is released. */
 	private RpcChannel beginAttempt() {
 		RpcChannel channel = this.transport.newChannel(this.loop, this.options.channel(), this);
 		this.state = ConnectionState.CONNECTING;
-		this.attempt = new CompletableFuture<>();
-		if (this.open != null) {
-			logger.info("Connection to {} lost", target());
-			this.counters.losses.increment();
-		}
-		this.open = null;
+		this.attempt = this.upcoming;
+		this.upcoming = new CompletableFuture<>();
+		this.awaited = false;
+		this.attemptNanos = System.nanoTime();
 		this.connecting = channel;
 		return channel;
+	}
+
+	/**
+	 * Begins the next attempt if its time has come, or sees to it that it comes.
+	 * @return what to connect once the lock is released
+	 */
+	private @Nullable RpcChannel attemptAt(long nanos) {
+		long now = System.nanoTime();
+		if (nanos - now <= 0) {
+			return beginAttempt();
+		}
+		if (this.state != ConnectionState.BACKOFF || nanos - this.dueNanos < 0) {
+			this.state = ConnectionState.BACKOFF;
+			this.dueNanos = nanos;
+			try {
+				this.timer.schedule(this::reconnect, nanos - now, TimeUnit.NANOSECONDS);
+			}
+			catch (RejectedExecutionException ex) {
+				this.closeReason = "the transport is closed";
+				this.state = ConnectionState.CLOSED;
+			}
+		}
+		return null;
+	}
+
+	/** What follows a change of state when the lock is released. */
+	private void goOn(@Nullable RpcChannel next) {
+		if (next != null) {
+			connect(next);
+		}
+		else if (this.state == ConnectionState.CLOSED) {
+			failAll();
+		}
 	}
 
 	/** Asking for the address may block, which callers, timer and loop must not. */
@@ -194,38 +255,36 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	private void resolveAndConnect(RpcChannel channel) {
-		InetSocketAddress address;
 		try {
-			address = this.addresses.get();
+			InetSocketAddress address = this.addresses.get();
+			if (address.isUnresolved()) {
+				channel.close("unknown host " + address.getHostString());
+			}
+			else {
+				this.transport.connect(channel, address);
+			}
 		}
-		catch (RuntimeException | Error ex) {
-			channel.close("its address is not known: " + ex.getMessage());
-			return;
-		}
-		if (address.isUnresolved()) {
-			channel.close("unknown host " + address.getHostString());
-		}
-		else {
-			this.transport.connect(channel, address);
+		catch (Throwable ex) {
+			channel.close("its address is not known: " + FailureText.of(ex));
 		}
 	}
 
-	/** The pause is over. */
+	/** The pause is over, unless another attempt was made meanwhile. */
 	private void reconnect() {
-		RpcChannel next;
+		RpcChannel next = null;
 		synchronized (this) {
-			if (this.state != ConnectionState.BACKOFF) {
-				return;
+			if (this.state == ConnectionState.BACKOFF && this.dueNanos - System.nanoTime() <= 0) {
+				next = beginAttempt();
 			}
-			next = beginAttempt();
 		}
-		connect(next);
+		goOn(next);
 	}
 
 	@Override
 	public void onOpen(RpcChannel channel) {
 		CompletableFuture<RpcChannel> attempted;
-		CompletableFuture<RpcChannel> awaited;
+		CompletableFuture<RpcChannel> expected;
+		CompletableFuture<RpcChannel> wanted;
 		synchronized (this) {
 			if (channel != this.connecting || this.state != ConnectionState.CONNECTING) {
 				channel.close("not needed any more");
@@ -241,11 +300,14 @@ final class ClientConnection implements ChannelHandler {
 			this.state = ConnectionState.READY;
 			this.counters.connects.increment();
 			attempted = this.attempt;
-			awaited = this.ready;
+			expected = this.upcoming;
+			this.upcoming = new CompletableFuture<>();
+			wanted = this.ready;
 			this.ready = new CompletableFuture<>();
 		}
 		attempted.complete(channel);
-		awaited.complete(channel);
+		expected.complete(channel);
+		wanted.complete(channel);
 	}
 
 	@Override
@@ -260,46 +322,59 @@ final class ClientConnection implements ChannelHandler {
 
 	private void ended(RpcChannel channel, String reason) {
 		CompletableFuture<RpcChannel> failed = null;
+		RpcChannel next;
 		synchronized (this) {
 			if (this.state == ConnectionState.CLOSED) {
 				return;
 			}
 			if (channel == this.open) {
-				logger.info("Connection to {} lost: {}", target(), reason);
-				this.counters.losses.increment();
-				this.open = null;
+				next = lost(reason);
 			}
 			else if (channel == this.connecting) {
 				if (this.failures == 0) {
 					logger.warn("No connection to {}: {}", target(), reason);
 				}
 				this.connecting = null;
+				this.lastFailure = reason;
 				failed = this.attempt;
+				next = pause();
 			}
 			else {
 				return;
 			}
-			this.lastFailure = reason;
-			pause();
 		}
 		if (failed != null) {
 			failed.completeExceptionally(unavailable());
 		}
+		goOn(next);
 	}
 
-	private void pause() {
-		this.state = ConnectionState.BACKOFF;
+	/**
+	 * The open channel has gone. Its successor is connected at once, unless that would be
+	 * the second attempt within the first pause.
+	 */
+	private @Nullable RpcChannel lost(String reason) {
+		logger.info("Connection to {} lost: {}", target(), reason);
+		this.counters.losses.increment();
+		this.open = null;
+		this.lastFailure = reason;
+		this.pausedNanos = System.nanoTime();
+		return attemptAt(this.attemptNanos + jittered(this.options.initialBackoff().toNanos()));
+	}
+
+	/** An attempt has failed. */
+	private @Nullable RpcChannel pause() {
 		long initial = this.options.initialBackoff().toNanos();
 		long max = this.options.maxBackoff().toNanos();
-		long nanos = Math.min(max, initial << Math.min(this.failures, 20));
+		int doublings = Math.min(this.failures, Long.numberOfLeadingZeros(initial) - 1);
+		long nanos = jittered(Math.min(max, initial << doublings));
 		this.failures++;
-		long jittered = nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1);
-		try {
-			this.timer.schedule(this::reconnect, jittered, TimeUnit.NANOSECONDS);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("{} is not connected to again: the transport is closed", target());
-		}
+		this.pausedNanos = System.nanoTime();
+		return attemptAt(this.pausedNanos + (this.awaited ? Math.min(nanos, LONGEST_WAIT_NANOS) : nanos));
+	}
+
+	private static long jittered(long nanos) {
+		return nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1);
 	}
 
 	@Override
@@ -321,25 +396,29 @@ final class ClientConnection implements ChannelHandler {
 	void close() {
 		RpcChannel current;
 		RpcChannel pending;
-		CompletableFuture<RpcChannel> attempted;
-		CompletableFuture<RpcChannel> awaited;
 		synchronized (this) {
 			current = this.open;
 			pending = this.connecting;
-			attempted = this.attempt;
-			awaited = this.ready;
 			this.open = null;
 			this.connecting = null;
 			this.state = ConnectionState.CLOSED;
 		}
-		attempted.completeExceptionally(closed());
-		awaited.completeExceptionally(closed());
+		failAll();
 		if (current != null) {
 			current.drain();
 		}
 		if (pending != null) {
 			pending.close("the client is closed");
 		}
+	}
+
+	/** Nobody will connect any more. */
+	private void failAll() {
+		List<CompletableFuture<RpcChannel>> all;
+		synchronized (this) {
+			all = List.of(this.attempt, this.upcoming, this.ready);
+		}
+		all.forEach((waiting) -> waiting.completeExceptionally(closed()));
 	}
 
 }

@@ -27,7 +27,8 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param defaultDeadline deadline of calls that have none of their own; zero is none
  * @param connectTimeout how long a call waits for a connection being set up
  * @param initialBackoff pause after the first failure to connect
- * @param maxBackoff longest pause; it doubles from failure to failure, with jitter
+ * @param maxBackoff longest pause; it doubles from failure to failure, with jitter, and
+ * is at most a quarter of a second while a call waits for a connection
  * @param queuePairs how many to keep
  */
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,

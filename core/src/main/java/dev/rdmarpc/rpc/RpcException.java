@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,9 +45,7 @@ public class RpcException extends RuntimeException {
 
 	private final String method;
 
-	private final boolean madeElsewhere;
-
-	private boolean thrown;
+	private final @Nullable AtomicBoolean thrown;
 
 	/**
 	 * For handlers: fails the call with a status and a text for the caller.
@@ -76,7 +75,7 @@ public class RpcException extends RuntimeException {
 		this.detail = detail;
 		this.service = service;
 		this.method = method;
-		this.madeElsewhere = madeElsewhere;
+		this.thrown = madeElsewhere ? new AtomicBoolean() : null;
 		if (!madeElsewhere) {
 			super.fillInStackTrace();
 		}
@@ -101,15 +100,13 @@ public class RpcException extends RuntimeException {
 	 * it where it was made.
 	 */
 	RpcException thrownHere() {
-		if (!this.madeElsewhere) {
+		AtomicBoolean already = this.thrown;
+		if (already == null) {
 			return this;
 		}
-		synchronized (this) {
-			if (!this.thrown) {
-				this.thrown = true;
-				super.fillInStackTrace();
-				return this;
-			}
+		if (already.compareAndSet(false, true)) {
+			super.fillInStackTrace();
+			return this;
 		}
 		return new RpcException(this.status, this.detail, this.service, this.method, getCause());
 	}

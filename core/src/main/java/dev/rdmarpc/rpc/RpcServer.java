@@ -332,7 +332,7 @@ public final class RpcServer implements AutoCloseable {
 			return this;
 		}
 
-		/** Adds an observer of all calls. */
+		/** Adds an observer of all calls, which cannot refuse any. */
 		public Builder observer(CallObserver observer) {
 			this.observers.add(observer);
 			return this;

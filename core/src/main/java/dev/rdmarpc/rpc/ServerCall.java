@@ -210,25 +210,6 @@ final class ServerCall implements Runnable {
 		}
 	}
 
-	/** What the stage of a handler calls back, as often as it likes. */
-	private final class Promise extends AtomicBoolean implements BiConsumer<@Nullable Object, @Nullable Throwable> {
-
-		@Override
-		public void accept(@Nullable Object result, @Nullable Throwable failure) {
-			if (getAndSet(true)) {
-				return;
-			}
-			if (failure != null) {
-				fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-						: failure);
-			}
-			else {
-				reply(result);
-			}
-		}
-
-	}
-
 	private @Nullable Object invoke(ExportedMethod exported) throws Throwable {
 		if (this.cancelled) {
 			throw new RpcException(RpcStatus.CANCELLED, "cancelled before it began");
@@ -438,6 +419,25 @@ final class ServerCall implements Runnable {
 
 	private MethodDescriptor method() {
 		return required(this.method).descriptor();
+	}
+
+	/** What the stage of a handler calls back, as often as it likes. */
+	private final class Promise extends AtomicBoolean implements BiConsumer<@Nullable Object, @Nullable Throwable> {
+
+		@Override
+		public void accept(@Nullable Object result, @Nullable Throwable failure) {
+			if (getAndSet(true)) {
+				return;
+			}
+			if (failure != null) {
+				fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+						: failure);
+			}
+			else {
+				reply(result);
+			}
+		}
+
 	}
 
 }

@@ -60,7 +60,7 @@ public final class ChannelListener implements AutoCloseable {
 
 	private void onConnectionRequest(ConnectionRequest request) {
 		ChannelLoop loop = this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
-		loop.execute(() -> accept(loop, request));
+		loop.executeLater(() -> accept(loop, request));
 	}
 
 	private void accept(ChannelLoop loop, ConnectionRequest request) {
@@ -79,7 +79,7 @@ public final class ChannelListener implements AutoCloseable {
 			ConnectOptions connect = this.transport.connectOptions(this.options);
 			request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 				if (failure == null) {
-					loop.execute(() -> channel.rendezvous().readDepth(info.readDepth()));
+					loop.executeLater(() -> channel.rendezvous().readDepth(info.readDepth()));
 				}
 				else {
 					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);

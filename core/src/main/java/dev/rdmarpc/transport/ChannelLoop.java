@@ -330,7 +330,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.execute(task);
 	}
 
-	/** Runs a task as driver, not from within the caller. */
+	/** Has a task run by a driver other than the caller. Any thread. */
 	void executeLater(Runnable task) {
 		this.driver.executeLater(task);
 	}

@@ -181,13 +181,20 @@ final class LoopDriver {
 		return waitFor(call, deadlineNanos);
 	}
 
-	/** Like {@link #execute} but never from within the caller. */
+	/**
+	 * Leaves a task to whoever drives next, which the caller does not become: for threads
+	 * that must not run callbacks of users, since those may wait for the very thread.
+	 */
 	void executeLater(Runnable task) {
+		this.inbox.offer(task);
 		if (isDriver()) {
-			this.inbox.offer(task);
+			return;
 		}
-		else {
-			execute(task);
+		LockSupport.unpark(this.thread);
+		this.completions.wakeUp();
+		if (this.closing && tryEnter()) {
+			drainInbox();
+			exit();
 		}
 	}
 

@@ -215,12 +215,11 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Connects a new channel; its handler hears of the outcome, perhaps before this
-	 * returns.
+	 * Connects a new channel; its handler hears of the outcome.
 	 * @param remote the resolved address
 	 */
 	public void connect(RpcChannel channel, InetSocketAddress remote) {
-		channel.loop().execute(() -> startConnecting(channel.loop(), channel, remote));
+		channel.loop().executeLater(() -> startConnecting(channel.loop(), channel, remote));
 	}
 
 	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote) {
@@ -234,7 +233,7 @@ public final class RdmaTransport implements AutoCloseable {
 		try {
 			channel.attach(createQueuePair(loop, channel));
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
-				.whenComplete((info, failure) -> loop.execute(() -> {
+				.whenComplete((info, failure) -> loop.executeLater(() -> {
 					if (failure == null) {
 						channel.rendezvous().readDepth(info.readDepth());
 						channel.established(info.localAddress(), info.remoteAddress());

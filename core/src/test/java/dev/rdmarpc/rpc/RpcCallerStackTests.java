@@ -50,96 +50,7 @@ class RpcCallerStackTests {
 
 	private static final int CALLS = 200;
 
-	/** Calls that only fail. */
-	interface Failing {
-
-		@RdmaMethod(inline = true)
-		String blocking(String text);
-
-		CompletableFuture<String> promised(String text);
-
-	}
-
-	private static final class FailingService implements Failing {
-
-		@Override
-		public String blocking(String text) {
-			throw new RpcException(RpcStatus.NOT_FOUND, "no " + text);
-		}
-
-		@Override
-		public CompletableFuture<String> promised(String text) {
-			return CompletableFuture.failedFuture(new RpcException(RpcStatus.NOT_FOUND, "no " + text));
-		}
-
-	}
-
 	private static final CallOptions TEN_SECONDS = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(10)));
-
-	/** Each makes calls of its own kind below a frame that only it has. */
-	private enum Caller {
-
-		BLOCKING {
-			@Override
-			void call(Failing service) {
-				service.blocking("x");
-			}
-		},
-
-		JOINING {
-			@Override
-			void call(Failing service) {
-				service.promised("x").join();
-			}
-		},
-
-		GETTING {
-			@Override
-			void call(Failing service) throws Exception {
-				service.promised("x").get();
-			}
-		},
-
-		GETTING_IN_TIME {
-			@Override
-			void call(Failing service) throws Exception {
-				service.promised("x").get(10, TimeUnit.SECONDS);
-			}
-		},
-
-		JOINING_A_DEPENDENT_STAGE {
-			@Override
-			void call(Failing service) {
-				service.promised("x")
-					.thenApply((text) -> text + "!")
-					.thenCombine(service.promised("y"), String::concat)
-					.join();
-			}
-		},
-
-		LOOKING {
-			@Override
-			void call(Failing service) {
-				CompletableFuture<String> call = service.promised("x");
-				RpcFixture.awaitTrue(call::isDone);
-				call.getNow("none");
-			}
-		};
-
-		abstract void call(Failing service) throws Exception;
-
-		/** Whether a stack has the frames of this caller and of no other one. */
-		boolean isAlone(Throwable failure) {
-			List<String> callers = Stream.of(failure.getStackTrace())
-				.filter((frame) -> frame.getClassName().startsWith(Caller.class.getName() + "$")
-						&& frame.getMethodName().equals("call"))
-				.map(StackTraceElement::getClassName)
-				.distinct()
-				.toList();
-			return callers.equals(List.of(getClass().getName()));
-		}
-
-	}
 
 	@Test
 	void whatIsThrownHasTheStackOfItsCaller() throws Exception {
@@ -241,6 +152,95 @@ class RpcCallerStackTests {
 		};
 		assertThat(special.getStackTrace()[0].getMethodName()).isEqualTo("whatAHandlerThrowsIsAnOrdinaryException");
 		assertThat(special).hasMessage("ABORTED: ");
+	}
+
+	/** Calls that only fail. */
+	interface Failing {
+
+		@RdmaMethod(inline = true)
+		String blocking(String text);
+
+		CompletableFuture<String> promised(String text);
+
+	}
+
+	private static final class FailingService implements Failing {
+
+		@Override
+		public String blocking(String text) {
+			throw new RpcException(RpcStatus.NOT_FOUND, "no " + text);
+		}
+
+		@Override
+		public CompletableFuture<String> promised(String text) {
+			return CompletableFuture.failedFuture(new RpcException(RpcStatus.NOT_FOUND, "no " + text));
+		}
+
+	}
+
+	/** Each makes calls of its own kind below a frame that only it has. */
+	private enum Caller {
+
+		BLOCKING {
+			@Override
+			void call(Failing service) {
+				service.blocking("x");
+			}
+		},
+
+		JOINING {
+			@Override
+			void call(Failing service) {
+				service.promised("x").join();
+			}
+		},
+
+		GETTING {
+			@Override
+			void call(Failing service) throws Exception {
+				service.promised("x").get();
+			}
+		},
+
+		GETTING_IN_TIME {
+			@Override
+			void call(Failing service) throws Exception {
+				service.promised("x").get(10, TimeUnit.SECONDS);
+			}
+		},
+
+		JOINING_A_DEPENDENT_STAGE {
+			@Override
+			void call(Failing service) {
+				service.promised("x")
+					.thenApply((text) -> text + "!")
+					.thenCombine(service.promised("y"), String::concat)
+					.join();
+			}
+		},
+
+		LOOKING {
+			@Override
+			void call(Failing service) {
+				CompletableFuture<String> call = service.promised("x");
+				RpcFixture.awaitTrue(call::isDone);
+				call.getNow("none");
+			}
+		};
+
+		abstract void call(Failing service) throws Exception;
+
+		/** Whether a stack has the frames of this caller and of no other one. */
+		boolean isAlone(Throwable failure) {
+			List<String> callers = Stream.of(failure.getStackTrace())
+				.filter((frame) -> frame.getClassName().startsWith(Caller.class.getName() + "$")
+						&& frame.getMethodName().equals("call"))
+				.map(StackTraceElement::getClassName)
+				.distinct()
+				.toList();
+			return callers.equals(List.of(getClass().getName()));
+		}
+
 	}
 
 }

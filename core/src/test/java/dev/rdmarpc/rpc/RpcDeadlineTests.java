@@ -31,33 +31,6 @@ class RpcDeadlineTests {
 
 	private static final String NONE = "none";
 
-	private static final class Remaining extends EchoService {
-
-		private Echo next = this;
-
-		@Override
-		public String echo(String text) {
-			return remaining();
-		}
-
-		@Override
-		public String echoOnExecutor(String text) {
-			return this.next.echo(text);
-		}
-
-		private static String remaining() {
-			long deadline = Objects.requireNonNull(RpcContext.current()).deadlineNanos();
-			return (deadline != Long.MAX_VALUE) ? Duration.ofNanos(deadline - System.nanoTime()).toString() : NONE;
-		}
-
-		@Override
-		Echo next(Echo echo) {
-			this.next = echo;
-			return this;
-		}
-
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "PT20S", "PT35M", "PT36M", "PT1H", "PT2H", "PT71M", "P3D", "P24D", "P30D", "P40000D",
 			"PT2562047788015215H30M7.999999999S" })
@@ -84,6 +57,33 @@ class RpcDeadlineTests {
 		else {
 			assertThat(Duration.parse(text)).isLessThanOrEqualTo(deadline).isGreaterThan(deadline.minusSeconds(19));
 		}
+	}
+
+	private static final class Remaining extends EchoService {
+
+		private Echo next = this;
+
+		@Override
+		public String echo(String text) {
+			return remaining();
+		}
+
+		@Override
+		public String echoOnExecutor(String text) {
+			return this.next.echo(text);
+		}
+
+		private static String remaining() {
+			long deadline = Objects.requireNonNull(RpcContext.current()).deadlineNanos();
+			return (deadline != Long.MAX_VALUE) ? Duration.ofNanos(deadline - System.nanoTime()).toString() : NONE;
+		}
+
+		@Override
+		Echo next(Echo echo) {
+			this.next = echo;
+			return this;
+		}
+
 	}
 
 }

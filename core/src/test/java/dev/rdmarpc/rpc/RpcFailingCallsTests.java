@@ -54,78 +54,9 @@ class RpcFailingCallsTests {
 
 	private static final int ROUNDS = 20;
 
-	/** A service that fails as it is told. */
-	interface Failing {
-
-		@RdmaMethod(inline = true)
-		String inline(String text);
-
-		String pooled(String text);
-
-		CompletableFuture<String> promised(String text);
-
-		CompletionStage<String> staged(String text);
-
-	}
-
-	private static class FailingService implements Failing {
-
-		final Throwable failure;
-
-		FailingService(Throwable failure) {
-			this.failure = failure;
-		}
-
-		@Override
-		public String inline(String text) {
-			throw RpcFailingCallsTests.<RuntimeException>sneaky(this.failure);
-		}
-
-		@Override
-		public String pooled(String text) {
-			throw RpcFailingCallsTests.<RuntimeException>sneaky(this.failure);
-		}
-
-		@Override
-		public CompletableFuture<String> promised(String text) {
-			return CompletableFuture.failedFuture(this.failure);
-		}
-
-		@Override
-		public CompletionStage<String> staged(String text) {
-			CompletableFuture<String> later = new CompletableFuture<>();
-			CompletableFuture.runAsync(() -> later.completeExceptionally(this.failure));
-			return later;
-		}
-
-	}
-
 	@SuppressWarnings({ "unchecked", "TypeParameterUnusedInFormals" })
 	private static <T extends Throwable> T sneaky(Throwable failure) throws T {
 		throw (T) failure;
-	}
-
-	private static final class Silent extends RuntimeException {
-
-		@Override
-		public String getMessage() {
-			throw new IllegalStateException("no message for you");
-		}
-
-		@Override
-		public String toString() {
-			throw new IllegalStateException("nor this");
-		}
-
-	}
-
-	private record Case(String name, Throwable failure, RpcStatus status, String detail) {
-
-		@Override
-		public String toString() {
-			return this.name;
-		}
-
 	}
 
 	static Stream<Case> cases() {
@@ -173,41 +104,6 @@ class RpcFailingCallsTests {
 	@SuppressWarnings("NullAway") // what a user may pass all the same
 	private static <T> T nullOf(Class<T> type) {
 		return type.cast(null);
-	}
-
-	enum Executing {
-
-		FAILS {
-			@Override
-			void execute(Runnable task, Queue<Runnable> kept) {
-				throw new OutOfMemoryError("unable to create native thread");
-			}
-		},
-
-		REFUSES {
-			@Override
-			void execute(Runnable task, Queue<Runnable> kept) {
-				throw new RejectedExecutionException();
-			}
-		},
-
-		IS_BROKEN {
-			@Override
-			void execute(Runnable task, Queue<Runnable> kept) {
-				throw RpcFailingCallsTests.<RuntimeException>sneakily(new java.io.IOException("broken"));
-			}
-		},
-
-		KEEPS_AND_FAILS {
-			@Override
-			void execute(Runnable task, Queue<Runnable> kept) {
-				kept.add(task);
-				throw new OutOfMemoryError("unable to create native thread");
-			}
-		};
-
-		abstract void execute(Runnable task, Queue<Runnable> kept);
-
 	}
 
 	@SuppressWarnings({ "TypeParameterUnusedInFormals", "unchecked" })
@@ -275,35 +171,6 @@ class RpcFailingCallsTests {
 		}
 	}
 
-	/** A stage that is no more than its contract asks for. */
-	private static final class PlainStage {
-
-		private final CompletableFuture<String> result = new CompletableFuture<>();
-
-		private final AtomicInteger callbacks = new AtomicInteger();
-
-		@SuppressWarnings("unchecked")
-		CompletionStage<String> of(boolean twice) {
-			return (CompletionStage<String>) java.lang.reflect.Proxy.newProxyInstance(
-					CompletionStage.class.getClassLoader(), new Class<?>[] { CompletionStage.class },
-					(proxy, method, arguments) -> switch (method.getName()) {
-						case "whenComplete" -> {
-							BiConsumer<@Nullable Object, @Nullable Throwable> callback = (BiConsumer<@Nullable Object, @Nullable Throwable>) arguments[0];
-							this.callbacks.incrementAndGet();
-							this.result.whenComplete(callback);
-							if (twice) {
-								this.result.whenComplete(callback);
-								throw new IllegalStateException("and now?");
-							}
-							yield proxy;
-						}
-						case "toCompletableFuture" -> throw new UnsupportedOperationException();
-						default -> throw new IllegalStateException(method.getName());
-					});
-		}
-
-	}
-
 	@Test
 	void stageThatCannotBeCancelledGoesOnAndItsConnectionToo() throws Exception {
 		Queue<PlainStage> stages = new java.util.concurrent.ConcurrentLinkedQueue<>();
@@ -352,22 +219,6 @@ class RpcFailingCallsTests {
 			}
 			assertServesOn(server, client);
 		}
-	}
-
-	enum Watching {
-
-		THROWS_AN_ERROR, THROWS_WHAT_IS_CHECKED, THROWS_WITHOUT_MESSAGE, KNOWS_NOTHING;
-
-		@Nullable Object happens() {
-			return switch (this) {
-				case THROWS_AN_ERROR -> throw new StackOverflowError("of an observer");
-				case THROWS_WHAT_IS_CHECKED ->
-					throw RpcFailingCallsTests.<RuntimeException>sneakily(new java.io.IOException("of an observer"));
-				case THROWS_WITHOUT_MESSAGE -> throw new Silent();
-				case KNOWS_NOTHING -> null;
-			};
-		}
-
 	}
 
 	@ParameterizedTest
@@ -442,6 +293,155 @@ class RpcFailingCallsTests {
 		RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
 		assertThat(server.channels()).hasSize(1);
 		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	}
+
+	/** A service that fails as it is told. */
+	interface Failing {
+
+		@RdmaMethod(inline = true)
+		String inline(String text);
+
+		String pooled(String text);
+
+		CompletableFuture<String> promised(String text);
+
+		CompletionStage<String> staged(String text);
+
+	}
+
+	private static class FailingService implements Failing {
+
+		final Throwable failure;
+
+		FailingService(Throwable failure) {
+			this.failure = failure;
+		}
+
+		@Override
+		public String inline(String text) {
+			throw RpcFailingCallsTests.<RuntimeException>sneaky(this.failure);
+		}
+
+		@Override
+		public String pooled(String text) {
+			throw RpcFailingCallsTests.<RuntimeException>sneaky(this.failure);
+		}
+
+		@Override
+		public CompletableFuture<String> promised(String text) {
+			return CompletableFuture.failedFuture(this.failure);
+		}
+
+		@Override
+		public CompletionStage<String> staged(String text) {
+			CompletableFuture<String> later = new CompletableFuture<>();
+			CompletableFuture.runAsync(() -> later.completeExceptionally(this.failure));
+			return later;
+		}
+
+	}
+
+	private static final class Silent extends RuntimeException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("no message for you");
+		}
+
+		@Override
+		public String toString() {
+			throw new IllegalStateException("nor this");
+		}
+
+	}
+
+	private record Case(String name, Throwable failure, RpcStatus status, String detail) {
+
+		@Override
+		public String toString() {
+			return this.name;
+		}
+
+	}
+
+	enum Executing {
+
+		FAILS {
+			@Override
+			void execute(Runnable task, Queue<Runnable> kept) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+		},
+
+		REFUSES {
+			@Override
+			void execute(Runnable task, Queue<Runnable> kept) {
+				throw new RejectedExecutionException();
+			}
+		},
+
+		IS_BROKEN {
+			@Override
+			void execute(Runnable task, Queue<Runnable> kept) {
+				throw RpcFailingCallsTests.<RuntimeException>sneakily(new java.io.IOException("broken"));
+			}
+		},
+
+		KEEPS_AND_FAILS {
+			@Override
+			void execute(Runnable task, Queue<Runnable> kept) {
+				kept.add(task);
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+		};
+
+		abstract void execute(Runnable task, Queue<Runnable> kept);
+
+	}
+
+	/** A stage that is no more than its contract asks for. */
+	private static final class PlainStage {
+
+		private final CompletableFuture<String> result = new CompletableFuture<>();
+
+		private final AtomicInteger callbacks = new AtomicInteger();
+
+		@SuppressWarnings("unchecked")
+		CompletionStage<String> of(boolean twice) {
+			return (CompletionStage<String>) java.lang.reflect.Proxy.newProxyInstance(
+					CompletionStage.class.getClassLoader(), new Class<?>[] { CompletionStage.class },
+					(proxy, method, arguments) -> switch (method.getName()) {
+						case "whenComplete" -> {
+							BiConsumer<@Nullable Object, @Nullable Throwable> callback = (BiConsumer<@Nullable Object, @Nullable Throwable>) arguments[0];
+							this.callbacks.incrementAndGet();
+							this.result.whenComplete(callback);
+							if (twice) {
+								this.result.whenComplete(callback);
+								throw new IllegalStateException("and now?");
+							}
+							yield proxy;
+						}
+						case "toCompletableFuture" -> throw new UnsupportedOperationException();
+						default -> throw new IllegalStateException(method.getName());
+					});
+		}
+
+	}
+
+	enum Watching {
+
+		THROWS_AN_ERROR, THROWS_WHAT_IS_CHECKED, THROWS_WITHOUT_MESSAGE, KNOWS_NOTHING;
+
+		@Nullable Object happens() {
+			return switch (this) {
+				case THROWS_AN_ERROR -> throw new StackOverflowError("of an observer");
+				case THROWS_WHAT_IS_CHECKED ->
+					throw RpcFailingCallsTests.<RuntimeException>sneakily(new java.io.IOException("of an observer"));
+				case THROWS_WITHOUT_MESSAGE -> throw new Silent();
+				case KNOWS_NOTHING -> null;
+			};
+		}
+
 	}
 
 }

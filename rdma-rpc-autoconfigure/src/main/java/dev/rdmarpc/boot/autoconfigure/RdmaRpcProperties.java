@@ -213,7 +213,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param connectTimeout How long a call waits for a connection that is being set up.
 	 * @param initialBackoff Pause after the first failure to connect. It doubles from
 	 * failure to failure.
-	 * @param maxBackoff Longest pause between attempts to connect.
+	 * @param maxBackoff Longest pause between attempts to connect. While a call waits for
+	 * a connection it is at most 250ms.
 	 * @param handshakeTimeout Time the target has to set up a connection.
 	 * @param keepAlive Silence after which the target is asked whether it is alive.
 	 * @param deadPeerTimeout Silence after which the target is taken for dead. More than
