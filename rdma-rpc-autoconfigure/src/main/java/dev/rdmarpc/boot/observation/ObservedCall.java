@@ -19,6 +19,7 @@ package dev.rdmarpc.boot.observation;
 import java.util.function.Consumer;
 
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.rpc.CallObservation;
@@ -29,16 +30,38 @@ final class ObservedCall implements CallObservation {
 
 	private final Observation observation;
 
+	private final ObservationRegistry registry;
+
 	private final Consumer<RpcStatus> statusSetter;
 
-	ObservedCall(Observation observation, Consumer<RpcStatus> statusSetter) {
+	ObservedCall(Observation observation, ObservationRegistry registry, Consumer<RpcStatus> statusSetter) {
 		this.observation = observation;
+		this.registry = registry;
 		this.statusSetter = statusSetter;
 	}
 
+	/**
+	 * A handler that fails, as a scope opens or closes, would leave it open on the
+	 * thread, where the next calls would take it for their parent.
+	 */
 	@Override
 	public Scope openScope() {
-		return this.observation.openScope()::close;
+		Observation.Scope outer = this.registry.getCurrentObservationScope();
+		try {
+			Observation.Scope scope = this.observation.openScope();
+			return () -> {
+				try {
+					scope.close();
+				}
+				finally {
+					this.registry.setCurrentObservationScope(outer);
+				}
+			};
+		}
+		catch (Throwable ex) {
+			this.registry.setCurrentObservationScope(outer);
+			throw ex;
+		}
 	}
 
 	@Override

@@ -49,7 +49,7 @@ public class RdmaServerObserver implements CallObserver {
 		Observation observation = RdmaObservationDocumentation.SERVER_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();
-		return new ObservedCall(observation, context::setStatus);
+		return new ObservedCall(observation, this.registry, context::setStatus);
 	}
 
 }
