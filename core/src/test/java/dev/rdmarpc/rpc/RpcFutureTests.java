@@ -99,7 +99,7 @@ class RpcFutureTests {
 	@Test
 	void futureThatIsEndedBeforeThereIsAConnectionSendsNothing() throws Exception {
 		try (RpcFixture fixture = new RpcFixture(); ServerSocket silent = silent()) {
-			try (RpcClient client = client(fixture, silent)) {
+			try (RpcClient client = client(fixture, silent.getLocalPort())) {
 				CompletableFuture<String> future = client.proxy(Letterbox.class).send(new byte[100]);
 				assertThat(future.complete("not needed")).isTrue();
 				assertThat(future.get()).isEqualTo("not needed");
@@ -131,10 +131,7 @@ class RpcFutureTests {
 	@ValueSource(booleans = { true, false })
 	void callThatWaitsForAConnectionEndsWithItsTransport(boolean listening) throws Exception {
 		try (RpcFixture fixture = new RpcFixture(); ServerSocket silent = silent()) {
-			RpcClient client = client(fixture, silent);
-			if (!listening) {
-				silent.close();
-			}
+			RpcClient client = client(fixture, listening ? silent.getLocalPort() : freePort());
 			Letterbox letterbox = CallOptions.NONE.withWaitForReady().on(client.proxy(Letterbox.class));
 			CompletableFuture<RpcException> blocking = new CompletableFuture<>();
 			Thread caller = new Thread(
@@ -288,10 +285,16 @@ class RpcFutureTests {
 		return new ServerSocket(0, 10, TestEnvironment.address());
 	}
 
-	private static RpcClient client(RpcFixture fixture, ServerSocket target) {
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = silent()) {
+			return socket.getLocalPort();
+		}
+	}
+
+	private static RpcClient client(RpcFixture fixture, int port) {
 		return RpcClient.builder()
 			.transport(fixture.clientTransport)
-			.target(TestEnvironment.host(), target.getLocalPort())
+			.target(TestEnvironment.host(), port)
 			.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(30), Duration.ofSeconds(60)))
 			.build();
 	}
