@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Extents}. Locks are taken in this order: cache, size class, extents. Each
  * hand-over from one thread to the next goes through one of these locks, so whoever
  * allocates a block sees all that its last user did. Extents are registered and
- * deregistered while none of these locks is held.
+ * deregistered while none of these locks is held: registered by who lacks memory,
+ * deregistered in the background. Who waits for memory looks again when either is done.
  */
 final class BlockAllocator {
 
@@ -45,10 +46,19 @@ final class BlockAllocator {
 
 	private final Waiters waiters;
 
-	BlockAllocator(RegisteredMemory owner, Extents extents, Waiters waiters) {
+	private final BackgroundWork settling;
+
+	private final BackgroundWork collecting;
+
+	BlockAllocator(RegisteredMemory owner, Extents extents, Waiters waiters, BackgroundWork settling) {
 		this.owner = owner;
 		this.extents = extents;
 		this.waiters = waiters;
+		this.settling = settling;
+		this.collecting = new BackgroundWork(() -> {
+			extents.collect();
+			waiters.signal();
+		});
 		for (int sizeClass = 0; sizeClass < this.pools.length; sizeClass++) {
 			this.pools[sizeClass] = new SizeClassPool(owner, extents, sizeClass);
 		}
@@ -95,10 +105,25 @@ final class BlockAllocator {
 		while (block == null && again) {
 			long seen = this.extents.added();
 			block = take(lengthBytes);
-			again = block == null && this.extents.grow(pages, seen);
+			again = block == null && grow(pages, seen);
 		}
 		settle();
 		return block;
+	}
+
+	/** Grows; if that fails, what it would have taken of the budget is for others. */
+	private boolean grow(int pages, long seen) {
+		boolean complete = false;
+		try {
+			boolean grown = this.extents.grow(pages, seen);
+			complete = true;
+			return grown;
+		}
+		finally {
+			if (!complete && this.waiters.any()) {
+				this.waiters.signal();
+			}
+		}
 	}
 
 	/**
@@ -118,6 +143,9 @@ final class BlockAllocator {
 		if (block == null && lengthBytes <= SizeClasses.MAX_BYTES) {
 			block = scrapeAnother(lengthBytes, grow);
 		}
+		if (block == null && grow && this.extents.want(pagesFor(lengthBytes))) {
+			this.collecting.request();
+		}
 		settle();
 		return block;
 	}
@@ -127,7 +155,7 @@ final class BlockAllocator {
 		int pages = pagesFor(lengthBytes);
 		long seen = this.extents.added();
 		RegisteredBuffer block = takePages(pages);
-		if (block == null && grow && this.extents.grow(pages, seen)) {
+		if (block == null && grow && grow(pages, seen)) {
 			block = takePages(pages);
 		}
 		for (int larger = SizeClasses.indexOf(lengthBytes) + 1; block == null && larger < this.pools.length; larger++) {
@@ -183,7 +211,7 @@ final class BlockAllocator {
 			trim();
 		}
 		if (this.extents.isUnsettled()) {
-			this.extents.settle();
+			this.settling.request();
 		}
 	}
 

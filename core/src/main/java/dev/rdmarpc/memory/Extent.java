@@ -19,8 +19,8 @@ package dev.rdmarpc.memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,71 +31,103 @@ import dev.rdmarpc.verbs.MemoryRegion;
  * pool, divided into pages, or the user's own.
  *
  * <p>
- * Regions change only under the lock of the {@link Registrar}; they are read without it.
- * The pages are guarded by the lock of {@link Extents}.
+ * Regions change only under the extent's own lock, which is held while a device works;
+ * they are read without it. All else is guarded by the lock of {@link Extents}.
  */
 final class Extent {
 
 	/** Spans of more blocks are made anew: their buffer objects take too much heap. */
 	private static final int REMEMBERED_BLOCKS = 16;
 
-	private final ByteBuffer memory;
+	private final int lengthBytes;
 
-	private final long order;
+	/** None when it was given back for good. */
+	private @Nullable ByteBuffer memory;
+
+	private final ExtentMemory.@Nullable Piece piece;
 
 	private final @Nullable PageRuns runs;
 
 	/** What began at a page the last time, to be used again with its buffer objects. */
 	private final @Nullable Span[] spans;
 
+	/** The chains of the runs for which the extent is in the {@link ExtentIndex}. */
+	private final long[] indexed;
+
+	private int number;
+
 	/** When the last run was given back, by the clock of the pool. */
 	private long freeSinceNanos;
 
+	private final ReentrantLock registration = new ReentrantLock();
+
+	private boolean withdrawn;
+
+	/** Whose each region is. */
+	private @Nullable MemoryAttachment[] registrants = new MemoryAttachment[0];
+
 	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
 
-	private Extent(ByteBuffer memory, long order, int pages) {
+	private Extent(ByteBuffer memory, ExtentMemory.@Nullable Piece piece, int pages) {
 		this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
-		this.order = order;
+		this.lengthBytes = memory.capacity();
+		this.piece = piece;
 		this.runs = (pages > 0) ? new PageRuns(pages) : null;
 		this.spans = new Span[pages];
+		this.indexed = new long[(this.runs != null) ? this.runs.filledWords() : 0];
 	}
 
 	/** Takes the user's own memory. */
 	static Extent of(ByteBuffer memory) {
-		return new Extent(memory, 0, 0);
+		return new Extent(memory, null, 0);
 	}
 
-	/**
-	 * Allocates page-aligned direct memory.
-	 * @throws MemoryExhaustedException when the process has no more
-	 */
-	static Extent allocate(int lengthBytes, long order) {
-		ByteBuffer memory;
-		try {
-			memory = ByteBuffer.allocateDirect(lengthBytes + MemoryOptions.PAGE_BYTES - 1);
-		}
-		catch (OutOfMemoryError ex) {
-			throw new MemoryExhaustedException("no direct memory for another extent of " + lengthBytes
-					+ " bytes (expected: -XX:MaxDirectMemorySize large enough for the pool's maxBytes)", ex);
-		}
-		return new Extent(memory.alignedSlice(MemoryOptions.PAGE_BYTES).slice(0, lengthBytes), order,
-				lengthBytes / MemoryOptions.PAGE_BYTES);
+	/** Takes memory of the pool. */
+	static Extent of(ExtentMemory.Piece piece) {
+		ByteBuffer memory = piece.memory();
+		return new Extent(memory, piece, memory.capacity() / MemoryOptions.PAGE_BYTES);
 	}
 
 	ByteBuffer memory() {
-		return this.memory;
+		return Objects.requireNonNull(this.memory);
+	}
+
+	/**
+	 * Lets the memory go, so that nobody who still holds an object of a released buffer
+	 * keeps it from being freed.
+	 */
+	void forgetMemory() {
+		this.memory = null;
+		for (Span span : this.spans) {
+			if (span != null) {
+				span.forgetMemory();
+			}
+		}
+	}
+
+	/** What the memory is, if it is the pool's. */
+	ExtentMemory.Piece piece() {
+		return Objects.requireNonNull(this.piece);
 	}
 
 	int lengthBytes() {
-		return this.memory.capacity();
+		return this.lengthBytes;
 	}
 
-	/** Smaller for older extents. */
-	long order() {
-		return this.order;
+	/** Tells extents of the pool apart: what has a smaller number is filled first. */
+	int number() {
+		return this.number;
 	}
 
-	/** When it became free, if it is. Guarded by the lock of the pages. */
+	void number(int number) {
+		this.number = number;
+	}
+
+	long[] indexed() {
+		return this.indexed;
+	}
+
+	/** When it became free, if it is. */
 	long freeSinceNanos() {
 		return this.freeSinceNanos;
 	}
@@ -118,42 +150,66 @@ final class Extent {
 		return span;
 	}
 
+	/** Takes the pages of a span back. */
+	void give(Span span) {
+		runs().give(span.page(), span.pages());
+		if (this.spans[span.page()] != span) {
+			span.forgetMemory();
+		}
+	}
+
 	@Nullable MemoryRegion region(int index) {
 		@Nullable MemoryRegion[] regions = this.regions;
 		return (index < regions.length) ? regions[index] : null;
 	}
 
-	/** Registers with each hook, or with none. */
-	void registerAll(List<MemoryAttachment> attachments) {
-		int done = 0;
+	/**
+	 * Registers with a device, unless it is already, or the attachment is closed, or the
+	 * extent is on its way out.
+	 */
+	void register(MemoryAttachment attachment) {
+		this.registration.lock();
 		try {
-			for (MemoryAttachment attachment : attachments) {
-				register(attachment);
-				done++;
+			if (!this.withdrawn && !attachment.isClosed() && region(attachment.index()) == null) {
+				MemoryRegion region = attachment.hook().register(memory().duplicate().clear());
+				@Nullable MemoryRegion[] regions = this.regions;
+				@Nullable MemoryRegion[] changed = Arrays.copyOf(regions, Math.max(regions.length, attachment.index() + 1));
+				changed[attachment.index()] = region;
+				this.registrants = Arrays.copyOf(this.registrants, changed.length);
+				this.registrants[attachment.index()] = attachment;
+				this.regions = changed;
 			}
 		}
 		finally {
-			if (done < attachments.size()) {
-				attachments.subList(0, done).forEach(this::deregister);
-			}
+			this.registration.unlock();
 		}
 	}
 
-	void register(MemoryAttachment attachment) {
-		MemoryRegion region = attachment.hook().register(this.memory.duplicate().clear());
-		@Nullable MemoryRegion[] regions = this.regions;
-		@Nullable MemoryRegion[] changed = Arrays.copyOf(regions, Math.max(regions.length, attachment.index() + 1));
-		changed[attachment.index()] = region;
-		this.regions = changed;
+	/** Deregisters from a device. Idempotent. */
+	void deregister(MemoryAttachment attachment) {
+		this.registration.lock();
+		try {
+			MemoryRegion region = region(attachment.index());
+			if (region != null && this.registrants[attachment.index()] == attachment) {
+				@Nullable MemoryRegion[] changed = this.regions.clone();
+				changed[attachment.index()] = null;
+				this.regions = changed;
+				attachment.hook().deregister(region);
+			}
+		}
+		finally {
+			this.registration.unlock();
+		}
 	}
 
-	void deregister(MemoryAttachment attachment) {
-		MemoryRegion region = region(attachment.index());
-		if (region != null) {
-			@Nullable MemoryRegion[] changed = this.regions.clone();
-			changed[attachment.index()] = null;
-			this.regions = changed;
-			attachment.hook().deregister(region);
+	/** Lets devices be registered with, or no more from now on. */
+	void withdrawn(boolean withdrawn) {
+		this.registration.lock();
+		try {
+			this.withdrawn = withdrawn;
+		}
+		finally {
+			this.registration.unlock();
 		}
 	}
 

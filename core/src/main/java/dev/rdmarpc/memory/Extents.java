@@ -17,9 +17,9 @@
 package dev.rdmarpc.memory;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
@@ -30,18 +30,26 @@ import org.jspecify.annotations.Nullable;
  * extents back. Thread-safe.
  *
  * <p>
- * Implementation notes. The lock guards the pages and is the innermost one. Extents are
- * added and deregistered under the lock of the {@link Registrar}, which takes as long as
- * the devices need; meanwhile others go on taking and giving pages. An extent that is to
- * go leaves the list at once, so that nobody takes from it, and is deregistered by
- * {@link #settle()}, which whoever made it go calls once it holds no lock; until then it
- * counts as registered, so the budget holds at every moment.
+ * Implementation notes. The lock guards the pages and is held for a number of steps that
+ * does not depend on how many extents there are, but for the logarithm of that. Memory is
+ * allocated, zeroed, registered and deregistered under no lock of the pool, so all others
+ * go on meanwhile; whoever grows by an extent of the usual size only excludes others who
+ * would do the same for the same shortage. What is being allocated is counted by
+ * {@link ExtentMemory} before it is there, so the budget holds at every moment.
  *
  * <p>
- * Runs are taken from the oldest extent that has one, so that the youngest become free. A
- * free extent goes when what stays free without it is at least an extent and a quarter of
- * what is in use, half of that in whole extents: the pool grows when nothing is free and
- * shrinks when much is, so it does not do both in turns. And it goes only when it has
+ * An extent that is to go leaves the index at once, so that nobody takes from it, and is
+ * deregistered by {@link #settle()}, later and by another thread than the one that made
+ * it go; until then it counts as registered. A device may wait for steps under way, and
+ * who allocates can be in one, so nobody who allocates deregisters anything: whoever
+ * finds the budget spent has it settled, and waits for that only so long that nothing
+ * stops.
+ *
+ * <p>
+ * Runs are taken from the extents with the least numbers, so that the others become free.
+ * A free extent goes when what stays free without it is at least an extent and a quarter
+ * of what is in use, half of that in whole extents: the pool grows when nothing is free
+ * and shrinks when much is, so it does not do both in turns. And it goes only when it has
  * been free for the retention, because a large buffer can need an extent of its own, and
  * making one costs more than filling it.
  */
@@ -55,6 +63,11 @@ final class Extents {
 
 	private static final int SCATTERED_SHIFT = 2;
 
+	/** How many free extents are looked at with the lock held. */
+	private static final int MAX_LOOKS = 32;
+
+	private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
 	private final MemoryOptions options;
 
 	private final Registrar registrar;
@@ -63,25 +76,31 @@ final class Extents {
 
 	private final long retentionNanos;
 
+	private final ExtentMemory memory;
+
+	private final Runnable settler;
+
+	/** Held by who grows by an extent of the usual size. */
+	private final ReentrantLock growing = new ReentrantLock();
+
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final List<Extent> extents = new ArrayList<>();
+	private final Condition settled = this.lock.newCondition();
+
+	private ExtentIndex index = new ExtentIndex();
 
 	private final ArrayDeque<Extent> retired = new ArrayDeque<>();
 
-	/** Pages of {@link #extents} that nobody has taken. */
+	/** How many extents have left {@link #retired} and are not yet settled. */
+	private int settling;
+
+	/** Pages in the {@link #index} that nobody has taken. */
 	private long freePages;
-
-	/** Bytes of the extents of which nobody has taken anything. */
-	private long freeExtentBytes;
-
-	/** Of {@link #freeExtentBytes}, what is to go unless it is used again soon. */
-	private long retainedBytes;
 
 	/** What was in use when the keepers of free blocks were last asked for them. */
 	private long scatteredBytes = Long.MAX_VALUE;
 
-	/** Of {@link #retired}. */
+	/** Of extents that are not in the index any more but still registered. */
 	private long retiredBytes;
 
 	private final AtomicLong registeredBytes = new AtomicLong();
@@ -101,12 +120,15 @@ final class Extents {
 	/**
 	 * Creates a pool without extents.
 	 * @param clock the time in nanoseconds
+	 * @param settler has somebody {@link #settle()}, soon or at once
 	 */
-	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock) {
+	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock, Runnable settler) {
 		this.options = options;
 		this.registrar = registrar;
 		this.clock = clock;
+		this.settler = settler;
 		this.retentionNanos = options.retention().toNanos();
+		this.memory = new ExtentMemory(options.maxBytes());
 	}
 
 	/** Registers the initial extents. */
@@ -114,7 +136,7 @@ final class Extents {
 		long missing = this.options.initialBytes();
 		while (missing > 0) {
 			int bytes = (int) Math.min(this.options.extentBytes(), missing);
-			add(bytes);
+			add(bytes, bytes);
 			missing -= bytes;
 		}
 	}
@@ -123,54 +145,40 @@ final class Extents {
 	@Nullable Span takeSpan(int pages, int sizeClass) {
 		this.lock.lock();
 		try {
-			return (this.freePages >= pages) ? takeClosest(pages, sizeClass) : null;
+			Extent extent = (this.freePages >= pages) ? this.index.find(pages) : null;
+			if (extent == null) {
+				return null;
+			}
+			if (extent.runs().isFree()) {
+				this.index.used(extent);
+			}
+			this.freePages -= pages;
+			int page = extent.runs().take(pages);
+			this.index.update(extent);
+			if (this.cacheLimit != Integer.MAX_VALUE) {
+				limitCaches();
+			}
+			return extent.span(page, pages, sizeClass);
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private @Nullable Span takeClosest(int pages, int sizeClass) {
-		Extent closest = null;
-		int run = -1;
-		int length = Integer.MAX_VALUE;
-		for (int index = 0; index < this.extents.size() && length > pages; index++) {
-			Extent extent = this.extents.get(index);
-			int found = extent.runs().find(pages);
-			if (found >= 0 && extent.runs().length(found) < length) {
-				closest = extent;
-				run = found;
-				length = extent.runs().length(found);
-			}
-		}
-		if (closest == null) {
-			return null;
-		}
-		if (closest.runs().isFree()) {
-			this.freeExtentBytes -= closest.lengthBytes();
-			this.retainedBytes = Math.max(0, this.retainedBytes - closest.lengthBytes());
-		}
-		this.freePages -= pages;
-		closest.runs().take(run, pages);
-		if (this.cacheLimit != Integer.MAX_VALUE) {
-			limitCaches();
-		}
-		return closest.span(run, pages, sizeClass);
-	}
-
 	/** Takes pages back. May leave something to {@link #settle()}. */
 	void giveSpan(Span span) {
 		this.lock.lock();
 		try {
-			PageRuns runs = span.extent().runs();
-			runs.give(span.page(), span.pages());
+			Extent extent = span.extent();
+			extent.give(span);
 			if (this.closed) {
 				return;
 			}
+			this.index.update(extent);
 			this.freePages += span.pages();
-			if (runs.isFree()) {
-				this.freeExtentBytes += span.extent().lengthBytes();
-				span.extent().freeSince(this.clock.getAsLong());
+			if (extent.runs().isFree()) {
+				this.index.free(extent);
+				extent.freeSince(this.clock.getAsLong());
 			}
 			retireSurplus();
 			limitCaches();
@@ -182,37 +190,53 @@ final class Extents {
 
 	/** Lets go of what has been free for long. May leave something to settle. */
 	void trim() {
-		this.lock.lock();
-		try {
-			retireSurplus();
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private void retireSurplus() {
-		if (this.freeExtentBytes == 0) {
-			return;
-		}
-		long now = this.clock.getAsLong();
-		this.retainedBytes = 0;
-		for (int index = this.extents.size() - 1; index >= 0; index--) {
-			Extent extent = this.extents.get(index);
-			long bytes = this.retainedBytes + extent.lengthBytes();
-			if (extent.runs().isFree() && this.freeExtentBytes - bytes >= slack(WHOLE_SHIFT) && isSurplus(bytes)) {
-				if (now - extent.freeSinceNanos() >= this.retentionNanos) {
-					retire(index);
-					this.unsettled = true;
-				}
-				else {
-					this.retainedBytes = bytes;
-				}
+		boolean more = true;
+		while (more) {
+			this.lock.lock();
+			try {
+				more = retireSurplus();
+			}
+			finally {
+				this.lock.unlock();
 			}
 		}
 	}
 
-	/** Whether so many free bytes could go. */
+	/** Returns whether there may be more to retire. */
+	private boolean retireSurplus() {
+		long surplus = surplusBytes();
+		if (surplus <= 0 || this.closed) {
+			return false;
+		}
+		long now = this.clock.getAsLong();
+		boolean any = false;
+		Extent extent = lastFree();
+		for (int looks = 0; extent != null && looks < MAX_LOOKS; looks++) {
+			Extent candidate = extent;
+			extent = this.index.freeBelow(candidate.number());
+			if (candidate.lengthBytes() <= surplus) {
+				surplus -= candidate.lengthBytes();
+				if (now - candidate.freeSinceNanos() >= this.retentionNanos) {
+					retire(candidate);
+					any = true;
+				}
+			}
+		}
+		return any && extent != null;
+	}
+
+	private @Nullable Extent lastFree() {
+		return this.index.freeBelow(Integer.MAX_VALUE);
+	}
+
+	/** How many bytes of free extents could go. */
+	private long surplusBytes() {
+		long staying = this.registeredBytes.get() - this.retiredBytes;
+		return Math.min(this.index.freeBytes() - slack(WHOLE_SHIFT),
+				Math.min(pageBytes(this.freePages) - slack(SLACK_SHIFT), staying - this.options.initialBytes()));
+	}
+
+	/** Whether so many free bytes could go if they were whole extents. */
 	private boolean isSurplus(long bytes) {
 		long staying = this.registeredBytes.get() - this.retiredBytes;
 		return pageBytes(this.freePages) - bytes >= slack(SLACK_SHIFT)
@@ -229,7 +253,7 @@ final class Extents {
 
 	/** Sees to it that free blocks that somebody keeps do not keep extents. */
 	private void limitCaches() {
-		if (!isSurplus(this.retainedBytes + this.options.extentBytes())) {
+		if (!isSurplus(Math.max(0, surplusBytes()) + this.options.extentBytes())) {
 			if (this.cacheLimit != Integer.MAX_VALUE) {
 				this.cacheLimit = Integer.MAX_VALUE;
 				this.scatteredBytes = Long.MAX_VALUE;
@@ -244,12 +268,12 @@ final class Extents {
 		}
 	}
 
-	private void retire(int index) {
-		Extent extent = this.extents.remove(index);
-		this.freeExtentBytes -= extent.lengthBytes();
+	private void retire(Extent extent) {
+		this.index.remove(extent);
 		this.freePages -= extent.runs().pages();
 		this.retired.add(extent);
 		this.retiredBytes += extent.lengthBytes();
+		this.unsettled = true;
 	}
 
 	/** How many free bytes a cache may keep for now. */
@@ -271,25 +295,18 @@ final class Extents {
 		return this.unsettled;
 	}
 
-	/** Deregisters the extents that are to go. The caller holds no lock. */
+	/**
+	 * Deregisters the extents that are to go; their memory can be used again. Takes as
+	 * long as the devices need. The caller holds no lock.
+	 */
 	void settle() {
-		this.registrar.lock().lock();
-		try {
-			for (Extent extent = pollRetired(); extent != null; extent = pollRetired()) {
+		for (Extent extent = pollRetired(); extent != null; extent = pollRetired()) {
+			try {
 				this.registrar.remove(extent);
-				this.lock.lock();
-				try {
-					this.removed.incrementAndGet();
-					this.registeredBytes.addAndGet(-extent.lengthBytes());
-					this.retiredBytes -= extent.lengthBytes();
-				}
-				finally {
-					this.lock.unlock();
-				}
 			}
-		}
-		finally {
-			this.registrar.lock().unlock();
+			finally {
+				settled(extent);
+			}
 		}
 	}
 
@@ -297,7 +314,52 @@ final class Extents {
 		this.lock.lock();
 		try {
 			this.unsettled = false;
-			return this.retired.poll();
+			Extent extent = this.retired.poll();
+			if (extent != null) {
+				this.settling++;
+			}
+			return extent;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void settled(Extent extent) {
+		extent.forgetMemory();
+		this.lock.lock();
+		try {
+			this.settling--;
+			if (!this.closed) {
+				this.removed.incrementAndGet();
+				this.registeredBytes.addAndGet(-extent.lengthBytes());
+				this.retiredBytes -= extent.lengthBytes();
+				this.memory.give(extent.piece());
+			}
+			this.settled.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Has others settle and waits for them, but not for long: a device may let them wait
+	 * for what the caller is about to do.
+	 */
+	private void awaitSettled() {
+		if (this.unsettled) {
+			this.settler.run();
+		}
+		long left = SETTLE_NANOS;
+		this.lock.lock();
+		try {
+			while ((this.settling > 0 || !this.retired.isEmpty()) && left > 0) {
+				left = this.settled.awaitNanos(left);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 		finally {
 			this.lock.unlock();
@@ -312,21 +374,16 @@ final class Extents {
 	 * @throws MemoryExhaustedException when the process has no memory or a device refuses
 	 */
 	boolean grow(int pages, long seen) {
-		this.registrar.lock().lock();
+		int leastBytes = Math.toIntExact(pageBytes(pages));
+		if (leastBytes > this.options.extentBytes()) {
+			return this.added.get() != seen || add(leastBytes, leastBytes);
+		}
+		this.growing.lock();
 		try {
-			if (this.added.get() != seen) {
-				return true;
-			}
-			settle();
-			long left = this.options.maxBytes() - this.registeredBytes.get();
-			if (this.closed || pageBytes(pages) > left) {
-				return false;
-			}
-			add((int) Math.min(left, Math.max(pageBytes(pages), this.options.extentBytes())));
-			return true;
+			return this.added.get() != seen || add(leastBytes, this.options.extentBytes());
 		}
 		finally {
-			this.registrar.lock().unlock();
+			this.growing.unlock();
 		}
 	}
 
@@ -335,55 +392,82 @@ final class Extents {
 	 * for so many pages. The caller holds no lock.
 	 */
 	void makeRoom(int pages) {
-		this.registrar.lock().lock();
-		try {
-			settle();
-			this.lock.lock();
-			try {
-				long missing = pageBytes(pages) - (this.options.maxBytes() - this.registeredBytes.get());
-				long free = this.extents.stream()
-					.filter((extent) -> extent.runs().isFree())
-					.mapToLong(Extent::lengthBytes)
-					.sum();
-				for (int index = this.extents.size() - 1; index >= 0 && missing > 0 && free >= missing; index--) {
-					Extent extent = this.extents.get(index);
-					if (extent.runs().isFree()) {
-						retire(index);
-						free -= extent.lengthBytes();
-						missing -= extent.lengthBytes();
-					}
-				}
-			}
-			finally {
-				this.lock.unlock();
-			}
-			settle();
-		}
-		finally {
-			this.registrar.lock().unlock();
-		}
-	}
-
-	private void add(int lengthBytes) {
-		Extent extent = Extent.allocate(lengthBytes, this.added.get());
-		try {
-			this.registrar.add(extent);
-		}
-		catch (RuntimeException ex) {
-			throw new MemoryExhaustedException(
-					"a device refused to register another extent of " + lengthBytes + " bytes", ex);
-		}
+		awaitSettled();
 		this.lock.lock();
 		try {
-			this.extents.add(extent);
-			extent.freeSince(this.clock.getAsLong());
-			this.freeExtentBytes += lengthBytes;
-			this.freePages += extent.runs().pages();
-			this.added.incrementAndGet();
-			this.registeredBytes.addAndGet(lengthBytes);
+			long missing = pageBytes(pages) - this.memory.leftBytes() - this.memory.idleBytes();
+			if (this.index.freeBytes() >= missing) {
+				for (Extent extent = lastFree(); extent != null && missing > 0; extent = lastFree()) {
+					missing -= extent.lengthBytes();
+					retire(extent);
+				}
+			}
 		}
 		finally {
 			this.lock.unlock();
+		}
+		awaitSettled();
+	}
+
+	/**
+	 * Says that so many pages in a row are missing.
+	 * @return whether {@link #grow} could succeed after {@link #collect()}
+	 */
+	boolean want(int pages) {
+		return this.memory.want(pageBytes(pages));
+	}
+
+	/** Has memory freed that was given back in pieces that are too small to be used. */
+	void collect() {
+		this.memory.collect();
+	}
+
+	private boolean add(int leastBytes, int bytes) {
+		if (this.closed) {
+			return false;
+		}
+		ExtentMemory.Piece piece = this.memory.take(leastBytes, bytes);
+		if (piece == null) {
+			awaitSettled();
+			piece = this.memory.take(leastBytes, bytes);
+		}
+		if (piece == null) {
+			return false;
+		}
+		Extent extent = register(piece);
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return false;
+			}
+			this.index.add(extent);
+			extent.freeSince(this.clock.getAsLong());
+			this.freePages += extent.runs().pages();
+			this.added.incrementAndGet();
+			this.registeredBytes.addAndGet(extent.lengthBytes());
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Extent register(ExtentMemory.Piece piece) {
+		boolean complete = false;
+		try {
+			Extent extent = Extent.of(piece);
+			this.registrar.add(extent);
+			complete = true;
+			return extent;
+		}
+		catch (RuntimeException ex) {
+			throw new MemoryExhaustedException(
+					"a device refused to register another extent of " + piece.memory().capacity() + " bytes", ex);
+		}
+		finally {
+			if (!complete) {
+				this.memory.give(piece);
+			}
 		}
 	}
 
@@ -394,6 +478,11 @@ final class Extents {
 	/** How many bytes are registered. */
 	long registeredBytes() {
 		return this.registeredBytes.get();
+	}
+
+	/** How many bytes were given back that the garbage collector has not freed yet. */
+	long idleBytes() {
+		return this.memory.idleBytes();
 	}
 
 	/** How many extents there are. */
@@ -416,11 +505,9 @@ final class Extents {
 		this.lock.lock();
 		try {
 			this.closed = true;
-			this.extents.clear();
+			this.index = new ExtentIndex();
 			this.retired.clear();
 			this.freePages = 0;
-			this.freeExtentBytes = 0;
-			this.retainedBytes = 0;
 			this.retiredBytes = 0;
 			this.removed.set(this.added.get());
 			this.registeredBytes.set(0);

@@ -23,7 +23,8 @@ import java.time.Duration;
  *
  * @param initialBytes registered from the beginning and kept; a multiple of
  * {@link #PAGE_BYTES}
- * @param maxBytes the budget: the pool never registers more; a multiple of
+ * @param maxBytes the budget: the pool never has more direct memory, what it has given
+ * back and the garbage collector has not yet freed included; a multiple of
  * {@link #PAGE_BYTES}. The process needs as much direct memory
  * ({@code -XX:MaxDirectMemorySize}) and one page more per extent
  * @param extentBytes by how much the pool grows and shrinks; a multiple of

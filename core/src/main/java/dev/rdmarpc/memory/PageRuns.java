@@ -42,6 +42,9 @@ final class PageRuns {
 
 	private static final int MAX_LOOKS = 32;
 
+	/** The chain of the longest run there may be. */
+	static final int MAX_CHAIN = chainOf(MemoryOptions.MAX_EXTENT_BYTES / MemoryOptions.PAGE_BYTES);
+
 	private final int pages;
 
 	private final int[] tags;
@@ -78,6 +81,16 @@ final class PageRuns {
 
 	boolean isFree() {
 		return this.freePages == this.pages;
+	}
+
+	/** How many words {@link #filled(int)} has. */
+	int filledWords() {
+		return this.filled.length;
+	}
+
+	/** Which chains have runs, 64 of them. */
+	long filled(int word) {
+		return this.filled[word];
 	}
 
 	/** The first page of a free run of at least so many pages, a short one, or -1. */
@@ -205,7 +218,8 @@ final class PageRuns {
 		this.tags[run + length - 1] = tag;
 	}
 
-	private static int chainOf(int length) {
+	/** The chain of the free runs of some length. */
+	static int chainOf(int length) {
 		if (length < EXACT) {
 			return length;
 		}

@@ -118,9 +118,15 @@ public final class RegisteredBuffer {
 	/** Another object for the same block, whose memory is filled with a pattern. */
 	RegisteredBuffer successor() {
 		FillPattern.write(boundExtent().memory(), this.offset, this.capacity);
+		forgetMemory();
 		RegisteredBuffer successor = new RegisteredBuffer(this.owner, span(), this.offset);
 		successor.filled = true;
 		return successor;
+	}
+
+	/** Lets the memory of a free block go. */
+	void forgetMemory() {
+		this.view = null;
 	}
 
 	/** Replaces what follows the buffer to find out whether it is lost. */

@@ -18,6 +18,7 @@ package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,12 +53,16 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private final Waiters waiters = new Waiters();
 
+	private final BackgroundWork settling = new BackgroundWork(this::settle);
+
 	private final BlockAllocator blocks;
 
 	private final MemoryCounters metrics;
 
 	/** How many extents there had been when a refusal was logged: once at each height. */
 	private final AtomicLong refusedAt = new AtomicLong(-1);
+
+	private final ReentrantLock closing = new ReentrantLock();
 
 	private volatile boolean closed;
 
@@ -66,8 +71,8 @@ public final class RegisteredMemory implements AutoCloseable {
 		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
 		this.leakDetector = LeakDetector.of(options.leakDetection());
 		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
-		this.extents = new Extents(options, this.registrar, System::nanoTime);
-		this.blocks = new BlockAllocator(this, this.extents, this.waiters);
+		this.extents = new Extents(options, this.registrar, System::nanoTime, this.settling::request);
+		this.blocks = new BlockAllocator(this, this.extents, this.waiters, this.settling);
 		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
 
@@ -91,14 +96,7 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws RuntimeException what the hook threw; nothing is attached then
 	 */
 	public MemoryAttachment attach(RegistrationHook hook) {
-		this.registrar.lock().lock();
-		try {
-			checkOpen();
-			return this.registrar.attach(this, hook);
-		}
-		finally {
-			this.registrar.lock().unlock();
-		}
+		return this.registrar.attach(this, hook);
 	}
 
 	void detach(MemoryAttachment attachment) {
@@ -167,7 +165,8 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * extent.
 	 * @param lengthBytes at least 0
 	 * @return a buffer with unspecified content, owned by the caller, or {@code null}
-	 * when the budget is spent
+	 * when the budget is spent or what is left of it has to be freed by the garbage
+	 * collector first
 	 */
 	public @Nullable RegisteredBuffer tryAllocate(int lengthBytes) {
 		check(lengthBytes);
@@ -199,6 +198,13 @@ public final class RegisteredMemory implements AutoCloseable {
 		if (!this.closed) {
 			this.blocks.trimExtents();
 		}
+	}
+
+	/** Deregisters what is not needed any more, for which nobody has to wait. */
+	private void settle() {
+		this.extents.settle();
+		this.users.settle();
+		this.waiters.signal();
 	}
 
 	private void check(int lengthBytes) {
@@ -260,6 +266,9 @@ public final class RegisteredMemory implements AutoCloseable {
 		if (!buffer.isBlock()) {
 			this.users.release(buffer.boundExtent());
 			this.blocks.countFree(0);
+			if (this.users.isUnsettled()) {
+				this.settling.request();
+			}
 		}
 		else if (this.closed) {
 			this.blocks.countFree(buffer.blockBytes());
@@ -298,7 +307,7 @@ public final class RegisteredMemory implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.registrar.lock().lock();
+		this.closing.lock();
 		try {
 			if (this.closed) {
 				return;
@@ -308,7 +317,7 @@ public final class RegisteredMemory implements AutoCloseable {
 			this.registrar.close();
 		}
 		finally {
-			this.registrar.lock().unlock();
+			this.closing.unlock();
 		}
 		this.users.close();
 		this.blocks.close();

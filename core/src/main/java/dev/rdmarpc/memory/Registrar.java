@@ -25,12 +25,18 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Keeps each extent registered with each attached device. Hooks are called under its
- * lock, hence one at a time.
+ * Keeps each extent registered with each attached device. Thread-safe.
  *
  * <p>
- * Thread-safe. The lock is the outermost one but for that of {@link UserRegistrations}:
- * no other lock of the pool is held when it is taken.
+ * Implementation notes. No lock but that of one extent is held while a hook works, so a
+ * large piece of memory delays nobody who has to do with another one. The lock here
+ * guards what there is. An extent and an attachment that come at the same time are both
+ * there before either looks for the other, so at least one finds the other; the lock of
+ * the extent lets only one of them register. What goes is first marked, so that nobody
+ * registers it from then on, then deregistered, and no longer there after that: whoever
+ * removes an attachment therefore finds all extents that may still be registered with it,
+ * and waits for who is about to deregister one. The index of an attachment is free when
+ * no extent has a region under it.
  */
 final class Registrar {
 
@@ -40,32 +46,39 @@ final class Registrar {
 
 	private final Set<Extent> extents = Collections.newSetFromMap(new IdentityHashMap<>());
 
-	/** For what must not happen while something is registered or deregistered. */
-	ReentrantLock lock() {
-		return this.lock;
-	}
+	private boolean closed;
 
 	/**
 	 * Registers an extent with all devices, or with none and throws what a hook threw.
 	 */
 	void add(Extent extent) {
+		extent.withdrawn(false);
 		this.lock.lock();
 		try {
-			extent.registerAll(this.attachments);
 			this.extents.add(extent);
 		}
 		finally {
 			this.lock.unlock();
 		}
+		boolean complete = false;
+		try {
+			attachments().forEach(extent::register);
+			complete = true;
+		}
+		finally {
+			if (!complete) {
+				remove(extent);
+			}
+		}
 	}
 
-	/** Deregisters an extent from all devices. Idempotent. */
+	/** Deregisters an extent from all devices, for good. Idempotent. */
 	void remove(Extent extent) {
+		extent.withdrawn(true);
+		attachments().forEach(extent::deregister);
 		this.lock.lock();
 		try {
-			if (this.extents.remove(extent)) {
-				this.attachments.forEach(extent::deregister);
-			}
+			this.extents.remove(extent);
 		}
 		finally {
 			this.lock.unlock();
@@ -74,25 +87,35 @@ final class Registrar {
 
 	/**
 	 * Registers all extents with another device, or none and throws what its hook threw.
+	 * @throws IllegalStateException when closed
 	 */
 	MemoryAttachment attach(RegisteredMemory memory, RegistrationHook hook) {
+		MemoryAttachment attachment = attachment(memory, hook);
+		boolean complete = false;
+		try {
+			extents().forEach((extent) -> extent.register(attachment));
+			complete = true;
+		}
+		finally {
+			if (!complete) {
+				detach(attachment);
+			}
+		}
+		if (attachment.isClosed()) {
+			throw closedException();
+		}
+		return attachment;
+	}
+
+	private MemoryAttachment attachment(RegisteredMemory memory, RegistrationHook hook) {
 		this.lock.lock();
 		try {
-			MemoryAttachment attachment = new MemoryAttachment(memory, hook, freeIndex());
-			List<Extent> registered = new ArrayList<>();
-			boolean complete = false;
-			try {
-				for (Extent extent : this.extents) {
-					extent.register(attachment);
-					registered.add(extent);
-				}
-				complete = true;
+			if (this.closed) {
+				throw closedException();
 			}
-			finally {
-				if (!complete) {
-					registered.forEach((extent) -> extent.deregister(attachment));
-				}
-			}
+			BitSet used = new BitSet();
+			this.attachments.forEach((attachment) -> used.set(attachment.index()));
+			MemoryAttachment attachment = new MemoryAttachment(memory, hook, used.nextClearBit(0));
 			this.attachments.add(attachment);
 			return attachment;
 		}
@@ -101,21 +124,37 @@ final class Registrar {
 		}
 	}
 
-	private int freeIndex() {
-		BitSet used = new BitSet();
-		this.attachments.forEach((attachment) -> used.set(attachment.index()));
-		return used.nextClearBit(0);
+	private static IllegalStateException closedException() {
+		return new IllegalStateException("registered memory is closed");
 	}
 
 	/** Deregisters all extents from a device. Idempotent. */
 	void detach(MemoryAttachment attachment) {
+		attachment.markClosed();
+		extents().forEach((extent) -> extent.deregister(attachment));
 		this.lock.lock();
 		try {
-			if (!attachment.isClosed()) {
-				attachment.markClosed();
-				this.attachments.remove(attachment);
-				this.extents.forEach((extent) -> extent.deregister(attachment));
-			}
+			this.attachments.remove(attachment);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private List<MemoryAttachment> attachments() {
+		this.lock.lock();
+		try {
+			return List.copyOf(this.attachments);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private List<Extent> extents() {
+		this.lock.lock();
+		try {
+			return List.copyOf(this.extents);
 		}
 		finally {
 			this.lock.unlock();
@@ -126,7 +165,14 @@ final class Registrar {
 	void close() {
 		this.lock.lock();
 		try {
-			List.copyOf(this.attachments).forEach(this::detach);
+			this.closed = true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+		attachments().forEach(this::detach);
+		this.lock.lock();
+		try {
 			this.extents.clear();
 		}
 		finally {

@@ -30,8 +30,9 @@ import dev.rdmarpc.verbs.ProtectionDomain;
  * own.
  *
  * <p>
- * Calls come one at a time, from whichever thread makes the pool grow or shrink. A hook
- * must not allocate from the memory it is attached to.
+ * Calls come one at a time for each piece of memory, but at the same time for different
+ * ones, from whichever thread makes the pool grow and from one in the background when it
+ * shrinks. A hook must not allocate from the memory it is attached to.
  */
 public interface RegistrationHook {
 

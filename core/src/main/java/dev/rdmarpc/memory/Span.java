@@ -100,9 +100,9 @@ final class Span {
 		return available() == this.blocks;
 	}
 
-	/** Comes before another one: in an older extent, or earlier in the same. */
+	/** Comes before another one: in an extent that is filled first, or in the same. */
 	boolean isBefore(Span other) {
-		long order = this.extent.order() - other.extent.order();
+		int order = this.extent.number() - other.extent.number();
 		return (order != 0) ? order < 0 : this.page < other.page;
 	}
 
@@ -122,6 +122,13 @@ final class Span {
 	/** Takes a block back. */
 	void give(RegisteredBuffer buffer) {
 		this.free[this.freeCount++] = buffer;
+	}
+
+	/** Lets the memory go, all blocks being free. */
+	void forgetMemory() {
+		for (int index = 0; index < this.freeCount; index++) {
+			Objects.requireNonNull(this.free[index]).forgetMemory();
+		}
 	}
 
 }

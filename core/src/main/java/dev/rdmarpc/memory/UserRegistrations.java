@@ -17,10 +17,12 @@
 package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,13 +35,21 @@ import org.jspecify.annotations.Nullable;
  * for the next time, up to a number of bytes; the longest unused goes first.
  *
  * <p>
- * Thread-safe. Its lock is outside that of the {@link Registrar}.
+ * Thread-safe. Implementation notes: the lock guards what there is, and is not held while
+ * a device works. Who uses memory first registers it under the lock of its registration;
+ * others who use the same wait there. What has been unused for longest is only put aside
+ * by who releases, and deregistered by {@link #settle()}. What was forgotten is
+ * deregistered by whoever forgets or releases it, because the user may free the memory
+ * then; forgetting also settles, under a lock of its own, so that nothing that was put
+ * aside before is still registered after it.
  */
 final class UserRegistrations {
 
 	private final Registrar registrar;
 
 	private final long maxIdleBytes;
+
+	private final ReentrantLock settling = new ReentrantLock();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -50,7 +60,12 @@ final class UserRegistrations {
 	/** Those not in use, the longest unused first. */
 	private final LinkedHashSet<Registration> idle = new LinkedHashSet<>();
 
+	/** Those to be deregistered by {@link #settle()}. */
+	private final ArrayDeque<Registration> aside = new ArrayDeque<>();
+
 	private long idleBytes;
+
+	private volatile boolean unsettled;
 
 	private final AtomicLong bytes = new AtomicLong();
 
@@ -63,13 +78,31 @@ final class UserRegistrations {
 
 	/** The extent for what is between position and limit, in use once more. */
 	Extent use(ByteBuffer direct) {
+		Registration registration = registration(new Key(direct, direct.position(), direct.limit()));
+		boolean complete = false;
+		registration.lock.lock();
+		try {
+			if (!registration.registered) {
+				register(registration.extent);
+				registration.registered = true;
+			}
+			complete = true;
+		}
+		finally {
+			registration.lock.unlock();
+			if (!complete) {
+				withdraw(registration);
+			}
+		}
+		return registration.extent;
+	}
+
+	private Registration registration(Key key) {
 		this.lock.lock();
 		try {
-			Key key = new Key(direct, direct.position(), direct.limit());
 			Registration registration = this.known.get(key);
 			if (registration == null) {
-				registration = new Registration(key, Extent.of(direct.slice()));
-				register(registration.extent);
+				registration = new Registration(key, Extent.of(key.buffer.slice()));
 				this.known.put(key, registration);
 				this.byExtent.put(registration.extent, registration);
 				this.bytes.addAndGet(registration.extent.lengthBytes());
@@ -81,7 +114,7 @@ final class UserRegistrations {
 				}
 			}
 			registration.users++;
-			return registration.extent;
+			return registration;
 		}
 		finally {
 			this.lock.unlock();
@@ -94,10 +127,10 @@ final class UserRegistrations {
 			this.registrar.add(extent);
 		}
 		catch (RuntimeException ex) {
-			if (this.idle.isEmpty()) {
+			if (!putAside(0)) {
 				throw refused(extent, ex);
 			}
-			evict(0);
+			settle();
 			try {
 				this.registrar.add(extent);
 			}
@@ -112,65 +145,133 @@ final class UserRegistrations {
 				"a device refused to register " + extent.lengthBytes() + " bytes of the user's own", cause);
 	}
 
-	/** Ends one use. */
+	/** Ends a use for which there is no registration. */
+	private void withdraw(Registration registration) {
+		this.lock.lock();
+		try {
+			if (--registration.users == 0) {
+				remove(registration);
+				this.bytes.addAndGet(-registration.extent.lengthBytes());
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Ends one use. May leave something to {@link #settle()}. */
 	void release(Extent extent) {
+		Registration forgotten = null;
 		this.lock.lock();
 		try {
 			Registration registration = this.byExtent.get(extent);
 			if (registration != null && --registration.users == 0) {
 				if (registration.forgotten) {
-					drop(registration);
+					forgotten = registration;
+					remove(registration);
 				}
 				else {
 					this.idle.add(registration);
 					this.idleBytes += extent.lengthBytes();
-					evict(this.maxIdleBytes);
+					putAside(this.maxIdleBytes);
 				}
 			}
 		}
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	private void evict(long bytesLeft) {
-		while (this.idleBytes > bytesLeft) {
-			Iterator<Registration> oldest = this.idle.iterator();
-			Registration registration = oldest.next();
-			oldest.remove();
-			this.idleBytes -= registration.extent.lengthBytes();
-			drop(registration);
+		if (forgotten != null) {
+			deregister(forgotten);
 		}
 	}
 
-	private void drop(Registration registration) {
+	private boolean putAside(long bytesLeft) {
+		this.lock.lock();
+		try {
+			while (this.idleBytes > bytesLeft) {
+				Registration registration = this.idle.iterator().next();
+				removeIdle(registration);
+				this.aside.add(registration);
+				this.unsettled = true;
+			}
+			return !this.aside.isEmpty();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private boolean removeIdle(Registration registration) {
+		if (!this.idle.remove(registration)) {
+			return false;
+		}
+		this.idleBytes -= registration.extent.lengthBytes();
+		remove(registration);
+		return true;
+	}
+
+	private void remove(Registration registration) {
 		this.known.remove(registration.key, registration);
 		this.byExtent.remove(registration.extent);
+	}
+
+	private void deregister(Registration registration) {
 		this.registrar.remove(registration.extent);
 		this.bytes.addAndGet(-registration.extent.lengthBytes());
 	}
 
-	/** Drops what is known of a buffer: at once, or when it is no longer in use. */
-	boolean forget(ByteBuffer direct) {
+	/** Whether there is something to {@link #settle()}. */
+	boolean isUnsettled() {
+		return this.unsettled;
+	}
+
+	/** Deregisters what was put aside. The caller holds no lock. */
+	void settle() {
+		this.settling.lock();
+		try {
+			for (Registration next = pollAside(); next != null; next = pollAside()) {
+				deregister(next);
+			}
+		}
+		finally {
+			this.settling.unlock();
+		}
+	}
+
+	private @Nullable Registration pollAside() {
 		this.lock.lock();
 		try {
-			boolean found = false;
+			this.unsettled = false;
+			return this.aside.poll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Drops what is known of a buffer: at once, or when it is no longer in use. */
+	boolean forget(ByteBuffer direct) {
+		List<Registration> dropped = new ArrayList<>();
+		boolean found = false;
+		this.lock.lock();
+		try {
 			for (Registration registration : this.byExtent.values().toArray(new Registration[0])) {
 				if (registration.key.isOf(direct)) {
 					found = true;
 					registration.forgotten = true;
 					this.known.remove(registration.key, registration);
-					if (this.idle.remove(registration)) {
-						this.idleBytes -= registration.extent.lengthBytes();
-						drop(registration);
+					if (removeIdle(registration)) {
+						dropped.add(registration);
 					}
 				}
 			}
-			return found;
 		}
 		finally {
 			this.lock.unlock();
 		}
+		dropped.forEach(this::deregister);
+		settle();
+		return found;
 	}
 
 	/** Bytes that are registered, in use or remembered. */
@@ -190,6 +291,7 @@ final class UserRegistrations {
 			this.known.clear();
 			this.byExtent.clear();
 			this.idle.clear();
+			this.aside.clear();
 			this.idleBytes = 0;
 			this.bytes.set(0);
 		}
@@ -203,6 +305,11 @@ final class UserRegistrations {
 		private final Key key;
 
 		private final Extent extent;
+
+		private final ReentrantLock lock = new ReentrantLock();
+
+		/** Guarded by {@link #lock}, all else by that of the others. */
+		private boolean registered;
 
 		private int users;
 

@@ -35,7 +35,8 @@ final class BlockHandOverStress {
 	private static final RegisteredMemory MEMORY = RegisteredMemory
 		.create(MemoryOptions.builder().initialBytes(4 << 20).maxBytes(512L << 20).build());
 
-	private static final Extents EXTENTS = new Extents(MEMORY.options(), new Registrar(), () -> 0);
+	private static final Extents EXTENTS = new Extents(MEMORY.options(), new Registrar(), () -> 0, () -> {
+	});
 
 	private static final SizeClassPool[] POOLS = { new SizeClassPool(MEMORY, EXTENTS, 0) };
 

@@ -44,7 +44,7 @@ class ExtentsTests {
 		.extentBytes(EXTENT_BYTES)
 		.maxBytes(8L * EXTENT_BYTES)
 		.retention(RETENTION)
-		.build(), this.registrar, () -> this.nowNanos);
+		.build(), this.registrar, () -> this.nowNanos, this::settle);
 
 	private final List<Span> spans = new ArrayList<>();
 
@@ -151,7 +151,8 @@ class ExtentsTests {
 		this.extents.makeRoom(6 * PAGES);
 		assertThat(this.extents.count()).as("not enough, so nothing is given up").isEqualTo(4);
 		this.extents.makeRoom(5 * PAGES);
-		assertThat(this.extents.grow(5 * PAGES, this.extents.added())).isTrue();
+		assertThat(this.extents.count()).as("two extents have made room").isEqualTo(3);
+		collectAndGrow(5 * PAGES);
 		assertThat(this.extents.takeSpan(5 * PAGES, Span.LARGE)).isNotNull();
 	}
 
@@ -192,10 +193,22 @@ class ExtentsTests {
 		assertThat(this.extents.cacheLimit()).isEqualTo(Integer.MAX_VALUE);
 	}
 
+	private void settle() {
+		this.extents.settle();
+	}
+
 	private void passRetention() {
 		this.nowNanos += RETENTION.toNanos();
 		this.extents.trim();
 		this.extents.settle();
+	}
+
+	/** What was given back in pieces that are too small is freed before it is reused. */
+	private void collectAndGrow(int pages) {
+		while (!this.extents.grow(pages, this.extents.added())) {
+			assertThat(this.extents.want(pages)).isTrue();
+			this.extents.collect();
+		}
 	}
 
 	private Span grow(int pages) {

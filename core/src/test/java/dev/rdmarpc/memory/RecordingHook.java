@@ -25,8 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
- * A hook of no device that remembers what is registered and can refuse. Called under the
- * pool's lock.
+ * A hook of no device that remembers what is registered and can refuse. Thread-safe.
  */
 public final class RecordingHook implements RegistrationHook {
 
@@ -79,6 +78,11 @@ public final class RecordingHook implements RegistrationHook {
 		@Override
 		public long remoteAddress() {
 			return 0;
+		}
+
+		@Override
+		public String toString() {
+			return "region of " + lengthBytes() + " bytes";
 		}
 
 		@Override

@@ -30,20 +30,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SpanHeapTests {
 
 	@Test
-	void olderExtentsComeFirst() {
-		Span young = new Span(Extent.allocate(8 * MemoryOptions.PAGE_BYTES, 2), 0, 4, 0);
-		Span old = new Span(Extent.allocate(8 * MemoryOptions.PAGE_BYTES, 1), 4, 4, 0);
+	void extentsWithSmallerNumbersComeFirst() {
+		Span later = new Span(extent(8, 2), 0, 4, 0);
+		Span first = new Span(extent(8, 1), 4, 4, 0);
 		SpanHeap heap = new SpanHeap();
-		heap.add(young);
-		heap.add(old);
-		assertThat(heap.first()).isSameAs(old);
+		heap.add(later);
+		heap.add(first);
+		assertThat(heap.first()).isSameAs(first);
+	}
+
+	private static Extent extent(int pages, int number) {
+		int bytes = pages * MemoryOptions.PAGE_BYTES;
+		ExtentMemory.Piece piece = new ExtentMemory(bytes).take(bytes, bytes);
+		assertThat(piece).isNotNull();
+		Extent extent = Extent.of(piece);
+		extent.number(number);
+		return extent;
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3 })
 	void theFirstIsAlwaysAtHand(long seed) {
 		Random random = new Random(seed);
-		Extent extent = Extent.allocate(1024 * MemoryOptions.PAGE_BYTES, 1);
+		Extent extent = extent(1024, 1);
 		List<Span> outside = new ArrayList<>();
 		for (int page = 0; page < 1024; page++) {
 			outside.add(new Span(extent, page, 1, 0));

@@ -134,7 +134,8 @@ class ThreadCachesTests {
 
 	@Test
 	void cacheWhoseHolderIsSuspendedDelaysNobody() {
-		Extents extents = new Extents(MemoryOptions.DEFAULTS, new Registrar(), () -> 0);
+		Extents extents = new Extents(MemoryOptions.DEFAULTS, new Registrar(), () -> 0, () -> {
+		});
 		ThreadCaches caches = new ThreadCaches(MemoryOptions.DEFAULTS, extents, new SizeClassPool[0]);
 		ThreadCache mine = caches.lock();
 		ThreadCache another = caches.lock();

@@ -63,8 +63,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * Registered memory.
 	 *
 	 * @param initial Memory registered at start-up and kept. A multiple of 4KB.
-	 * @param max Budget. The pool never registers more; calls that find none wait, then
-	 * fail with RESOURCE_EXHAUSTED. A multiple of 4KB.
+	 * @param max Budget. The pool never has more direct memory; calls that find none
+	 * wait, then fail with RESOURCE_EXHAUSTED. A multiple of 4KB.
 	 * @param extent By how much the pool grows and shrinks. A multiple of 4KB.
 	 * @param threadCache Free memory that a thread may keep for itself. 0 for none. All
 	 * threads together keep at most a quarter of max.
