@@ -352,6 +352,9 @@ final class InboundStream {
 		this.state = State.HEADER;
 		if (this.crcEnabled) {
 			int crcOffset = position + this.trailerBytes - FpduFlyweight.CRC_BYTES;
+			if (!this.placement.isValid()) {
+				throw this.dispatcher.placementLost();
+			}
 			this.placement.updateCrc(this.crc);
 			this.crc.update(in.limit(crcOffset).position(position));
 			in.clear();

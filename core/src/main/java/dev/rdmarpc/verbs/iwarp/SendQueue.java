@@ -91,18 +91,19 @@ final class SendQueue {
 	}
 
 	/**
-	 * Begins the next request unless it is begun.
+	 * Begins the next request unless it is begun. Its memory is looked at each time: it
+	 * may have been deregistered since the last segment.
 	 * @return false if it cannot be executed; it is marked as failed
 	 */
 	boolean begin(IwarpProtectionDomain domain, int readDepth, long maxMessageBytes) {
-		if (this.begun) {
-			return true;
-		}
 		WorkOpcode opcode = opcode();
 		boolean read = opcode == WorkOpcode.READ;
 		if (!this.ring.permitsLocal(this.next, domain, read)) {
 			failAt(this.next, WorkStatus.LOCAL_PROTECTION_ERROR);
 			return false;
+		}
+		if (this.begun) {
+			return true;
 		}
 		if (this.ring.totalBytes(this.next) > maxMessageBytes) {
 			failAt(this.next, WorkStatus.LOCAL_LENGTH_ERROR);
