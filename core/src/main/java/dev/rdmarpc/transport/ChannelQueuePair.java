@@ -46,6 +46,7 @@ final class ChannelQueuePair {
 	/** Takes the queue pair, which it owns from now on. */
 	void attach(QueuePair created) {
 		this.queuePair = created;
+		this.rendezvous.attach(created);
 	}
 
 	QueuePair get() {

@@ -29,11 +29,13 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
 
 /**
  * A message opened for the Reads of one peer: windows under keys of their own, which
- * cover just the message's bytes and end with {@link #close()}. What lies in registered
- * memory is opened where it is, the rest is copied together.
+ * cover just the message's bytes, are bound to the peer's connection where the device can
+ * do that, and end with {@link #close()}. What lies in registered memory is opened where
+ * it is, the rest is copied together.
  *
  * <p>
  * Owns the windows, a reference to each buffer opened in place, and the memory copied to.
@@ -42,6 +44,10 @@ import dev.rdmarpc.verbs.ProtectionDomain;
 final class Exposure {
 
 	private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.REMOTE_READ);
+
+	private final ProtectionDomain domain;
+
+	private final QueuePair peer;
 
 	private final MemoryRegion[] windows = new MemoryRegion[WindowListFlyweight.MAX_WINDOWS];
 
@@ -53,20 +59,24 @@ final class Exposure {
 
 	private int copiedBytes;
 
-	private Exposure() {
+	private Exposure(ProtectionDomain domain, QueuePair peer) {
+		this.domain = domain;
+		this.peer = peer;
 	}
 
 	/**
 	 * Opens a message.
+	 * @param peer this side's end of the connection to the peer that is to read it
 	 * @param message borrowed; may be cleared afterwards
 	 * @param memory claims memory for what must be copied, or throws
 	 * @throws RuntimeException if there is no memory, or the device refuses a window;
 	 * nothing stays open then
 	 */
-	static Exposure open(ProtectionDomain domain, MessageSegments message, IntFunction<RegisteredBuffer> memory) {
-		Exposure exposure = new Exposure();
+	static Exposure open(ProtectionDomain domain, QueuePair peer, MessageSegments message,
+			IntFunction<RegisteredBuffer> memory) {
+		Exposure exposure = new Exposure(domain, peer);
 		try {
-			exposure.openAll(domain, message, memory);
+			exposure.openAll(message, memory);
 			return exposure;
 		}
 		catch (RuntimeException | Error ex) {
@@ -75,7 +85,7 @@ final class Exposure {
 		}
 	}
 
-	private void openAll(ProtectionDomain domain, MessageSegments message, IntFunction<RegisteredBuffer> memory) {
+	private void openAll(MessageSegments message, IntFunction<RegisteredBuffer> memory) {
 		if (message.segmentCount() > WindowListFlyweight.MAX_WINDOWS) {
 			message.coalesce(WindowListFlyweight.MAX_WINDOWS);
 		}
@@ -98,25 +108,25 @@ final class Exposure {
 				copied += length;
 			}
 			else if (buffer != null) {
-				opened = openCopied(domain, copy, opened, copied);
+				opened = openCopied(copy, opened, copied);
 				this.held[this.heldCount++] = buffer.retain();
-				open(domain, segment.duplicate().limit(offset + length).position(offset));
+				open(segment.duplicate().limit(offset + length).position(offset));
 			}
 		}
-		openCopied(domain, copy, opened, copied);
+		openCopied(copy, opened, copied);
 	}
 
 	/** Opens what was copied since the last time. */
-	private int openCopied(ProtectionDomain domain, @Nullable ByteBuffer copy, int from, int to) {
+	private int openCopied(@Nullable ByteBuffer copy, int from, int to) {
 		if (copy != null && from < to) {
-			open(domain, copy.limit(to).position(from));
+			open(copy.limit(to).position(from));
 			copy.clear();
 		}
 		return to;
 	}
 
-	private void open(ProtectionDomain domain, ByteBuffer bytes) {
-		MemoryRegion window = domain.registerMemory(bytes, ACCESS);
+	private void open(ByteBuffer bytes) {
+		MemoryRegion window = this.domain.registerMemory(bytes, ACCESS, this.peer);
 		this.windows[this.windowCount++] = window;
 	}
 

@@ -27,6 +27,7 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
 
 /**
  * Makes outgoing messages: claims memory for them and reuses their objects. Thread-safe,
@@ -104,8 +105,9 @@ final class OutgoingMessagePool {
 	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */
 	private @Nullable Exposure expose(RpcChannel channel, MessageSegments message) {
 		ProtectionDomain domain = this.loop.resources().protectionDomain();
-		return (domain != null && channel.rendezvous().isReadByPeer(message.totalBytes()))
-				? Exposure.open(domain, message, this::claim) : null;
+		QueuePair peer = channel.rendezvous().queuePair();
+		return (domain != null && peer != null && channel.rendezvous().isReadByPeer(message.totalBytes()))
+				? Exposure.open(domain, peer, message, this::claim) : null;
 	}
 
 	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message,

@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.QueuePair;
 
 /**
@@ -26,7 +28,7 @@ import dev.rdmarpc.verbs.QueuePair;
  * when it has memory for it.
  *
  * <p>
- * Confined to the loop's driver, but for {@link #isReadByPeer}.
+ * Confined to the loop's driver, but for {@link #isReadByPeer} and {@link #queuePair()}.
  */
 final class Rendezvous {
 
@@ -37,6 +39,8 @@ final class Rendezvous {
 	private final Exposures exposures;
 
 	private final InboundTransfers transfers;
+
+	private @Nullable QueuePair queuePair;
 
 	Rendezvous(ChannelOptions options, Handshake handshake, InboundTransfers transfers) {
 		this.options = options;
@@ -51,6 +55,19 @@ final class Rendezvous {
 	 */
 	boolean isReadByPeer(int messageBytes) {
 		return messageBytes > this.options.eagerBytes() && this.handshake.peerReads();
+	}
+
+	/** Takes note of the queue pair, which stays the channel's. */
+	void attach(QueuePair created) {
+		this.queuePair = created;
+	}
+
+	/**
+	 * The channel's queue pair, perhaps closed. Any thread that has seen the channel
+	 * open.
+	 */
+	@Nullable QueuePair queuePair() {
+		return this.queuePair;
 	}
 
 	/** The messages that the peer is reading. */

@@ -30,11 +30,12 @@ package dev.rdmarpc.verbs;
  * @param maxMessageBytes payload of one work request
  * @param sharedReceiveQueue whether shared receive queues are native to the device
  * @param sendWithInvalidate whether {@link WorkOpcode#SEND_WITH_INVALIDATE} is supported
+ * @param boundRegions whether memory that is lent to one peer is open to that peer only
  * @param automaticProgress whether queue pairs advance although nobody polls, see the
  * package description
  */
 public record DeviceLimits(int maxQueuePairs, int maxCompletionQueueEntries, int maxSendQueueDepth,
 		int maxReceiveQueueDepth, int maxSendSegments, int maxReceiveSegments, int maxReadDepth, long maxMessageBytes,
-		boolean sharedReceiveQueue, boolean sendWithInvalidate, boolean automaticProgress) {
+		boolean sharedReceiveQueue, boolean sendWithInvalidate, boolean boundRegions, boolean automaticProgress) {
 
 }

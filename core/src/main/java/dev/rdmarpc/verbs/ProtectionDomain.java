@@ -40,6 +40,20 @@ public interface ProtectionDomain extends AutoCloseable {
 	MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access);
 
 	/**
+	 * Registers memory that is lent to one peer. Where
+	 * {@link DeviceLimits#boundRegions()}, its remote key is good on the connection of
+	 * the queue pair only, and a Send with Invalidate of that peer, and of no other, may
+	 * end it; elsewhere it is as if it had been registered for all.
+	 * @param memory see {@link #registerMemory(ByteBuffer, Set)}
+	 * @param access what the peer and the device may do besides local reads
+	 * @param peer the end of the connection on which the peer may use it, of this domain
+	 * @return the region, owned by the caller
+	 * @throws VerbsException see {@link #registerMemory(ByteBuffer, Set)}; with
+	 * {@link VerbsError#INVALID_ARGUMENT} if the queue pair is of another domain, too
+	 */
+	MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer);
+
+	/**
 	 * Creates a shared receive queue.
 	 * @param depth receives it holds, from 1 to
 	 * {@link DeviceLimits#maxReceiveQueueDepth()}

@@ -40,6 +40,14 @@ public interface VerbsDevice extends AutoCloseable {
 	}
 
 	/**
+	 * How many registrations this device has made for single Reads, because its protocol
+	 * opens the place that a Read fills to the peer. Always 0 for devices that need none.
+	 */
+	default long readSinks() {
+		return 0;
+	}
+
+	/**
 	 * Whether connections can begin and end: the device is open, and the thread on which
 	 * they do has not ended by a failure. Cheap, and never blocks.
 	 */

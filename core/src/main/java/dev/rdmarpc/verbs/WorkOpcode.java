@@ -26,8 +26,9 @@ public enum WorkOpcode {
 	SEND_SOLICITED,
 
 	/**
-	 * Send that also invalidates a region of the peer, where
-	 * {@link DeviceLimits#sendWithInvalidate()}.
+	 * Send that also invalidates a region that the peer has lent to this connection,
+	 * where {@link DeviceLimits#sendWithInvalidate()}; one of any other region is
+	 * refused.
 	 */
 	SEND_WITH_INVALIDATE,
 

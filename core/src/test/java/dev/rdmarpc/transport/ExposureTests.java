@@ -34,6 +34,8 @@ import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.IwarpProvider;
@@ -47,6 +49,8 @@ class ExposureTests {
 
 	private final ProtectionDomain domain = this.device.allocateProtectionDomain();
 
+	private final QueuePair peer = queuePair(this.domain);
+
 	private final RegisteredMemory memory = RegisteredMemory
 		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
 
@@ -55,6 +59,11 @@ class ExposureTests {
 	private final ByteArrayOutputStream expected = new ByteArrayOutputStream();
 
 	private final List<RegisteredBuffer> buffers = new ArrayList<>();
+
+	private QueuePair queuePair(ProtectionDomain owner) {
+		return owner.createQueuePair(new QueuePairOptions(this.device.createCompletionQueue(2), null, 1, 1, 1, 1,
+				(pair, fault) -> assertThat(fault).isNull()));
+	}
 
 	@AfterEach
 	void nothingIsOutstanding() {
@@ -106,7 +115,7 @@ class ExposureTests {
 		addOther(random, 40_000);
 		long before = this.memory.metrics().allocations();
 		List<Integer> copied = new ArrayList<>();
-		Exposure exposure = Exposure.open(this.domain, this.message, (bytes) -> {
+		Exposure exposure = Exposure.open(this.domain, this.peer, this.message, (bytes) -> {
 			copied.add(bytes);
 			return this.memory.allocate(bytes);
 		});
@@ -135,10 +144,19 @@ class ExposureTests {
 				addOther(random, 1 + random.nextInt(3000));
 			}
 		}
-		Exposure exposure = Exposure.open(this.domain, this.message, this.memory::allocate);
+		Exposure exposure = Exposure.open(this.domain, this.peer, this.message, this.memory::allocate);
 		assertThat(exposure.windowCount()).as("seed %d", seed).isBetween(1, WindowListFlyweight.MAX_WINDOWS);
 		assertThat(content(exposure)).as("seed %d", seed).isEqualTo(this.expected.toByteArray());
 		exposure.close();
+	}
+
+	@Test
+	void windowsAreForTheConnectionOfTheirPeer() {
+		addRegistered(new Random(1), 0, 1000);
+		QueuePair stranger = queuePair(this.device.allocateProtectionDomain());
+		assertThatExceptionOfType(VerbsException.class)
+			.isThrownBy(() -> Exposure.open(this.domain, stranger, this.message, this.memory::allocate))
+			.withMessageContaining("not of this protection domain");
 	}
 
 	@Test
@@ -147,7 +165,7 @@ class ExposureTests {
 		addRegistered(random, 0, 1000);
 		addOther(random, 1000);
 		assertThatExceptionOfType(MemoryExhaustedException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.message, (bytes) -> {
+			.isThrownBy(() -> Exposure.open(this.domain, this.peer, this.message, (bytes) -> {
 				throw new MemoryExhaustedException("none", null);
 			}));
 	}
@@ -159,7 +177,7 @@ class ExposureTests {
 		addOther(random, 1000);
 		this.domain.close();
 		assertThatExceptionOfType(VerbsException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.message, this.memory::allocate));
+			.isThrownBy(() -> Exposure.open(this.domain, this.peer, this.message, this.memory::allocate));
 	}
 
 }

@@ -183,7 +183,8 @@ abstract class AbstractLocalProtectionTests extends AbstractVerbsTests {
 	void anInvalidatedRegionIsOfNoMoreUseToItsOwner() {
 		Assumptions.assumeTrue(this.fixture.left().limits().sendWithInvalidate(), "no Sends that invalidate");
 		ConnectedPair pair = this.fixture.connect().greet();
-		GuardedMemory memory = this.fixture.left().memory(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+		GuardedMemory memory = this.fixture.left()
+			.lent(pair.left(), LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
 		long received = pair.left().receive();
 		pair.right().sendWithInvalidate(memory.region().remoteKey());
 		pair.awaitSuccess(pair.left(), received);

@@ -165,7 +165,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		for (int size : sizes()) {
 			Segment from = source.segment(between(0, 4096), size);
 			Segment into = sink.segment(between(0, 4096), size);
-			GuardedMemory lent = this.fixture.right().memory(1, AccessFlag.REMOTE_READ);
+			GuardedMemory lent = this.fixture.right().lent(pair.right(), 1, AccessFlag.REMOTE_READ);
 			long received = pair.right().receive(into);
 			long sent = switch (opcode) {
 				case SEND -> pair.left().send(from);
@@ -250,7 +250,8 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(77);
 		GuardedMemory sink = this.fixture.right().memory(77);
-		GuardedMemory lent = this.fixture.right().memory(500, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+		GuardedMemory lent = this.fixture.right()
+			.lent(pair.right(), 500, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 		pair.awaitSuccess(pair.left(), pair.left().read(lent.remote(), this.fixture.left().memory(500).all()));
 		assertThat(lent.region().isValid()).isTrue();
 		int key = lent.region().remoteKey();
@@ -276,7 +277,7 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		ConnectedPair pair = this.fixture.connect();
 		GuardedMemory source = this.fixture.left().memory(3_000_001);
 		GuardedMemory sink = this.fixture.right().memory(3_000_001);
-		GuardedMemory lent = this.fixture.right().memory(1, AccessFlag.REMOTE_READ);
+		GuardedMemory lent = this.fixture.right().lent(pair.right(), 1, AccessFlag.REMOTE_READ);
 		long received = pair.right().receive(sink.all());
 		pair.awaitSuccess(pair.left(), pair.left().sendWithInvalidate(lent.region().remoteKey(), source.all()));
 		assertThat(pair.awaitSuccess(pair.right(), received).invalidatedKey()).isEqualTo(lent.region().remoteKey());
@@ -292,7 +293,9 @@ abstract class AbstractMessagingTests extends AbstractVerbsTests {
 		GuardedMemory sink = this.fixture.left().memory(100);
 		for (int round = 0; round < TestEnvironment.rounds(300, 30); round++) {
 			memory.putInt(0, round);
-			MemoryRegion region = this.fixture.right().domain().registerMemory(memory, Set.of(AccessFlag.REMOTE_READ));
+			MemoryRegion region = this.fixture.right()
+				.domain()
+				.registerMemory(memory, Set.of(AccessFlag.REMOTE_READ), pair.right().queuePair());
 			pair.awaitSuccess(pair.left(), pair.left().read(region.remoteRegion(0, 100), sink.all()));
 			long received = pair.right().receive();
 			pair.left().sendWithInvalidate(region.remoteKey());

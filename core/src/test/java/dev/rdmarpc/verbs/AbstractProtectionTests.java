@@ -277,8 +277,10 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 		GuardedMemory memory = exposed();
 		ProtectionDomain other = this.fixture.right().device().allocateProtectionDomain();
 		GuardedMemory foreign = this.fixture.right().memoryIn(other, LENGTH, AccessFlag.REMOTE_READ);
+		GuardedMemory lent = this.fixture.right()
+			.lent(this.fixture.connect().right(), LENGTH, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 		for (int key : new int[] { memory.region().remoteKey() ^ 1, memory.region().remoteKey() ^ 0x100, 0,
-				foreign.region().remoteKey() }) {
+				foreign.region().remoteKey(), memory.region().remoteKey(), lent.region().remoteKey() }) {
 			ConnectedPair pair = this.fixture.connect();
 			long received = pair.right().receive();
 			pair.left().sendWithInvalidate(key);
@@ -287,6 +289,61 @@ abstract class AbstractProtectionTests extends AbstractVerbsTests {
 		}
 		assertThat(memory.region().isValid()).isTrue();
 		assertThat(foreign.region().isValid()).isTrue();
+		assertThat(lent.region().isValid()).isTrue();
+	}
+
+	@Test
+	void whatIsLentToOnePeerIsClosedToTheOthers() {
+		Assumptions.assumeTrue(this.fixture.left().limits().boundRegions(),
+				"the device opens a region to all peers of the protection domain");
+		ConnectedPair pair = this.fixture.connect();
+		GuardedMemory lent = this.fixture.right()
+			.lent(pair.right(), LENGTH, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+		assertBothRefused(lent.remote(), lent);
+		GuardedMemory sink = this.fixture.left().memory(LENGTH);
+		pair.awaitSuccess(pair.left(), pair.left().read(lent.remote(), sink.all()));
+		sink.assertHolds(0, lent, 0, LENGTH);
+		long received = pair.right().receive();
+		pair.left().write(lent.remote(), this.fixture.left().memory(LENGTH).all());
+		pair.awaitSuccess(pair.left(), pair.left().send());
+		pair.awaitSuccess(pair.right(), received);
+	}
+
+	/** A queue pair's peer goes with its connection: the region is nobody's then. */
+	@Test
+	void whatWasLentToAPeerThatHasLeftIsClosedToAll() {
+		Assumptions.assumeTrue(this.fixture.left().limits().boundRegions(),
+				"the device opens a region to all peers of the protection domain");
+		ConnectedPair pair = this.fixture.connect();
+		GuardedMemory lent = this.fixture.right().lent(pair.right(), LENGTH, AccessFlag.REMOTE_READ);
+		pair.left().queuePair().disconnect();
+		pair.awaitEnd();
+		pair.right().close();
+		assertReadRefused(lent.remote());
+		lent.assertUntouched();
+	}
+
+	/** Over iWARP a Read Request tells the peer a key that permits it to write. */
+	@Test
+	void whatAReadHasToldThePeerIsOfNoUseOnceTheReadHasEnded() {
+		for (int length : new int[] { 1, 100, 100_000 }) {
+			ConnectedPair pair = this.fixture.connect().greet();
+			GuardedMemory source = this.fixture.right().memory(length, AccessFlag.REMOTE_READ);
+			GuardedMemory sink = this.fixture.left().memory(length);
+			long before = this.fixture.left().device().readSinks();
+			long read = pair.left().read(source.remote(), sink.all());
+			int[] keys = this.fixture.keysToldBy(sink.region());
+			assertThat(keys).hasSize((int) (this.fixture.left().device().readSinks() - before));
+			pair.awaitSuccess(pair.left(), read);
+			assertThat(this.fixture.keysToldBy(sink.region())).isEmpty();
+			for (int key : keys) {
+				ConnectedPair other = this.fixture.connect().greet().reversed();
+				RemoteRegion told = new RemoteRegion(sink.region().remoteAddress(), key, length);
+				other.left().write(told, other.left().side().memory(length).all());
+				other.awaitEnd();
+			}
+			sink.assertHolds(0, source, 0, length);
+		}
 	}
 
 	@Test

@@ -78,9 +78,17 @@ public abstract class AbstractVerbsProviderTests {
 		return true;
 	}
 
+	/**
+	 * The keys under which peers may write into a region at present because it is being
+	 * filled by Reads; none where a Read opens nothing that the device would look up.
+	 */
+	protected int[] keysToldBy(MemoryRegion region) {
+		return new int[0];
+	}
+
 	private VerbsFixture fixture() {
 		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
-				this::checksPermissionToRead, this::stopsPlacingAtOnce);
+				this::checksPermissionToRead, this::stopsPlacingAtOnce, this::keysToldBy);
 	}
 
 	@Nested

@@ -21,6 +21,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Set;
+import java.util.function.Function;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,13 +45,17 @@ final class GuardedMemory implements AutoCloseable {
 	private final MemoryRegion region;
 
 	GuardedMemory(ProtectionDomain domain, int length, int misalignment, long seed, Set<AccessFlag> access) {
+		this((memory) -> domain.registerMemory(memory, access), length, misalignment, seed);
+	}
+
+	GuardedMemory(Function<ByteBuffer, MemoryRegion> registration, int length, int misalignment, long seed) {
 		this.start = GUARD_BYTES + misalignment;
 		this.length = length;
 		this.seed = seed;
 		int end = this.start + length;
 		this.whole = ByteBuffer.allocateDirect((end + GUARD_BYTES + 7) & ~7).order(ByteOrder.LITTLE_ENDIAN);
 		drawBackdrop();
-		this.region = domain.registerMemory(this.whole.duplicate().limit(end).position(this.start), access);
+		this.region = registration.apply(this.whole.duplicate().limit(end).position(this.start));
 	}
 
 	private void drawBackdrop() {

@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final BooleanSupplier stopsPlacingAtOnce;
 
+	private final Function<MemoryRegion, int[]> keysTold;
+
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
 
 	private final Random random = new Random(this.seed);
@@ -98,7 +101,8 @@ final class VerbsFixture extends ProgressLoop
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
 			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
-			BooleanSupplier stopsPlacingAtOnce) {
+			BooleanSupplier stopsPlacingAtOnce, Function<MemoryRegion, int[]> keysTold) {
+		this.keysTold = keysTold;
 		this.stopsPlacingAtOnce = stopsPlacingAtOnce;
 		this.checksPermissionToRead = checksPermissionToRead;
 		this.notifiesOfSolicitedAlone = notifiesOfSolicitedAlone;
@@ -122,6 +126,11 @@ final class VerbsFixture extends ProgressLoop
 	/** Whether nothing is placed after a region was deregistered, see the suite. */
 	boolean stopsPlacingAtOnce() {
 		return this.stopsPlacingAtOnce.getAsBoolean();
+	}
+
+	/** The keys that Reads into a region have told peers, see the suite. */
+	int[] keysToldBy(MemoryRegion region) {
+		return this.keysTold.apply(region);
 	}
 
 	/** Whether both sides learn why the peer was refused, see the suite. */

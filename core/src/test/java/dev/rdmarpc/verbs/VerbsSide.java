@@ -93,6 +93,13 @@ final class VerbsSide {
 		return memoryIn(this.domain, length, access);
 	}
 
+	/** Memory that is lent to the peer of one endpoint. */
+	GuardedMemory lent(VerbsEndpoint endpoint, int length, AccessFlag... access) {
+		return this.fixture.track(
+				new GuardedMemory((memory) -> this.domain.registerMemory(memory, Set.of(access), endpoint.queuePair()),
+						length, this.fixture.random().nextInt(64), this.fixture.random().nextLong()));
+	}
+
 	GuardedMemory memoryIn(ProtectionDomain memoryDomain, int length, AccessFlag... access) {
 		return this.fixture.track(new GuardedMemory(memoryDomain, length, this.fixture.random().nextInt(64),
 				this.fixture.random().nextLong(), Set.of(access)));

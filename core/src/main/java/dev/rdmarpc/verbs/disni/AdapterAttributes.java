@@ -75,7 +75,7 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 		int sends = oneSegmentPerRead() ? Math.max(1, this.maxQueueDepth / segments) : this.maxQueueDepth;
 		int reads = Math.min(MOST_READS, Math.min(this.maxReadsServed, this.maxReadsStarted));
 		return new DeviceLimits(this.maxQueuePairs, this.maxCompletions / 2, sends, receives, segments, receiveSegments,
-				Math.max(1, reads), this.maxMessageBytes, sharedReceiveQueue(), false, true);
+				Math.max(1, reads), this.maxMessageBytes, sharedReceiveQueue(), false, false, true);
 	}
 
 }

@@ -86,11 +86,11 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		int flags = asked.localWrite() ? IbvMr.IBV_ACCESS_LOCAL_WRITE : 0;
 		flags |= asked.remoteWrite() ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
 		flags |= asked.remoteRead() ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
-		boolean separateReadSink = this.device.attributes().iwarp() && asked.localWrite() && !asked.remoteWrite();
+		boolean ownReadSinks = this.device.attributes().iwarp() && asked.localWrite();
 		try {
 			IbvMr registration = register(MemoryUtils.getAddress(asked.memory()), asked.lengthBytes(), flags);
 			DisniMemoryRegion region = new DisniMemoryRegion(this, asked.memory(), registration, asked.localWrite(),
-					separateReadSink);
+					ownReadSinks);
 			this.regions.add(region);
 			return region;
 		}
@@ -98,6 +98,15 @@ final class DisniProtectionDomain implements ProtectionDomain {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, asked.lengthBytes()
 					+ " bytes cannot be registered (is the limit of locked memory too low?): " + ex.getMessage(), ex);
 		}
+	}
+
+	/** What an adapter registers is open to all peers of the domain. */
+	@Override
+	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer) {
+		if (this.device.own(peer).domain() != this) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, peer + " is not of this protection domain");
+		}
+		return registerMemory(memory, access);
 	}
 
 	IbvMr register(long address, int lengthBytes, int flags) throws IOException {

@@ -84,7 +84,7 @@ final class IwarpDevice implements VerbsDevice {
 		this.options = options;
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
 				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), MAX_MESSAGE_BYTES, true, true,
-				false);
+				true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
 		this.connectionThread = new ConnectionThread(name, options);
 	}

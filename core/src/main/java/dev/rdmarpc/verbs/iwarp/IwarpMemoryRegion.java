@@ -19,6 +19,8 @@ package dev.rdmarpc.verbs.iwarp;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.support.Registration;
 
@@ -45,6 +47,8 @@ final class IwarpMemoryRegion implements MemoryRegion {
 
 	private final long base;
 
+	private final @Nullable IwarpQueuePair borrower;
+
 	private final boolean localWrite;
 
 	private final boolean remoteRead;
@@ -57,7 +61,14 @@ final class IwarpMemoryRegion implements MemoryRegion {
 
 	private volatile boolean valid = true;
 
-	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, Registration asked, int stag, long base) {
+	/**
+	 * Creates the region of a registration.
+	 * @param borrower whose peer alone may use it, or {@code null} if all of the domain
+	 * may
+	 */
+	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, Registration asked, @Nullable IwarpQueuePair borrower,
+			int stag, long base) {
+		this.borrower = borrower;
 		this.protectionDomain = protectionDomain;
 		this.memory = asked.memory();
 		this.lengthBytes = asked.lengthBytes();
@@ -110,9 +121,15 @@ final class IwarpMemoryRegion implements MemoryRegion {
 		return this.remoteWrite;
 	}
 
-	/** Whether a peer may invalidate the region at all. */
-	boolean remotelyAccessible() {
-		return this.remoteRead || this.remoteWrite;
+	/** Whether the peer of a queue pair may name it, in requests that it permits. */
+	boolean isOpenTo(IwarpQueuePair queuePair) {
+		return this.protectionDomain == queuePair.protectionDomain()
+				&& (this.borrower == null || this.borrower == queuePair);
+	}
+
+	/** Whether the peer of a queue pair may invalidate it: it was lent to that peer. */
+	boolean isLentTo(IwarpQueuePair queuePair) {
+		return this.borrower == queuePair && (this.remoteRead || this.remoteWrite);
 	}
 
 	/** Whether a local work request of a domain may read, or write, these bytes. */

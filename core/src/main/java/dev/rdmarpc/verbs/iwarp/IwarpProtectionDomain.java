@@ -62,21 +62,37 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	@Override
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
+		return register(memory, access, null);
+	}
+
+	@Override
+	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer) {
+		IwarpQueuePair own = this.device.own(peer);
+		if (own.protectionDomain() != this) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, peer + " is not of this protection domain");
+		}
+		return register(memory, access, own);
+	}
+
+	private MemoryRegion register(ByteBuffer memory, Set<AccessFlag> access, @Nullable IwarpQueuePair borrower) {
 		checkOpen();
 		Registration asked = Registration.of(memory, access);
 		IwarpMemoryRegion region = this.device.stags()
-			.add((stag, base) -> new IwarpMemoryRegion(this, asked, stag, base));
+			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base));
 		this.regions.add(region);
 		return region;
 	}
 
-	/** Ends a region; no step that saw it valid is under way when this returns. */
+	/**
+	 * Ends a region; no step that saw it valid is under way when this returns, whoever
+	 * has ended it.
+	 */
 	void deregister(IwarpMemoryRegion region) {
+		region.invalidate();
 		if (this.regions.remove(region)) {
-			region.invalidate();
 			this.device.stags().remove(region);
-			this.device.awaitReactorSteps();
 		}
+		this.device.awaitReactorSteps();
 	}
 
 	@Override

@@ -137,7 +137,7 @@ final class ReadResponder implements SegmentHandler {
 		if (region == null || !region.isValid()) {
 			return TerminateError.RDMAP_INVALID_STAG;
 		}
-		if (region.protectionDomain() != this.queuePair.protectionDomain()) {
+		if (!region.isOpenTo(this.queuePair)) {
 			return TerminateError.RDMAP_STAG_NOT_ASSOCIATED;
 		}
 		if (IwarpMemoryRegion.wraps(source, size) || IwarpMemoryRegion.wraps(sinkOffset, size)) {

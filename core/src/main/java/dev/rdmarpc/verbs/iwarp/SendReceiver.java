@@ -149,7 +149,7 @@ final class SendReceiver implements SegmentHandler {
 			throw ProtocolViolation.of(TerminateError.RDMAP_INVALID_STAG,
 					"Send with Invalidate of unknown STag " + IwarpMemoryRegion.name(stag));
 		}
-		if (region.protectionDomain() != this.queuePair.protectionDomain() || !region.remotelyAccessible()) {
+		if (!region.isLentTo(this.queuePair)) {
 			throw ProtocolViolation.of(TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
 					"Send with Invalidate of STag " + IwarpMemoryRegion.name(stag));
 		}

@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,8 +35,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * An STag is an index and an 8-bit key. Indices are drawn at random within blocks of 256
  * that are themselves placed at random and added while more than half of the entries are
  * in use, so the table grows with the number of live regions only. The key under an index
- * starts at random and steps through all 256 values before it repeats one. Index 0 is
- * never used.
+ * is drawn at random from those that it has not had yet, until it has had all 256. Index
+ * 0 is never used.
  *
  * <p>
  * Implementation notes. The table is a radix tree of two levels of blocks below the root,
@@ -86,7 +87,7 @@ final class StagTable {
 				if (block == null || block.regions.get(entry) != null || (number == 0 && entry == 0)) {
 					continue;
 				}
-				int key = block.nextKey(entry);
+				int key = block.nextKey(entry, this.random);
 				long base = this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L;
 				IwarpMemoryRegion region = factory.create(number << 16 | entry << 8 | key, base);
 				block.regions.set(entry, region);
@@ -144,7 +145,7 @@ final class StagTable {
 			level = new AtomicReferenceArray<>(FANOUT);
 			this.root.set(number >>> 8, level);
 		}
-		level.set(number & 0xFF, new Block(this.random));
+		level.set(number & 0xFF, new Block());
 		this.blockNumbers.add(number);
 	}
 
@@ -166,21 +167,32 @@ final class StagTable {
 
 		private final AtomicReferenceArray<@Nullable IwarpMemoryRegion> regions = new AtomicReferenceArray<>(FANOUT);
 
-		private final byte[] keys = new byte[FANOUT];
+		/** A bit for each key of each entry. */
+		private final long[] used = new long[FANOUT * FANOUT / Long.SIZE];
 
-		private final int keyStep;
-
-		Block(RandomSource random) {
-			this.keyStep = random.nextInt() | 1;
-			for (int i = 0; i < FANOUT; i++) {
-				this.keys[i] = (byte) random.nextInt();
+		int nextKey(int entry, RandomSource random) {
+			int left = FANOUT;
+			for (int i = 0; i < FANOUT / Long.SIZE; i++) {
+				left -= Long.bitCount(this.used[word(entry, 0) + i]);
 			}
+			int skipped = (random.nextInt() & Integer.MAX_VALUE) % left;
+			int key = 0;
+			while (isUsed(entry, key) || skipped-- > 0) {
+				key++;
+			}
+			if (left == 1) {
+				Arrays.fill(this.used, word(entry, 0), word(entry + 1, 0), 0);
+			}
+			this.used[word(entry, key)] |= 1L << key;
+			return key;
 		}
 
-		/** An odd step visits all keys. */
-		int nextKey(int entry) {
-			this.keys[entry] += (byte) this.keyStep;
-			return this.keys[entry] & 0xFF;
+		private boolean isUsed(int entry, int key) {
+			return (this.used[word(entry, key)] & 1L << key) != 0;
+		}
+
+		private static int word(int entry, int key) {
+			return (entry * FANOUT + key) / Long.SIZE;
 		}
 
 	}

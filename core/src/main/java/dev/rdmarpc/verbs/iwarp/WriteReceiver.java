@@ -49,7 +49,7 @@ final class WriteReceiver implements SegmentHandler {
 		if (region == null || !region.isValid()) {
 			throw violation(TerminateError.DDP_TAGGED_INVALID_STAG, stag, offset, length);
 		}
-		if (region.protectionDomain() != this.queuePair.protectionDomain()) {
+		if (!region.isOpenTo(this.queuePair)) {
 			throw violation(TerminateError.DDP_TAGGED_STAG_NOT_ASSOCIATED, stag, offset, length);
 		}
 		if (IwarpMemoryRegion.wraps(offset, length)) {

@@ -30,7 +30,7 @@ class AdapterAttributesTests {
 				1L << 30, false);
 		assertThat(attributes.oneSegmentPerRead()).isFalse();
 		assertThat(attributes.toLimits())
-			.isEqualTo(new DeviceLimits(1000, 32_768, 4096, 2048, 30, 28, 16, 1L << 30, true, false, true));
+			.isEqualTo(new DeviceLimits(1000, 32_768, 4096, 2048, 30, 28, 16, 1L << 30, true, false, false, true));
 	}
 
 	@Test

@@ -87,7 +87,7 @@ final class CaptureSession implements AutoCloseable {
 
 	/** Sends with and without solicited event, Writes and Reads, one invalidation. */
 	void exchange() {
-		MemoryRegion lent = this.server.endpoint.register(64);
+		MemoryRegion lent = this.server.endpoint.lend(this.server.endpoint.queuePair, 64);
 		this.server.receive(40);
 		this.client.receive(10);
 		int[] sizes = { 0, 1, 13, 1424, 1425, 5000, 70_000 };

@@ -84,6 +84,10 @@ final class Endpoint implements AutoCloseable {
 		return this.domain.registerMemory(ByteBuffer.allocateDirect(bytes), ALL_ACCESS);
 	}
 
+	MemoryRegion lend(QueuePair peer, int bytes) {
+		return this.domain.registerMemory(ByteBuffer.allocateDirect(bytes), ALL_ACCESS, peer);
+	}
+
 	void receive(long id, MemoryRegion region) {
 		this.queuePair.postReceive(this.request.receive(id).addSegment(region, 0, region.lengthBytes()));
 	}

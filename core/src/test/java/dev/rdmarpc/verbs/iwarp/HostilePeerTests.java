@@ -31,7 +31,9 @@ import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkStatus;
 
@@ -63,12 +65,16 @@ class HostilePeerTests {
 		try (RawSession session = new RawSession(crcEnabled)) {
 			Endpoint endpoint = session.endpoint;
 			ProtectionDomain otherDomain = endpoint.device.allocateProtectionDomain();
+			QueuePair stranger = endpoint.domain
+				.createQueuePair(new QueuePairOptions(endpoint.completionQueue, null, 1, 1, 1, 1, (pair, fault) -> {
+				}));
 			ProtocolBreach.Memory memory = new ProtocolBreach.Memory(endpoint.register(LENGTH),
 					endpoint.domain.registerMemory(ByteBuffer.allocateDirect(LENGTH),
 							EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ)),
 					endpoint.domain.registerMemory(ByteBuffer.allocateDirect(LENGTH),
 							EnumSet.of(AccessFlag.LOCAL_WRITE)),
-					otherDomain.registerMemory(ByteBuffer.allocateDirect(LENGTH), Endpoint.ALL_ACCESS));
+					otherDomain.registerMemory(ByteBuffer.allocateDirect(LENGTH), Endpoint.ALL_ACCESS),
+					endpoint.lend(endpoint.queuePair, LENGTH), endpoint.lend(stranger, LENGTH));
 			MemoryRegion received = endpoint.register(LENGTH);
 			for (int i = 0; i < breach.receives(); i++) {
 				endpoint.receive(i, received);
@@ -86,7 +92,8 @@ class HostilePeerTests {
 			assertThat(fault.origin()).isEqualTo(QueuePairFault.Origin.LOCAL);
 			assertThat(fault.detail()).contains(breach.error().toString());
 			Endpoint.pollUntil(() -> endpoint.completions.size() == breach.receives(), endpoint);
-			for (MemoryRegion untouched : List.of(memory.open(), memory.readOnly(), memory.local(), memory.foreign())) {
+			for (MemoryRegion untouched : memory.all()) {
+				assertThat(untouched.isValid()).isTrue();
 				assertThat(untouched.memory().duplicate()).isEqualTo(ByteBuffer.allocate(LENGTH));
 			}
 		}

@@ -172,7 +172,18 @@ record ProtocolBreach(String name, TerminateError error, int receives, Segments 
 				wrong("Send that invalidates a local region", TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
 						(m) -> List.of(invalidate(m.local().remoteKey()))),
 				wrong("Send that invalidates a foreign region", TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
-						(m) -> List.of(invalidate(m.foreign().remoteKey()))));
+						(m) -> List.of(invalidate(m.foreign().remoteKey()))),
+				wrong("Send that invalidates what is open to all", TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
+						(m) -> List.of(invalidate(m.open().remoteKey()))),
+				wrong("Send that invalidates what was lent to another peer",
+						TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
+						(m) -> List.of(invalidate(m.lentElsewhere().remoteKey()))),
+				wrong("Write to what was lent to another peer", TerminateError.DDP_TAGGED_STAG_NOT_ASSOCIATED,
+						(m) -> List.of(Fpdu.write(m.lentElsewhere().remoteKey(), m.lentElsewhere().remoteAddress(),
+								payload()))),
+				wrong("Read of what was lent to another peer", TerminateError.RDMAP_STAG_NOT_ASSOCIATED,
+						(m) -> List.of(Fpdu.readRequest(1, 1, 0, 8, m.lentElsewhere().remoteKey(),
+								m.lentElsewhere().remoteAddress()))));
 	}
 
 	private static byte[] invalidate(int stag) {
@@ -200,8 +211,15 @@ record ProtocolBreach(String name, TerminateError error, int receives, Segments 
 	 * @param readOnly readable by peers
 	 * @param local not for peers
 	 * @param foreign of another protection domain
+	 * @param lent to this peer
+	 * @param lentElsewhere to another peer
 	 */
-	record Memory(MemoryRegion open, MemoryRegion readOnly, MemoryRegion local, MemoryRegion foreign) {
+	record Memory(MemoryRegion open, MemoryRegion readOnly, MemoryRegion local, MemoryRegion foreign, MemoryRegion lent,
+			MemoryRegion lentElsewhere) {
+
+		List<MemoryRegion> all() {
+			return List.of(this.open, this.readOnly, this.local, this.foreign, this.lent, this.lentElsewhere);
+		}
 
 	}
 
