@@ -53,7 +53,7 @@ record Acceptance(IwarpQueuePair queuePair, MpaFrame frame, ByteBuffer reply, Co
 		if (frame.enhanced()) {
 			readDepth = limit(readDepth, frame.inboundReads());
 			responderResources = limit(responderResources, frame.outboundReads());
-			readyToReceive = choose(frame);
+			readyToReceive = choose(frame, responderResources);
 			reply = MpaFrameFlyweight.encodeEnhanced(false, flags, responderResources | irdFlags(readyToReceive),
 					readDepth | ordFlags(readyToReceive), options.privateData());
 		}
@@ -69,15 +69,18 @@ record Acceptance(IwarpQueuePair queuePair, MpaFrame frame, ByteBuffer reply, Co
 		return (peers == MpaFrameFlyweight.DEPTH_NOT_NEGOTIATED) ? own : Math.min(own, peers);
 	}
 
-	/** A Write is the cheapest for both sides, a Send only if there is nothing else. */
-	private static ReadyToReceive choose(MpaFrame frame) {
+	/**
+	 * A Write is the cheapest for both sides, a Send only if there is nothing else. A
+	 * Read needs one that the peer may have outstanding and this side serves.
+	 */
+	private static ReadyToReceive choose(MpaFrame frame, int reads) {
 		if (!frame.peerToPeer()) {
 			return ReadyToReceive.NONE;
 		}
 		if ((frame.ord() & MpaFrameFlyweight.ORD_RTR_WRITE) != 0) {
 			return ReadyToReceive.WRITE;
 		}
-		if ((frame.ord() & MpaFrameFlyweight.ORD_RTR_READ) != 0) {
+		if ((frame.ord() & MpaFrameFlyweight.ORD_RTR_READ) != 0 && reads > 0) {
 			return ReadyToReceive.READ;
 		}
 		return ((frame.ird() & MpaFrameFlyweight.IRD_RTR_SEND) != 0) ? ReadyToReceive.SEND : ReadyToReceive.WRITE;

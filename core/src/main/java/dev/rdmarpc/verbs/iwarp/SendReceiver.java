@@ -46,6 +46,8 @@ final class SendReceiver implements SegmentHandler {
 
 	private int opcode;
 
+	private boolean begun;
+
 	private boolean last;
 
 	private boolean swallowed;
@@ -69,10 +71,7 @@ final class SendReceiver implements SegmentHandler {
 	@Override
 	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
 		int control = DdpUntaggedFlyweight.control(in, ddpOffset);
-		this.opcode = DdpControl.opcode(control);
-		this.last = DdpControl.isLast(control);
 		this.segmentBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
-		this.invalidateStag = DdpUntaggedFlyweight.invalidateStag(in, ddpOffset);
 		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
 		if (queue != DdpControl.QUEUE_SEND) {
 			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
@@ -89,12 +88,33 @@ final class SendReceiver implements SegmentHandler {
 			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
 					"Send with message offset " + offset + " (expected: " + this.receivedBytes + ")");
 		}
+		takeKind(DdpControl.opcode(control), DdpUntaggedFlyweight.invalidateStag(in, ddpOffset));
+		this.last = DdpControl.isLast(control);
 		this.swallowed = this.readyToReceiveExpected && this.segmentBytes == 0 && this.last
 				&& this.opcode == DdpControl.OPCODE_SEND;
 		this.readyToReceiveExpected = false;
 		if (!this.swallowed) {
 			place();
 		}
+	}
+
+	/** All segments of a message must say the same of it (RFC 5041, section 4.3). */
+	private void takeKind(int segmentOpcode, int segmentInvalidateStag) throws ProtocolViolation {
+		if (this.begun && segmentOpcode != this.opcode) {
+			throw ProtocolViolation.of(TerminateError.RDMAP_UNEXPECTED_OPCODE,
+					"segment of opcode " + segmentOpcode + " in a Send of opcode " + this.opcode);
+		}
+		if (this.begun && invalidates(segmentOpcode) && segmentInvalidateStag != this.invalidateStag) {
+			throw ProtocolViolation.of(TerminateError.RDMAP_UNEXPECTED_OPCODE,
+					"segments of a Send name different STags to invalidate");
+		}
+		this.begun = true;
+		this.opcode = segmentOpcode;
+		this.invalidateStag = segmentInvalidateStag;
+	}
+
+	private static boolean invalidates(int opcode) {
+		return opcode == DdpControl.OPCODE_SEND_INVALIDATE || opcode == DdpControl.OPCODE_SEND_SOLICITED_INVALIDATE;
 	}
 
 	private void place() throws ProtocolViolation {
@@ -126,13 +146,13 @@ final class SendReceiver implements SegmentHandler {
 		}
 		long length = this.receivedBytes;
 		this.receivedBytes = 0;
+		this.begun = false;
 		this.expectedMsn++;
 		if (this.swallowed) {
 			return;
 		}
 		int invalidated = 0;
-		if (this.opcode == DdpControl.OPCODE_SEND_INVALIDATE
-				|| this.opcode == DdpControl.OPCODE_SEND_SOLICITED_INVALIDATE) {
+		if (invalidates(this.opcode)) {
 			invalidate(this.invalidateStag);
 			invalidated = this.invalidateStag;
 		}

@@ -50,10 +50,20 @@ final class TerminateReceiver implements SegmentHandler {
 			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
 					"Terminate on untagged queue " + Integer.toUnsignedString(queue));
 		}
+		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
+		if (msn != 1) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
+					"Terminate with message sequence number " + Integer.toUnsignedString(msn) + " (expected: 1)");
+		}
+		if (DdpUntaggedFlyweight.messageOffset(in, ddpOffset) != 0) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET, "Terminate with a message offset");
+		}
 		int body = ddpOffset + DdpUntaggedFlyweight.HEADER_BYTES;
 		int bodyBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
-		if (bodyBytes < TerminateFlyweight.CONTROL_BYTES) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_TOO_LONG, "Terminate of " + bodyBytes + " bytes");
+		if (bodyBytes < TerminateFlyweight.CONTROL_BYTES
+				|| !DdpControl.isLast(DdpUntaggedFlyweight.control(in, ddpOffset))) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_TOO_LONG, "Terminate of " + bodyBytes
+					+ " bytes (expected: one segment of at least " + TerminateFlyweight.CONTROL_BYTES + ")");
 		}
 		this.layer = TerminateFlyweight.layer(in, body);
 		this.type = TerminateFlyweight.type(in, body);

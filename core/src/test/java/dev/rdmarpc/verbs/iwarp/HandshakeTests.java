@@ -32,6 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -169,6 +170,29 @@ class HandshakeTests {
 			this.endpoint.receive(10, this.endpoint.register(4));
 			peer.segment(Fpdu.send((kind == ReadyToReceive.SEND) ? 2 : 1, new byte[4]));
 			Endpoint.pollUntil(() -> this.endpoint.has(10), this.endpoint);
+		}
+	}
+
+	/**
+	 * A Read that is not to be outstanding, or not to be served, cannot be the first
+	 * frame.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "0, 16", "16, 0" })
+	void aReadIsTheReadyToReceiveFrameOnlyWhereThereMayBeOne(int outbound, int served) throws Exception {
+		int ird = 16 | MpaFrameFlyweight.IRD_PEER_TO_PEER | MpaFrameFlyweight.IRD_RTR_SEND;
+		int ord = outbound | MpaFrameFlyweight.ORD_RTR_READ;
+		try (ConnectionListener listener = listen(ListenOptions.DEFAULTS);
+				RawPeer peer = new RawPeer(listener.localAddress())) {
+			peer.write(MpaFrameFlyweight.encodeEnhanced(true, 0, ird, ord, new byte[0]));
+			CompletableFuture<ConnectionInfo> accepted = acceptNext(reads(16, served));
+			MpaFrame reply = peer.readMpaFrame();
+			assertThat(reply.ord() & MpaFrameFlyweight.ORD_RTR_READ).isZero();
+			assertThat(reply.ird() & MpaFrameFlyweight.IRD_RTR_SEND).isNotZero();
+			ConnectedPair.get(accepted);
+			peer.segment(readyToReceive(ReadyToReceive.SEND));
+			this.endpoint.send(this.endpoint.request.send(9).addSegment(this.endpoint.register(4), 0, 4));
+			Endpoint.pollUntil(() -> this.endpoint.has(9), this.endpoint);
 		}
 	}
 
