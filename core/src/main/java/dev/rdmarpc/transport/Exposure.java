@@ -143,6 +143,15 @@ final class Exposure {
 		return this.copiedBytes;
 	}
 
+	/** The length of the message. */
+	int totalBytes() {
+		int bytes = 0;
+		for (int i = 0; i < this.windowCount; i++) {
+			bytes += this.windows[i].lengthBytes();
+		}
+		return bytes;
+	}
+
 	/** The number of windows. */
 	int windowCount() {
 		return this.windowCount;

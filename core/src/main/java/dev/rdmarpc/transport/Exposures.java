@@ -27,6 +27,14 @@ import java.util.Map;
  * instead of losing the connection to an access error.
  *
  * <p>
+ * The peer may go without progress for as long as it may be silent. Progress is what it
+ * says to have read, of whichever message, for it reads one after the other; but so many
+ * bytes are worth no more time than {@value #LEAST_BYTES_PER_SECOND} bytes per second
+ * take. And a message stays open no longer than the peer may take at that speed for all
+ * that was open when it was opened. So who claims what is not so, or reads byte by byte,
+ * gains no more than who is slow.
+ *
+ * <p>
  * Confined to the loop's driver. Shares the messages with the {@link OutboundQueue}; a
  * message is given back when both are done with it.
  */
@@ -38,15 +46,23 @@ final class Exposures {
 	/** Which part of the limit it stays open if that is longer: for slow networks. */
 	private static final int GRACE_FRACTION = 30;
 
+	private static final int LEAST_BYTES_PER_SECOND = 32 * 1024;
+
+	private static final long NANOS_PER_BYTE = 1_000_000_000 / LEAST_BYTES_PER_SECOND;
+
 	private final Map<Integer, OutgoingMessage> open = new HashMap<>();
 
 	private final long limitNanos;
 
 	private final long graceNanos;
 
+	private long openBytes;
+
+	private long progressNanos;
+
 	/**
 	 * Creates the collection.
-	 * @param limitNanos how long the peer may take for one message
+	 * @param limitNanos how long the peer may go without progress
 	 */
 	Exposures(long limitNanos) {
 		this.limitNanos = limitNanos;
@@ -55,19 +71,41 @@ final class Exposures {
 
 	/** The frame that describes a message has been posted. */
 	void add(OutgoingMessage message, long nowNanos) {
-		message.exposedUntil(nowNanos + this.limitNanos);
+		if (this.open.isEmpty()) {
+			this.progressNanos = nowNanos;
+		}
 		OutgoingMessage before = this.open.put(message.requestId(), message);
 		if (before != null) {
-			before.conceal();
+			conceal(before);
+		}
+		this.openBytes += message.exposedBytes();
+		message.exposed(nowNanos, nowNanos + this.limitNanos + this.openBytes * NANOS_PER_BYTE);
+	}
+
+	/** The peer has read so much of a message. */
+	void progress(int requestId, int readBytes, long nowNanos) {
+		OutgoingMessage message = this.open.get(requestId);
+		if (message != null) {
+			credit(message.read(readBytes), nowNanos);
 		}
 	}
 
 	/** The peer has read a message, or does not want it. */
-	void done(int requestId) {
+	void done(int requestId, long nowNanos) {
 		OutgoingMessage message = this.open.remove(requestId);
 		if (message != null) {
-			message.conceal();
+			credit(message.read(message.exposedBytes()), nowNanos);
+			conceal(message);
 		}
+	}
+
+	private void credit(int bytes, long nowNanos) {
+		this.progressNanos += Math.min(nowNanos - this.progressNanos, bytes * NANOS_PER_BYTE);
+	}
+
+	private void conceal(OutgoingMessage message) {
+		this.openBytes -= message.exposedBytes();
+		message.conceal();
 	}
 
 	/** Nobody is interested any more in the message of a call. */
@@ -86,13 +124,18 @@ final class Exposures {
 		boolean late = false;
 		for (Iterator<OutgoingMessage> messages = this.open.values().iterator(); messages.hasNext();) {
 			OutgoingMessage message = messages.next();
-			if (nowNanos - message.exposedUntil() >= 0) {
+			if (isOver(message, nowNanos)) {
 				messages.remove();
 				late |= !message.isWithdrawn();
-				message.conceal();
+				conceal(message);
 			}
 		}
 		return late;
+	}
+
+	private boolean isOver(OutgoingMessage message, long nowNanos) {
+		long idleNanos = Math.min(nowNanos - this.progressNanos, nowNanos - message.exposedSince());
+		return idleNanos >= this.limitNanos || nowNanos - message.exposedUntil() >= 0;
 	}
 
 	boolean isEmpty() {
@@ -101,7 +144,7 @@ final class Exposures {
 
 	/** Revokes everything. */
 	void close() {
-		this.open.values().forEach(OutgoingMessage::conceal);
+		this.open.values().forEach(this::conceal);
 		this.open.clear();
 	}
 

@@ -90,7 +90,11 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			}
 			case FrameType.PING -> this.channel.onPing();
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
-			case FrameType.READ_DONE -> this.channel.rendezvous().exposures().done(FrameFlyweight.requestId(frame));
+			case FrameType.READ_DONE ->
+				this.channel.rendezvous().exposures().done(FrameFlyweight.requestId(frame), this.loop.nowNanos());
+			case FrameType.READ_PROGRESS -> this.channel.rendezvous()
+				.exposures()
+				.progress(FrameFlyweight.requestId(frame), FrameFlyweight.offsetBytes(frame), this.loop.nowNanos());
 			default -> this.channel.violation(FrameType.name(type));
 		}
 		return false;
@@ -181,6 +185,11 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		if (!message.release()) {
 			memory.release();
 		}
+	}
+
+	@Override
+	public void onTransferProgress(InboundTransfer transfer) {
+		this.channel.tellProgress(transfer.requestId(), transfer.readBytes());
 	}
 
 	@Override

@@ -58,6 +58,9 @@ final class FrameType {
 	/** Gives back the credit that it uses. */
 	static final int RETURN = 12;
 
+	/** The receiver of a message that is Read says how much of it it has. */
+	static final int READ_PROGRESS = 13;
+
 	private FrameType() {
 	}
 
@@ -75,6 +78,7 @@ final class FrameType {
 			case GOODBYE -> "GOODBYE";
 			case READ_DONE -> "READ_DONE";
 			case RETURN -> "RETURN";
+			case READ_PROGRESS -> "READ_PROGRESS";
 			default -> "unknown type " + type;
 		};
 	}

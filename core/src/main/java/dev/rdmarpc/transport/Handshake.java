@@ -46,6 +46,8 @@ final class Handshake {
 
 	private boolean peerReads;
 
+	private boolean peerTakesProgress;
+
 	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
 		this.channel = channel;
 		this.options = options;
@@ -70,7 +72,8 @@ final class Handshake {
 	}
 
 	private int features() {
-		return this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
+		int reads = this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
+		return reads | HelloFlyweight.FEATURE_READ_PROGRESS;
 	}
 
 	/** The first frame of the peer has arrived. */
@@ -141,6 +144,12 @@ final class Handshake {
 		this.peerCredits = HelloFlyweight.credits(frame);
 		this.peerMostCredits = HelloFlyweight.mostCredits(frame);
 		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
+		this.peerTakesProgress = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READ_PROGRESS) != 0;
+	}
+
+	/** Whether the peer wants to hear how much of its messages was read. */
+	boolean peerTakesProgress() {
+		return this.peerTakesProgress;
 	}
 
 	boolean peerReads() {

@@ -58,6 +58,9 @@ final class HelloFlyweight {
 	/** The sender can Read messages from the peer's memory. */
 	static final int FEATURE_READS = 0x01;
 
+	/** The sender knows {@link FrameType#READ_PROGRESS}. */
+	static final int FEATURE_READ_PROGRESS = 0x02;
+
 	static final int LENGTH = 46;
 
 	static final int MAX_TEXT_BYTES = 400;

@@ -52,6 +52,8 @@ final class InboundTransfer {
 
 	private int outstanding;
 
+	private int readBytes;
+
 	private boolean cancelled;
 
 	private long waitingSinceNanos;
@@ -147,9 +149,18 @@ final class InboundTransfer {
 		return !this.cancelled && this.window < this.lengths.length;
 	}
 
-	/** The oldest Read posted has completed or was flushed. */
-	void completed() {
+	/**
+	 * The oldest Read posted has completed or was flushed.
+	 * @param bytes how much it has brought
+	 */
+	void completed(int bytes) {
 		this.outstanding--;
+		this.readBytes += bytes;
+	}
+
+	/** How much of the message is there. */
+	int readBytes() {
+		return this.readBytes;
 	}
 
 	/** Whether no Read is under way. */

@@ -54,6 +54,12 @@ final class InboundTransfers {
 	 */
 	private static final int MUCH_SHORTER = 4;
 
+	/** How often the peer is told of progress. */
+	private static final long TELL_NANOS = 1_000_000_000;
+
+	/** How often at least while a peer may be silent; each time costs a credit. */
+	private static final int TELL_FRACTION = 4;
+
 	private final Receiver receiver;
 
 	private final ChannelLoop loop;
@@ -69,6 +75,8 @@ final class InboundTransfers {
 	private final long maxBytes;
 
 	private final long patienceNanos;
+
+	private final long tellNanos;
 
 	private final WorkRequest read = new WorkRequest(1);
 
@@ -86,6 +94,8 @@ final class InboundTransfers {
 
 	private long progressNanos;
 
+	private long toldNanos;
+
 	private boolean shortOfMemory;
 
 	/** Whether Reads are posted now, or first those that are under way go on. */
@@ -100,6 +110,7 @@ final class InboundTransfers {
 		this.maxTransfers = maxTransfers;
 		this.maxBytes = options.maxUnfinishedBytes();
 		this.patienceNanos = options.deadPeerNanos();
+		this.tellNanos = Math.min(TELL_NANOS, this.patienceNanos / TELL_FRACTION);
 	}
 
 	/** How many Reads the connection allows at once. */
@@ -119,6 +130,7 @@ final class InboundTransfers {
 		this.transfers.put(message.requestId(), transfer);
 		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
 			this.progressNanos = nowNanos;
+			this.toldNanos = nowNanos;
 		}
 		if (this.shortOfMemory || !mayPass(transfer) || !mayJoin(transfer) || !start(transfer)) {
 			transfer.waitsSince(nowNanos);
@@ -246,7 +258,7 @@ final class InboundTransfers {
 		if (transfer == null) {
 			return;
 		}
-		transfer.completed();
+		transfer.completed(success ? (int) bytes : 0);
 		this.posting |= this.reading.size() <= this.readDepth / 2;
 		this.progressNanos = nowNanos;
 		if (success) {
@@ -257,8 +269,10 @@ final class InboundTransfers {
 			this.ready.remove(transfer);
 		}
 		if (!transfer.isQuiet() || transfer.hasNext()) {
+			tell(transfer, nowNanos);
 			return;
 		}
+		this.toldNanos = nowNanos;
 		this.transfers.remove(transfer.requestId(), transfer);
 		RegisteredBuffer target = transfer.target();
 		if (transfer.isCancelled() || target == null) {
@@ -269,6 +283,14 @@ final class InboundTransfers {
 			this.receiver.onTransferred(transfer, target);
 		}
 		retry(nowNanos);
+	}
+
+	/** Tells the peer now and then that its message is being read. */
+	private void tell(InboundTransfer transfer, long nowNanos) {
+		if (nowNanos - this.toldNanos >= this.tellNanos) {
+			this.toldNanos = nowNanos;
+			this.receiver.onTransferProgress(transfer);
+		}
 	}
 
 	/** Gives up a message in which nobody is interested any more. */
@@ -333,6 +355,9 @@ final class InboundTransfers {
 		 * @param memory owned by the callee
 		 */
 		void onTransferred(InboundTransfer transfer, RegisteredBuffer memory);
+
+		/** Some of a message is there, and it has taken a while. */
+		void onTransferProgress(InboundTransfer transfer);
 
 		/** There was no memory in time. */
 		void onTransferWithoutMemory(InboundTransfer transfer);

@@ -61,7 +61,11 @@ public final class OutgoingMessage implements Runnable {
 
 	private @Nullable Exposure exposure;
 
+	private long exposedSinceNanos;
+
 	private long exposedUntilNanos;
+
+	private int readBytes;
 
 	private boolean withdrawn;
 
@@ -99,12 +103,13 @@ public final class OutgoingMessage implements Runnable {
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
-	void prepareControl(RpcChannel target, RegisteredBuffer claimed, int type, int subject, int lengthBytes) {
+	void prepareControl(RpcChannel target, RegisteredBuffer claimed, int type, int subject, int offsetBytes,
+			int lengthBytes) {
 		this.channel = target;
 		this.call = null;
 		this.requestId = subject;
 		ByteBuffer frame = begin(claimed, lengthBytes);
-		FrameFlyweight.putHeader(frame, 0, type, subject, 0, 0);
+		FrameFlyweight.putHeader(frame, 0, type, subject, 0, offsetBytes);
 		this.totalBytes = lengthBytes;
 		this.controlType = type;
 	}
@@ -269,13 +274,37 @@ public final class OutgoingMessage implements Runnable {
 		}
 	}
 
-	/** When the message is to be revoked, by {@link System#nanoTime()}. */
+	/** How much the peer may read. */
+	int exposedBytes() {
+		Exposure opened = this.exposure;
+		return (opened != null) ? opened.totalBytes() : 0;
+	}
+
+	/**
+	 * The peer may read it from now on.
+	 * @param untilNanos when it is revoked at the latest
+	 */
+	void exposed(long sinceNanos, long untilNanos) {
+		this.exposedSinceNanos = sinceNanos;
+		this.exposedUntilNanos = untilNanos;
+		this.readBytes = 0;
+	}
+
+	/** When the peer was told of it, by {@link System#nanoTime()}. */
+	long exposedSince() {
+		return this.exposedSinceNanos;
+	}
+
+	/** When it is to be revoked at the latest. */
 	long exposedUntil() {
 		return this.exposedUntilNanos;
 	}
 
-	void exposedUntil(long nanos) {
-		this.exposedUntilNanos = nanos;
+	/** The peer has read so much of it, as it says; returns how much more that is. */
+	int read(int bytes) {
+		int more = Math.max(0, Math.min(bytes, exposedBytes()) - this.readBytes);
+		this.readBytes += more;
+		return more;
 	}
 
 	/** Nobody needs the message any more: it is revoked soon. */

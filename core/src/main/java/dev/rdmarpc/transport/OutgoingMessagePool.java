@@ -129,12 +129,17 @@ final class OutgoingMessagePool {
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
 	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject) {
+		return control(channel, type, subject, 0);
+	}
+
+	/** The same with a number in the place of the offset. */
+	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject, int offsetBytes) {
 		RegisteredBuffer buffer = this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
 		if (buffer == null) {
 			return null;
 		}
 		OutgoingMessage control = take();
-		control.prepareControl(channel, buffer, type, subject, FrameFlyweight.HEADER_LENGTH);
+		control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
 		return control;
 	}
 
@@ -150,7 +155,7 @@ final class OutgoingMessagePool {
 		ByteBuffer frame = buffer.buffer();
 		frame.clear();
 		OutgoingMessage hello = take();
-		hello.prepareControl(channel, buffer, type, 0, writer.applyAsInt(frame));
+		hello.prepareControl(channel, buffer, type, 0, 0, writer.applyAsInt(frame));
 		return hello;
 	}
 

@@ -238,6 +238,13 @@ public final class RpcChannel implements QueuePairListener {
 		return this.state.isSending() && send(this.loop.outgoingMessages().control(this, type, subject));
 	}
 
+	/** Tells the peer how much of a message of its was read, if it wants to know. */
+	void tellProgress(int requestId, int readBytes) {
+		if (this.handshake.peerTakesProgress() && this.state.isSending()) {
+			send(this.loop.outgoingMessages().control(this, FrameType.READ_PROGRESS, requestId, readBytes));
+		}
+	}
+
 	/** Sends a frame without message, unless there was no memory for it. */
 	boolean send(@Nullable OutgoingMessage control) {
 		if (control != null) {

@@ -35,6 +35,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -210,6 +211,28 @@ class RpcRendezvousTests {
 			assertThat(bytes.bytes(new byte[LARGE]).join()).hasSize(LARGE);
 			assertThat(sentinel).as("the one connection is still there").isNotDone();
 			sentinel.cancel(true);
+		}
+	}
+
+	/** Each way takes several times as long as a peer may be silent. */
+	@Test
+	void whatMovesHasAllTheTimeItNeeds() throws Exception {
+		Duration silence = Duration.ofMillis(1500);
+		UnaryOperator<ChannelOptions> impatient = (channel) -> channel.withTimeouts(Duration.ofSeconds(5),
+				Duration.ofMillis(200), silence);
+		try (RpcFixture fixture = new RpcFixture((options) -> options.withChannel(impatient.apply(options.channel())),
+				UnaryOperator.identity());
+				TcpProxy network = new TcpProxy(fixture.server.address(), 4 << 20);
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), network.address().getPort())
+					.options(
+							RpcClientOptions.DEFAULTS.withChannel(impatient.apply(RpcClientOptions.DEFAULTS.channel())))
+					.build()) {
+			byte[] sent = bytes(15 << 20);
+			long start = System.nanoTime();
+			assertThat(client.proxy(Echo.class).bytes(sent)).isEqualTo(sent);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(silence.multipliedBy(4));
 		}
 	}
 

@@ -39,10 +39,17 @@ class InboundTransfersTests {
 
 	private final List<Integer> refused = new ArrayList<>();
 
+	private final List<Integer> told = new ArrayList<>();
+
 	private final InboundTransfers.Receiver receiver = new InboundTransfers.Receiver() {
 		@Override
 		public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
 			memory.release();
+		}
+
+		@Override
+		public void onTransferProgress(InboundTransfer transfer) {
+			InboundTransfersTests.this.told.add(transfer.readBytes());
 		}
 
 		@Override
@@ -116,6 +123,34 @@ class InboundTransfersTests {
 				begin(transfers, buffer, 2, MESSAGE, depth);
 				assertThat(transfers.post(pair)).isTrue();
 				assertThat(pair.reads).isEqualTo(depth + depth / 2 + 1);
+				transfers.close();
+				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
+	@Test
+	void thePeerIsToldNowAndThenHowMuchOfALongMessageIsThere() throws Exception {
+		int chunk = 256 * 1024;
+		long second = 1_000_000_000;
+		long start = Long.MAX_VALUE - second;
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
+						8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(4);
+				begin(transfers, buffer, 1, 12 * chunk, start);
+				for (int i = 1; i < 12; i++) {
+					transfers.post(pair);
+					transfers.completed(true, chunk, start + i * second * 4 / 10);
+				}
+				assertThat(this.told).containsExactly(3 * chunk, 6 * chunk, 9 * chunk);
+				transfers.post(pair);
+				transfers.completed(true, chunk, start + 100 * second);
+				assertThat(this.told).as("its end is told anyway").hasSize(3);
 				transfers.close();
 				transfers.dropPosted();
 				buffer.release();

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,6 +50,9 @@ class MaliciousReaderTests {
 	private static final int MESSAGE_BYTES = 100_000;
 
 	private static final byte CONTENT = 0x77;
+
+	/** Below the three seconds that the message may take at the least speed. */
+	private static final Duration LIMIT = Duration.ofMillis(200);
 
 	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
 		.initialBytes(4L << 20)
@@ -232,6 +236,44 @@ class MaliciousReaderTests {
 		}
 		while (this.reader.nextOrNull() != null);
 		assertThat(alive).as("the peer was not silent").isGreaterThan(1);
+	}
+
+	/** Pings as long as the connection lives, telling of progress each time. */
+	private long aliveNanos(IntUnaryOperator readBytes) {
+		this.reader.close();
+		this.listener.close();
+		connect(ChannelOptions.DEFAULTS.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(100), LIMIT));
+		window(0);
+		long start = System.nanoTime();
+		int steps = 0;
+		do {
+			this.reader.control(FrameType.READ_PROGRESS, 0, readBytes.applyAsInt(steps++));
+			this.reader.control(FrameType.PING, 0);
+		}
+		while (this.reader.nextOrNull() != null && System.nanoTime() - start < 60 * LIMIT.toNanos());
+		return System.nanoTime() - start;
+	}
+
+	/** Within the time that the message takes at the least speed. */
+	@Test
+	void messageThatIsReadSlowlyHasItsTime() {
+		long start = System.nanoTime();
+		long lived = aliveNanos((step) -> (int) ((System.nanoTime() - start) / 1_000_000 * 60));
+		assertThat(lived).isGreaterThan(3 * LIMIT.toNanos());
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, Integer.MAX_VALUE, Integer.MIN_VALUE })
+	void whoClaimsToReadGainsNoMoreThanTheTimeOfTheMessage(int bytesPerStep) {
+		long lived = aliveNanos((step) -> (int) Math.min(Integer.MAX_VALUE, (long) step * bytesPerStep));
+		assertThat(lived).isLessThan(60 * LIMIT.toNanos());
+	}
+
+	@Test
+	void progressOfNothingIsHarmless() {
+		this.reader.control(FrameType.READ_PROGRESS, 12345, 100);
+		this.reader.control(FrameType.READ_PROGRESS, -1, -1);
+		honestReaderGetsTheMessageAndNothingElse();
 	}
 
 	@Test

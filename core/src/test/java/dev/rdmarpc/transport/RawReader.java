@@ -134,8 +134,13 @@ final class RawReader implements AutoCloseable {
 
 	/** Sends a frame that is only a header. */
 	void control(int type, int subject) {
+		control(type, subject, 0);
+	}
+
+	/** The same with a number in the place of the offset. */
+	void control(int type, int subject, int offset) {
 		ByteBuffer frame = frame();
-		FrameFlyweight.putHeader(frame, 0, type, subject, 0, 0);
+		FrameFlyweight.putHeader(frame, 0, type, subject, 0, offset);
 		frame.putShort(FrameFlyweight.CREDITS_OFFSET, (short) this.owed);
 		this.owed = 0;
 		send(frame, FrameFlyweight.HEADER_LENGTH);

@@ -23,6 +23,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 
 import dev.rdmarpc.TestEnvironment;
 
@@ -49,6 +50,15 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public TcpProxy(InetSocketAddress target) throws IOException {
 		this(overTcp(target), TcpProxy::passAll);
+	}
+
+	/**
+	 * A proxy like a slow network that holds little on the way, for a test that then
+	 * needs a device over TCP.
+	 * @param bytesPerSecond in each direction
+	 */
+	public TcpProxy(InetSocketAddress target, int bytesPerSecond) throws IOException {
+		this(overTcp(target), (link) -> passSlowly(link, bytesPerSecond));
 	}
 
 	TcpProxy(InetSocketAddress target, Relay relay) throws IOException {
@@ -94,6 +104,21 @@ public final class TcpProxy implements AutoCloseable {
 				cut(false);
 			}
 		}
+	}
+
+	private static void passSlowly(Link link, int bytesPerSecond) throws IOException {
+		link.from().setReceiveBufferSize(CHUNK_BYTES);
+		byte[] buffer = new byte[CHUNK_BYTES];
+		InputStream in = link.from().getInputStream();
+		long due = System.nanoTime();
+		for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+			due = Math.max(due, System.nanoTime()) + read * 1_000_000_000L / bytesPerSecond;
+			for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
+				LockSupport.parkNanos(left);
+			}
+			link.to().getOutputStream().write(buffer, 0, read);
+		}
+		link.to().shutdownOutput();
 	}
 
 	private static void passAll(Link link) throws IOException {
