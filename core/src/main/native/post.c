@@ -66,13 +66,24 @@ int post_send(handle_t handle, struct ibv_send_wr *request)
 	return error;
 }
 
+static int check_receives(const struct ibv_recv_wr *request, uint32_t max_segments)
+{
+	for (; request != NULL; request = request->next) {
+		if (request->num_sge < 0 || (uint32_t) request->num_sge > max_segments)
+			return EINVAL;
+	}
+	return 0;
+}
+
 static int post_shared(handle_t handle, struct ibv_recv_wr *request)
 {
 	struct shared_queue *queue = handle_pin(handle, KIND_SHARED_QUEUE);
 	if (queue == NULL)
 		return EBADF;
 	struct ibv_recv_wr *refused;
-	int error = error_of(ibv_post_srq_recv(queue->raw, request, &refused));
+	int error = check_receives(request, queue->granted.max_sge);
+	if (error == 0)
+		error = error_of(ibv_post_srq_recv(queue->raw, request, &refused));
 	handle_unpin(handle);
 	return error;
 }
@@ -88,7 +99,9 @@ int post_receive(handle_t handle, struct ibv_recv_wr *request)
 		return EBADF;
 	struct ibv_recv_wr *refused;
 	/* Some libraries would write to a receive queue that is not there. */
-	int error = queue_pair->raw->srq != NULL ? EINVAL : error_of(ibv_post_recv(queue_pair->raw, request, &refused));
+	int error = queue_pair->raw->srq != NULL ? EINVAL : check_receives(request, queue_pair->capacity.max_recv_sge);
+	if (error == 0)
+		error = error_of(ibv_post_recv(queue_pair->raw, request, &refused));
 	handle_unpin(handle);
 	return error;
 }

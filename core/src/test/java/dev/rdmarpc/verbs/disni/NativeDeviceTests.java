@@ -122,6 +122,27 @@ class NativeDeviceTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void receivesWithMoreSegmentsThanAskedForAreRefused(boolean shared) throws IOException {
+		try (NativePair pair = pair(shared, 1); NativeRequests requests = requests(pair)) {
+			long queue = shared ? pair.sharedQueue : pair.serverPair;
+			long most = shared ? NativeVerbs.querySharedReceiveQueue(queue)[NativeLayout.SHARED_MAX_SEGMENTS]
+					: NativeVerbs.queryQueuePair(queue)[NativeLayout.QUEUE_PAIR_MAX_RECEIVE_SEGMENTS];
+			ByteBuffer many = requests.receive(1, 0, (int) most + 1, 1);
+			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(many)))
+				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			ByteBuffer negative = requests.receive(2, 0, 1, 1).putInt(24, -1);
+			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(negative)))
+				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			ByteBuffer second = requests.receive(3, 0, 1, 1);
+			ByteBuffer first = requests.receive(4, 0, 1, 1).putLong(8, NativeRequests.addressOf(second));
+			second.putInt(24, (int) most + 1);
+			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(first))).as("further down the chain")
+				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+		}
+	}
+
 	@Test
 	void memoryIsReadAndWritten() throws IOException {
 		try (NativePair pair = pair(false, 1); NativeRequests requests = requests(pair)) {
