@@ -25,15 +25,28 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * The one thread on which a device sets up, watches and ends connections. It takes the
  * connection manager's events, runs what other threads ask of it, and keeps their
  * time-outs. All ids are created, used and destroyed here, so that no event is ever
  * attributed to an id that has gone.
+ *
+ * <p>
+ * Nothing that fails ends the thread: not a task, not the handler of an event, and not
+ * the connection manager. When that has told nothing but failures for
+ * {@value #GIVE_UP_SECONDS} seconds, everything that waits for its events fails as if the
+ * adapter had been removed, and the thread does not count as running until there is an
+ * answer again.
  */
 final class ConnectionThread {
 
@@ -43,6 +56,13 @@ final class ConnectionThread {
 	 * An iWARP adapter may want to see an attempt time out before it lets go of an id.
 	 */
 	private static final long PATIENCE_MILLIS = TimeUnit.SECONDS.toMillis(40);
+
+	private static final int GIVE_UP_SECONDS = 10;
+
+	/** Between two questions to a connection manager that fails. */
+	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private final ConnectionVerbs verbs;
 
@@ -56,20 +76,42 @@ final class ConnectionThread {
 
 	private final ConnectionEvent event = new ConnectionEvent();
 
+	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+	private final long giveUpNanos;
+
 	private volatile boolean stopped;
 
+	private volatile boolean givenUp;
+
+	private long failingSince;
+
+	private boolean failing;
+
 	ConnectionThread(String deviceName, ConnectionVerbs verbs) {
+		this(deviceName, verbs, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
+	}
+
+	ConnectionThread(String deviceName, ConnectionVerbs verbs, long giveUpNanos) {
 		this.verbs = verbs;
+		this.giveUpNanos = giveUpNanos;
 		this.thread = new Thread(this::run, "rdma-rpc-" + deviceName);
 		this.thread.setDaemon(true);
 	}
 
-	void start() {
-		this.thread.start();
+	/** Starts the thread; closes the connection manager if there cannot be one. */
+	void start() throws IOException {
+		try {
+			this.thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			this.verbs.close();
+			throw new IOException("no thread for connections: " + ex.getMessage(), ex);
+		}
 	}
 
 	boolean isRunning() {
-		return this.thread.isAlive() && !this.stopped;
+		return this.thread.isAlive() && !this.stopped && !this.givenUp;
 	}
 
 	ConnectionVerbs verbs() {
@@ -92,12 +134,17 @@ final class ConnectionThread {
 	/**
 	 * Waits for what was asked of this thread; on this thread does it at once.
 	 * @throws java.util.concurrent.CompletionException if it has failed
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the thread has ended
+	 * before
 	 */
 	void join(CompletableFuture<?> done) {
 		if (Thread.currentThread() == this.thread) {
 			runTasks();
 		}
-		done.join();
+		CompletableFuture.anyOf(done, this.ended).join();
+		if (!done.isDone()) {
+			throw new VerbsException(VerbsError.CLOSED, "connection thread has ended");
+		}
 	}
 
 	boolean isCurrent() {
@@ -136,29 +183,78 @@ final class ConnectionThread {
 	}
 
 	private void run() {
-		while (!this.stopped) {
-			try {
-				runTasks();
-				if (!this.stopped && this.verbs.awaitEvent(this.event, runDeadlines())) {
-					dispatch();
-				}
-			}
-			catch (IOException ex) {
-				if (!this.stopped) {
-					logger.error("Connection manager failed; no more connections are set up", ex);
-					this.stopped = true;
-				}
-			}
-			catch (RuntimeException | LinkageError ex) {
-				logger.error("Connection thread failed to handle {}", this.event, ex);
-			}
-		}
-		new ArrayList<>(this.handlers.keySet()).forEach(this::closeId);
 		try {
+			while (!this.stopped) {
+				step();
+			}
+			new ArrayList<>(this.handlers.keySet()).forEach(this::closeId);
 			this.verbs.close();
 		}
 		catch (IOException ex) {
 			logger.debug("Connection manager was not closed", ex);
+		}
+		finally {
+			this.ended.complete(null);
+		}
+	}
+
+	private void step() {
+		try {
+			runTasks();
+			if (!this.stopped && awaitEvent()) {
+				dispatch();
+			}
+		}
+		catch (Throwable ex) {
+			report("Connection thread failed at what it was asked for", ex);
+		}
+	}
+
+	private boolean awaitEvent() {
+		long timeoutNanos = runDeadlines();
+		try {
+			boolean any = this.verbs.awaitEvent(this.event, timeoutNanos);
+			this.failing = false;
+			this.givenUp = false;
+			return any;
+		}
+		catch (Throwable ex) {
+			if (!this.stopped) {
+				awaitFailed(ex);
+			}
+			return false;
+		}
+	}
+
+	private void awaitFailed(Throwable ex) {
+		report("Connection manager failed to tell of events", ex);
+		long now = System.nanoTime();
+		if (!this.failing) {
+			this.failing = true;
+			this.failingSince = now;
+		}
+		if (!this.givenUp && now - this.failingSince >= this.giveUpNanos) {
+			this.givenUp = true;
+			logger.error("Connection manager has failed for {} ms; connections end, and no more are set up for now",
+					(now - this.failingSince) / 1_000_000);
+			new ArrayList<>(this.handlers.keySet()).forEach(this::remove);
+		}
+		LockSupport.parkNanos(this, RETRY_NANOS);
+	}
+
+	/** Tells a handler that no event will come any more. */
+	private void remove(long id) {
+		this.event.set(ConnectionEventType.DEVICE_REMOVAL, 0, id, 0);
+		dispatch();
+	}
+
+	/** Never fails itself, even if there is no memory for the line. */
+	private static void report(String what, Throwable ex) {
+		try {
+			failures.log(Level.ERROR, what, ex);
+		}
+		catch (Throwable again) {
+			// there is nothing left to do with it
 		}
 	}
 
@@ -190,14 +286,20 @@ final class ConnectionThread {
 
 	private void dispatch() {
 		boolean request = this.event.type() == ConnectionEventType.CONNECT_REQUEST;
-		IdHandler handler = this.handlers.get(request ? this.event.listenId() : this.event.id());
-		if (handler != null) {
-			handler.onEvent(this.event);
+		long id = this.event.id();
+		IdHandler handler = this.handlers.get(request ? this.event.listenId() : id);
+		try {
+			if (handler != null) {
+				handler.onEvent(this.event);
+			}
 		}
-		else if (request) {
-			handle(this.event.id(), (later) -> {
+		catch (Throwable ex) {
+			report("Connection thread failed to handle an event", ex);
+		}
+		if (request && !this.handlers.containsKey(id)) {
+			handle(id, (later) -> {
 			});
-			closeId(this.event.id());
+			closeId(id);
 		}
 	}
 

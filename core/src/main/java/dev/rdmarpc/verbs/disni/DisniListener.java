@@ -26,7 +26,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequestHandler;
 import dev.rdmarpc.verbs.ListenOptions;
@@ -42,6 +44,8 @@ import dev.rdmarpc.verbs.VerbsException;
 final class DisniListener implements ConnectionListener, IdHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(DisniListener.class);
+
+	private static final RateLimitedLogger handlerFailures = new RateLimitedLogger(logger);
 
 	private static final byte[] NOTHING = new byte[0];
 
@@ -81,7 +85,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 				listener.listen(address);
 				opened.complete(null);
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (Throwable ex) {
 				opened.completeExceptionally(ex);
 			}
 		});
@@ -143,8 +147,9 @@ final class DisniListener implements ConnectionListener, IdHandler {
 		try {
 			this.handler.onConnectionRequest(request);
 		}
-		catch (RuntimeException ex) {
-			logger.error("Handler of connection requests on {} failed", this.localAddress, ex);
+		catch (Throwable ex) {
+			request.reject(NOTHING);
+			handlerFailures.log(Level.ERROR, "Handler of connection requests on {} failed", this.localAddress, ex);
 		}
 	}
 
@@ -165,9 +170,13 @@ final class DisniListener implements ConnectionListener, IdHandler {
 
 	/** Stops listening, on the connection thread. */
 	private void release() {
-		Set.copyOf(this.pending).forEach(DisniConnectionRequest::drop);
-		this.device.connections().closeId(this.id);
-		this.released.complete(null);
+		try {
+			Set.copyOf(this.pending).forEach(DisniConnectionRequest::drop);
+		}
+		finally {
+			this.device.connections().closeId(this.id);
+			this.released.complete(null);
+		}
 	}
 
 	@Override

@@ -70,7 +70,7 @@ public final class ListenerCall {
 		try {
 			this.queuePair.listener().onDisconnected(this.queuePair, fault);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.error("Listener of {} failed", this.queuePair, ex);
 		}
 		finally {
