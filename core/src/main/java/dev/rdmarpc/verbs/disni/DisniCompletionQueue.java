@@ -236,6 +236,17 @@ final class DisniCompletionQueue implements CompletionQueue {
 		}
 	}
 
+	/** Hands over what queue pairs have posted; from any thread. */
+	void deliverBatches() {
+		lock();
+		try {
+			deliver();
+		}
+		finally {
+			unlock();
+		}
+	}
+
 	private void deliver() {
 		while (!this.undelivered.isEmpty()) {
 			this.undelivered.get(this.undelivered.size() - 1).deliver();

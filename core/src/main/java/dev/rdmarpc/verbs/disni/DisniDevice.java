@@ -28,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -77,6 +78,8 @@ final class DisniDevice implements VerbsDevice {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	private final LongAdder readSinks = new LongAdder();
+
 	private final ExecutorService aside;
 
 	private DisniDevice(Adapter adapter, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
@@ -118,6 +121,11 @@ final class DisniDevice implements VerbsDevice {
 	@Override
 	public boolean isRunning() {
 		return !this.closed.get() && this.connections.isRunning();
+	}
+
+	@Override
+	public long readSinks() {
+		return this.readSinks.sum();
 	}
 
 	Adapter adapter() {
@@ -221,6 +229,18 @@ final class DisniDevice implements VerbsDevice {
 	/** A failed verb in the words of the SPI. */
 	static VerbsException failure(String what, IOException ex) {
 		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
+	}
+
+	/**
+	 * Returns when everything that was posted before is the adapter's; from any thread.
+	 */
+	void deliverBatches() {
+		this.completionQueues.forEach(DisniCompletionQueue::deliverBatches);
+	}
+
+	/** A Read has been given a registration of its own. */
+	void readSinkOpened() {
+		this.readSinks.increment();
 	}
 
 	/** What the work requests of a new connection are marked with. */

@@ -18,11 +18,12 @@ package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.SVCDeregMr;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,9 +33,16 @@ import dev.rdmarpc.verbs.MemoryRegion;
  * Memory registered with an adapter, under its virtual address.
  *
  * <p>
- * Over iWARP the peer writes into the sink of a Read under a key that permits remote
- * writes. A region that must not be open to the peer has a second registration for that,
- * made when it is first the sink of a Read, whose key nobody is told but by a Read.
+ * Over iWARP the peer writes into the sink of a Read, under a key that permits remote
+ * writes and that each Read Request tells it. So each Read has a {@link ReadSink} of its
+ * own there: the key of the region itself is told nobody.
+ *
+ * <p>
+ * Implementation notes. Closing ends the validity first. Then it has every batch handed
+ * over that may name the region, because an adapter's library copies short messages at
+ * that moment, without asking for a key; what is posted later finds the region invalid. A
+ * sink opened at the same time is either found by the closing thread or finds the region
+ * invalid and ends by itself.
  */
 final class DisniMemoryRegion implements MemoryRegion {
 
@@ -52,27 +60,27 @@ final class DisniMemoryRegion implements MemoryRegion {
 
 	private final boolean localWrite;
 
-	private final boolean separateReadSink;
+	private final boolean ownReadSinks;
+
+	private final Set<ReadSink> readSinks = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private volatile boolean valid = true;
 
-	private @Nullable IbvMr readSink;
-
 	/**
 	 * Creates the region of a registration.
-	 * @param separateReadSink whether Reads need a registration of their own
+	 * @param ownReadSinks whether Reads need registrations of their own
 	 */
 	DisniMemoryRegion(DisniProtectionDomain domain, ByteBuffer memory, IbvMr registration, boolean localWrite,
-			boolean separateReadSink) {
+			boolean ownReadSinks) {
 		this.domain = domain;
 		this.memory = memory;
 		this.registration = registration;
 		this.address = registration.getAddr();
 		this.localKey = registration.getLkey();
 		this.localWrite = localWrite;
-		this.separateReadSink = separateReadSink;
+		this.ownReadSinks = ownReadSinks;
 	}
 
 	@Override
@@ -116,24 +124,34 @@ final class DisniMemoryRegion implements MemoryRegion {
 				&& (long) offset + length <= lengthBytes() && (this.localWrite || !filled);
 	}
 
-	/** The key under which Reads fill the region. */
-	int readSinkKey() {
-		return this.separateReadSink ? separateReadSinkKey() : this.localKey;
+	/** Whether each Read that fills the region needs a sink. */
+	boolean ownReadSinks() {
+		return this.ownReadSinks;
 	}
 
-	private synchronized int separateReadSinkKey() {
-		IbvMr sink = this.readSink;
-		if (sink == null) {
-			try {
-				sink = this.domain.register(this.address, lengthBytes(),
-						IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
-			}
-			catch (IOException ex) {
-				throw DisniDevice.failure("region cannot be the sink of a Read", ex);
-			}
-			this.readSink = sink;
+	/**
+	 * Opens part of the region to the peer that is to fill it.
+	 * @throws IOException if the adapter refuses it, or the region is not valid any more
+	 */
+	ReadSink openReadSink(long firstAddress, int bytes) throws IOException {
+		IbvMr opened = this.domain.register(firstAddress, bytes,
+				IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+		ReadSink sink = new ReadSink(opened.getLkey(), (self) -> {
+			this.readSinks.remove(self);
+			return deregister(opened);
+		});
+		this.readSinks.add(sink);
+		this.domain.device().readSinkOpened();
+		if (!this.valid) {
+			sink.close();
+			throw new IOException("the region was deregistered");
 		}
-		return sink.getLkey();
+		return sink;
+	}
+
+	/** The keys that peers know at present; for tests. */
+	int[] readSinkKeys() {
+		return this.readSinks.stream().mapToInt(ReadSink::key).toArray();
 	}
 
 	@Override
@@ -142,23 +160,22 @@ final class DisniMemoryRegion implements MemoryRegion {
 			return;
 		}
 		this.valid = false;
+		this.domain.device().deliverBatches();
 		deregister(this.registration);
-		synchronized (this) {
-			if (this.readSink != null) {
-				deregister(this.readSink);
-			}
-		}
+		this.readSinks.forEach(ReadSink::close);
 		this.domain.removed(this);
 	}
 
-	private static void deregister(IbvMr registration) {
+	private static boolean deregister(IbvMr registration) {
 		try {
 			SVCDeregMr call = registration.deregMr();
 			call.execute();
 			call.free();
+			return true;
 		}
 		catch (IOException ex) {
 			logger.warn("Region was not deregistered", ex);
+			return false;
 		}
 	}
 

@@ -19,7 +19,10 @@ package dev.rdmarpc.verbs.disni;
 import java.io.IOException;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
@@ -45,6 +48,9 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  * here, as soon as the adapter has reported all that it had.
  */
 final class DisniQueuePair implements QueuePair {
+
+	private static final RateLimitedLogger sinkFailures = new RateLimitedLogger(
+			LoggerFactory.getLogger(DisniQueuePair.class));
 
 	private final DisniProtectionDomain domain;
 
@@ -164,13 +170,18 @@ final class DisniQueuePair implements QueuePair {
 	private PostResult post(WorkRequest request) {
 		WorkStatus verdict = this.segments.take(request, this.domain);
 		if (verdict != null) {
-			this.sends.enter(request, verdict);
-			deliver();
-			failIfDoomed();
-			return PostResult.POSTED;
+			return doom(request, verdict);
 		}
 		if (!this.sends.hasRoomFor(request, this.segments)) {
 			return PostResult.QUEUE_FULL;
+		}
+		try {
+			this.segments.openSinks();
+		}
+		catch (IOException ex) {
+			sinkFailures.log(Level.WARN, "{}: a Read's sink of {} bytes cannot be registered (is the limit of locked "
+					+ "memory too low?): {}", this, request.totalBytes(), ex.getMessage());
+			return doom(request, WorkStatus.LOCAL_OPERATION_ERROR);
 		}
 		try {
 			this.sends.enter(request, this.segments);
@@ -182,6 +193,14 @@ final class DisniQueuePair implements QueuePair {
 		catch (IOException ex) {
 			refusedByAdapter(ex);
 		}
+		return PostResult.POSTED;
+	}
+
+	/** Takes a request that cannot be executed: it ends the connection in its turn. */
+	private PostResult doom(WorkRequest request, WorkStatus verdict) {
+		this.sends.enter(request, verdict);
+		deliver();
+		failIfDoomed();
 		return PostResult.POSTED;
 	}
 

@@ -16,6 +16,9 @@
 
 package dev.rdmarpc.verbs.disni;
 
+import java.io.IOException;
+import java.util.Arrays;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkOpcode;
@@ -37,12 +40,17 @@ final class SegmentList {
 
 	private int[] keys;
 
+	private @Nullable DisniMemoryRegion[] sinkRegions;
+
+	private @Nullable ReadSink sinks;
+
 	private int count;
 
 	SegmentList(int maxSegments) {
 		this.addresses = new long[maxSegments];
 		this.lengths = new int[maxSegments];
 		this.keys = new int[maxSegments];
+		this.sinkRegions = new DisniMemoryRegion[maxSegments];
 	}
 
 	int count() {
@@ -63,6 +71,7 @@ final class SegmentList {
 
 	/** Forgets all segments. */
 	SegmentList clear() {
+		Arrays.fill(this.sinkRegions, 0, this.count, null);
 		this.count = 0;
 		return this;
 	}
@@ -99,12 +108,48 @@ final class SegmentList {
 				return WorkStatus.LOCAL_PROTECTION_ERROR;
 			}
 			if (length > 0) {
-				int key = (request.opcode() == WorkOpcode.READ) ? region.readSinkKey() : region.localKey();
-				add(region.address() + offset, length, key);
+				boolean sink = request.opcode() == WorkOpcode.READ && region.ownReadSinks();
+				this.sinkRegions[this.count] = sink ? region : null;
+				add(region.address() + offset, length, region.localKey());
 			}
 		}
 		return (request.totalBytes() > domain.device().limits().maxMessageBytes()) ? WorkStatus.LOCAL_LENGTH_ERROR
 				: null;
+	}
+
+	/**
+	 * Opens the sinks of a Read that needs some, which {@link #takeSinks()} hands over.
+	 * @throws IOException if one cannot be opened; none is open then
+	 */
+	void openSinks() throws IOException {
+		for (int i = 0; i < this.count; i++) {
+			DisniMemoryRegion region = this.sinkRegions[i];
+			if (region != null) {
+				try {
+					this.sinks = region.openReadSink(this.addresses[i], this.lengths[i]).followedBy(this.sinks);
+					this.keys[i] = this.sinks.key();
+				}
+				catch (IOException ex) {
+					ReadSink opened = takeSinks();
+					if (opened != null) {
+						opened.close();
+					}
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/** Gives the segments their sinks, which are open. */
+	void sinks(ReadSink opened) {
+		this.sinks = opened;
+	}
+
+	/** The open sinks of a Read, owned by the caller; {@code null} if it needs none. */
+	@Nullable ReadSink takeSinks() {
+		ReadSink opened = this.sinks;
+		this.sinks = null;
+		return opened;
 	}
 
 }

@@ -67,6 +67,8 @@ final class SendQueue {
 
 	private final @Nullable WorkStatus[] verdicts;
 
+	private final @Nullable ReadSink[] sinks;
+
 	private @Nullable SendBatch batch;
 
 	private int generation;
@@ -101,6 +103,7 @@ final class SendQueue {
 		this.bytes = new long[depth];
 		this.adapterRequests = new int[depth];
 		this.verdicts = new @Nullable WorkStatus[depth];
+		this.sinks = new @Nullable ReadSink[depth];
 	}
 
 	/** Begins a connection. */
@@ -170,7 +173,7 @@ final class SendQueue {
 	}
 
 	/**
-	 * Puts a request into the batch.
+	 * Puts a request into the batch, and takes over the sinks it has if it is a Read.
 	 * @return whether the batch was empty before
 	 */
 	boolean enter(WorkRequest request, SegmentList segments) throws IOException {
@@ -179,6 +182,7 @@ final class SendQueue {
 		int requests = requestsFor(request, segments);
 		int slot = append(request);
 		this.verdicts[slot] = null;
+		this.sinks[slot] = segments.takeSinks();
 		this.adapterRequests[slot] = requests;
 		this.atAdapter++;
 		this.inBatch++;
@@ -302,6 +306,9 @@ final class SendQueue {
 		int slot = this.head;
 		WorkStatus verdict = this.verdicts[slot];
 		WorkStatus status = (verdict != null) ? verdict : WorkStatus.FLUSHED;
+		if (!closeSinks(slot) && status == WorkStatus.SUCCESS) {
+			status = WorkStatus.LOCAL_OPERATION_ERROR;
+		}
 		this.head = (slot + 1) % this.depth;
 		this.count--;
 		if (this.signaled[slot] || status != WorkStatus.SUCCESS) {
@@ -309,8 +316,21 @@ final class SendQueue {
 		}
 	}
 
+	/**
+	 * Closes the sinks of a Read that has ended; returns false if it cannot be trusted
+	 * because the peer may still write to one.
+	 */
+	private boolean closeSinks(int slot) {
+		ReadSink opened = this.sinks[slot];
+		this.sinks[slot] = null;
+		return opened == null || opened.close();
+	}
+
 	/** Forgets everything without a report. */
 	void clear() {
+		for (int slot = 0; slot < this.depth; slot++) {
+			closeSinks(slot);
+		}
 		this.head = 0;
 		this.count = 0;
 		this.atAdapter = 0;

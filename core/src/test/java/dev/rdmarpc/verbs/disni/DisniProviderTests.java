@@ -21,6 +21,7 @@ import java.net.InetAddress;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.verbs.AbstractVerbsProviderTests;
+import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.VerbsProvider;
 
 /** The behaviour suite over the RDMA adapter of this machine, if there is one. */
@@ -52,6 +53,11 @@ class DisniProviderTests extends AbstractVerbsProviderTests {
 	@Override
 	protected boolean stopsPlacingAtOnce() {
 		return !isSiw();
+	}
+
+	@Override
+	protected int[] keysToldBy(MemoryRegion region) {
+		return ((DisniMemoryRegion) region).readSinkKeys();
 	}
 
 	private static boolean isSiw() {

@@ -40,6 +40,8 @@ class SendQueueTests {
 
 	private final List<String> ended = new ArrayList<>();
 
+	private int posted;
+
 	private final SegmentList segments = new SegmentList(4);
 
 	private final SendQueue queue = new SendQueue(
@@ -151,6 +153,49 @@ class SendQueueTests {
 		this.queue.reportEnded();
 		assertThat(takeEnded()).containsExactly("READ 1 FLUSHED", "SEND 2 SUCCESS", "SEND 3 FLUSHED");
 		assertThat(this.queue.hasEnded()).isFalse();
+	}
+
+	@Test
+	void whatAReadHadOpenedIsClosedBeforeAnybodyIsToldThatItHasEnded() throws Exception {
+		for (WorkStatus status : List.of(WorkStatus.SUCCESS, WorkStatus.REMOTE_ACCESS_ERROR)) {
+			readInto(1, true, true);
+			this.queue.complete(this.posted++, status);
+			assertThat(takeEnded()).containsExactly("closed", "closed", "READ 1 " + status);
+		}
+	}
+
+	@Test
+	void aReadWhoseSinkStaysOpenIsNotTrusted() throws Exception {
+		readInto(1, true, false);
+		this.queue.complete(0, WorkStatus.SUCCESS);
+		assertThat(takeEnded()).containsExactly("not closed", "closed", "READ 1 LOCAL_OPERATION_ERROR");
+	}
+
+	@Test
+	void noSinkSurvivesTheEndOfAConnection() throws Exception {
+		readInto(1, true);
+		this.queue.close();
+		this.queue.reportEnded();
+		assertThat(takeEnded()).containsExactly("closed", "READ 1 FLUSHED");
+		open();
+		readInto(2, true);
+		this.queue.clear();
+		assertThat(takeEnded()).containsExactly("closed");
+	}
+
+	private void readInto(long id, boolean... closable) throws IOException {
+		this.segments.clear();
+		ReadSink sinks = null;
+		for (boolean possible : closable) {
+			this.segments.add(0, 1, 7);
+			sinks = new ReadSink(7, (self) -> {
+				this.ended.add(possible ? "closed" : "not closed");
+				return possible;
+			}).followedBy(sinks);
+		}
+		this.segments.sinks(sinks);
+		this.queue.enter(new WorkRequest(0).read(id, 0, 0), this.segments);
+		this.queue.post();
 	}
 
 	/** Takes everything. */

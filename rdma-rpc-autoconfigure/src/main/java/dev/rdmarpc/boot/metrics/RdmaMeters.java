@@ -115,6 +115,12 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Waits for an event, after polling in vain, and the time spent in them. */
 	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds"),
 
+	/**
+	 * Registrations made for single Reads by iWARP adapters; each costs a system call
+	 * when it is made and one when it ends.
+	 */
+	READ_SINKS("rdma.read.sinks", Meter.Type.COUNTER, "registrations"),
+
 	/** Bytes of frames sent and received, and of messages read from peers. */
 	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes") {
 

@@ -84,6 +84,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 					(owner) -> (long) sum(LoopMetrics::awaits).applyAsDouble(owner), sum(LoopMetrics::awaitNanos),
 					TimeUnit.NANOSECONDS)
 			.register(registry);
+		counter(registry, RdmaMeters.READ_SINKS, this.transport, (owner) -> owner.device().readSinks());
 		directed(registry, RdmaMeters.BYTES, "sent", LoopMetrics::sentBytes);
 		directed(registry, RdmaMeters.BYTES, "received", LoopMetrics::receivedBytes);
 		directed(registry, RdmaMeters.BYTES, "read", LoopMetrics::readBytes);
