@@ -23,39 +23,43 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import dev.rdmarpc.flatbuffers.ResolvedType.UnresolvableTypeException;
 
-/** Finds the records that a sealed interface permits, with their type arguments. */
+/** Finds what a sealed interface permits, with type arguments. */
 final class SealedTypes {
 
 	private SealedTypes() {
 	}
 
 	/**
-	 * Collects the members in the order of {@code permits}, those of nested sealed
-	 * interfaces in the place of these.
+	 * The members in the order of {@code permits}: records and sealed interfaces.
 	 * @param sealed the sealed interface
-	 * @param members takes them
 	 * @throws UnresolvableTypeException if there are members of other kinds, or with type
 	 * arguments that the interface's do not determine
 	 */
-	static void collectMembers(ResolvedType sealed, List<ResolvedType> members) throws UnresolvableTypeException {
+	static List<ResolvedType> members(ResolvedType sealed) throws UnresolvableTypeException {
+		List<ResolvedType> members = new ArrayList<>();
 		for (Class<?> permitted : sealed.raw().getPermittedSubclasses()) {
-			if (permitted.isRecord()) {
-				ResolvedType member = member(sealed, permitted);
-				if (!members.contains(member)) {
-					members.add(member);
-				}
-			}
-			else if (permitted.isInterface() && permitted.isSealed()) {
-				collectMembers(member(sealed, permitted), members);
-			}
-			else {
+			if (!permitted.isRecord() && !isSealed(permitted)) {
 				throw new UnresolvableTypeException(
 						"it permits " + permitted.getTypeName() + ", which is neither a record nor a sealed interface");
 			}
+			members.add(member(sealed, permitted));
 		}
+		return members;
+	}
+
+	/** Whether a class is a sealed interface. */
+	static boolean isSealed(Class<?> type) {
+		return type.isInterface() && type.isSealed();
+	}
+
+	/** The records of a member: itself, or those that it permits. */
+	static Stream<Class<?>> records(Class<?> member) {
+		return isSealed(member) ? Stream.of(member.getPermittedSubclasses()).flatMap(SealedTypes::records)
+				: Stream.of(member);
 	}
 
 	private static ResolvedType member(ResolvedType sealed, Class<?> permitted) throws UnresolvableTypeException {

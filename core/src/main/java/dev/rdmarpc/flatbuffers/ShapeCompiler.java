@@ -118,7 +118,7 @@ final class ShapeCompiler {
 		if (raw.isRecord()) {
 			return compileRecord(type);
 		}
-		if (raw.isInterface() && raw.isSealed()) {
+		if (SealedTypes.isSealed(raw)) {
 			return compileUnion(type);
 		}
 		if (Table.class.isAssignableFrom(raw)) {
@@ -220,6 +220,10 @@ final class ShapeCompiler {
 		if (shape.isElement()) {
 			return shape;
 		}
+		return wrapper(type, shape);
+	}
+
+	private TableShape wrapper(ResolvedType type, Shape shape) {
 		return this.wrappers.computeIfAbsent(type, (key) -> ValueTables.wrapper(key, shape));
 	}
 
@@ -258,9 +262,9 @@ final class ShapeCompiler {
 	private Shape compileUnion(ResolvedType type) {
 		UnionShape union = new UnionShape(type.toString(), type.schemaName());
 		this.shapes.put(type, union);
-		List<ResolvedType> members = new ArrayList<>();
+		List<ResolvedType> members;
 		try {
-			SealedTypes.collectMembers(type, members);
+			members = SealedTypes.members(type);
 		}
 		catch (UnresolvableTypeException ex) {
 			throw unsupported(type.toString(), String.valueOf(ex.getMessage()));
@@ -270,7 +274,8 @@ final class ShapeCompiler {
 		}
 		List<TableShape> tables = new ArrayList<>();
 		for (ResolvedType member : members) {
-			tables.add((TableShape) within("(" + member.raw().getSimpleName() + ")", member));
+			Shape shape = within("(" + member.raw().getSimpleName() + ")", member);
+			tables.add((shape instanceof TableShape table) ? table : wrapper(member, shape));
 		}
 		union.link(members.stream().<Class<?>>map(ResolvedType::raw).toList(), tables);
 		return union;

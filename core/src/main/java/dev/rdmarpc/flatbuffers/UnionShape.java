@@ -17,7 +17,9 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,9 @@ import dev.rdmarpc.codec.UnencodableValueException;
 
 /**
  * A sealed interface of records as a union: a field for the member's number, counted from
- * 1 in the order of {@code permits}, and a field for its table.
+ * 1 in the order of {@code permits}, and a field for its table. A member that is a sealed
+ * interface itself is a table with a union of its own, so that what is added at the end
+ * of one {@code permits} changes no number of another.
  */
 final class UnionShape extends Shape {
 
@@ -39,7 +43,10 @@ final class UnionShape extends Shape {
 
 	private List<TableShape> members = List.of();
 
+	/** The classes of values, and the number of the member that each belongs to. */
 	private Class<?>[] types = new Class<?>[0];
+
+	private int[] numbers = new int[0];
 
 	/**
 	 * Creates a shape without members.
@@ -58,7 +65,13 @@ final class UnionShape extends Shape {
 	 * @param members their shapes
 	 */
 	void link(List<Class<?>> types, List<TableShape> members) {
-		this.types = types.toArray(Class<?>[]::new);
+		Map<Class<?>, Integer> numbers = new LinkedHashMap<>();
+		for (int i = 0; i < types.size(); i++) {
+			int number = i + 1;
+			SealedTypes.records(types.get(i)).forEach((each) -> numbers.putIfAbsent(each, number));
+		}
+		this.types = numbers.keySet().toArray(Class<?>[]::new);
+		this.numbers = numbers.values().stream().mapToInt(Integer::intValue).toArray();
 		this.members = List.copyOf(members);
 	}
 
@@ -102,7 +115,7 @@ final class UnionShape extends Shape {
 	private int number(Object value) {
 		for (int i = 0; i < this.types.length; i++) {
 			if (this.types[i] == value.getClass()) {
-				return i + 1;
+				return this.numbers[i];
 			}
 		}
 		throw new UnencodableValueException(value.getClass().getName() + " is no member of " + this.name);
@@ -126,9 +139,9 @@ final class UnionShape extends Shape {
 		if (number == 0) {
 			return;
 		}
-		if (number > this.types.length) {
+		if (number > this.members.size()) {
 			throw new MalformedMessageException("field '" + field.name() + "' has the unknown member " + number + " of "
-					+ this.name + " (expected: 1 to " + this.types.length + "; does the peer have a newer version?)");
+					+ this.name + " (expected: 1 to " + this.members.size() + "; does the peer have a newer version?)");
 		}
 		int value = in.fieldOffset(vtable, vtableBytes, field.entry() + 2);
 		if (value == 0) {

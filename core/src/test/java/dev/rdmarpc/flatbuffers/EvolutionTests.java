@@ -128,6 +128,24 @@ class EvolutionTests {
 
 	}
 
+	@Test
+	void membersMayBeAddedAtTheEndOfNestedUnionsAndAfterThem() {
+		assertThat(convert(PaymentV1.class, new CardV1("4711"), PaymentV2.class)).isEqualTo(new CardV2("4711"));
+		assertThat(convert(PaymentV1.class, new TransferV1("DE00"), PaymentV2.class)).isEqualTo(new TransferV2("DE00"));
+		assertThat(convert(PaymentV2.class, new CardV2("4711"), PaymentV1.class)).isEqualTo(new CardV1("4711"));
+		assertThat(convert(PaymentV2.class, new TransferV2("DE00"), PaymentV1.class)).isEqualTo(new TransferV1("DE00"));
+		assertThatExceptionOfType(MalformedMessageException.class)
+			.isThrownBy(() -> convert(PaymentV2.class, new GiftCardV2("GIFT-1", 500), PaymentV1.class))
+			.withMessageContaining("field 'value' has the unknown member 2 of")
+			.withMessageContaining("PlasticV1 (expected: 1 to 1; does the peer have a newer version?)");
+		assertThatExceptionOfType(MalformedMessageException.class)
+			.isThrownBy(() -> convert(PaymentV2.class, new CashV2(7), PaymentV1.class))
+			.withMessageContaining("unknown member 3 of");
+		assertThat(Messages.<Object>roundTrip(new TypeOf<List<PaymentV2>>() {
+		}.type(), List.of(new CardV2("a"), new GiftCardV2("b", 1), new TransferV2("c"), new CashV2(2))))
+			.isEqualTo(List.of(new CardV2("a"), new GiftCardV2("b", 1), new TransferV2("c"), new CashV2(2)));
+	}
+
 	record OptionalBox(OptionalInt number, List<Integer> numbers) {
 
 	}
@@ -165,3 +183,43 @@ class EvolutionTests {
 	}
 
 }
+	sealed interface PaymentV1 permits PlasticV1, TransferV1 {
+
+	}
+
+	sealed interface PlasticV1 extends PaymentV1 permits CardV1 {
+
+	}
+
+	record CardV1(String number) implements PlasticV1 {
+
+	}
+
+	record TransferV1(String iban) implements PaymentV1 {
+
+	}
+
+	sealed interface PaymentV2 permits PlasticV2, TransferV2, CashV2 {
+
+	}
+
+	sealed interface PlasticV2 extends PaymentV2 permits CardV2, GiftCardV2 {
+
+	}
+
+	record CardV2(String number) implements PlasticV2 {
+
+	}
+
+	record GiftCardV2(String code, int amount) implements PlasticV2 {
+
+	}
+
+	record TransferV2(String iban) implements PaymentV2 {
+
+	}
+
+	record CashV2(int coins) implements PaymentV2 {
+
+	}
+
