@@ -38,6 +38,17 @@ public interface MessageCodec {
 	MessageFormat<@Nullable Object[]> arguments(MethodSignature method);
 
 	/**
+	 * Compiles the format in which a peer of another age sends a method's arguments,
+	 * whose method has fewer or more parameters at the end. Missing ones are absent,
+	 * unknown ones ignored. Only for decoding.
+	 * @param count how many parameters the peer's method has
+	 * @throws UnsupportedTypeException if a parameter has no message form
+	 */
+	default MessageFormat<@Nullable Object[]> arguments(MethodSignature method, int count) {
+		return arguments(method);
+	}
+
+	/**
 	 * Compiles the format of a method's result. For {@code void} it encodes nothing and
 	 * decodes null.
 	 * @throws UnsupportedTypeException if the result has no message form

@@ -43,4 +43,10 @@ public record MethodSignature(String serviceName, String methodName, List<String
 		}
 	}
 
+	/** The same method with its first parameters only. */
+	public MethodSignature first(int parameters) {
+		return new MethodSignature(this.serviceName, this.methodName, this.parameterNames.subList(0, parameters),
+				this.parameterTypes.subList(0, parameters), this.resultType);
+	}
+
 }

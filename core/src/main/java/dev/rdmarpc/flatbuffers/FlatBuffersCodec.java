@@ -64,6 +64,24 @@ public final class FlatBuffersCodec implements MessageCodec {
 		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
 		MessageRoot root = MessageRoot.ofArguments(method, compiler);
 		this.shapes = compiler.shapes();
+		return arguments(root);
+	}
+
+	@Override
+	public synchronized MessageFormat<@Nullable Object[]> arguments(MethodSignature method, int count) {
+		int own = method.parameterTypes().size();
+		if (own == 0 || count == 0 || (own == 1) == (count == 1)) {
+			return arguments(method);
+		}
+		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
+		MessageRoot only = MessageRoot.ofArguments(method.first(1), compiler);
+		MessageRoot several = MessageRoot.ofFields(method, compiler);
+		this.shapes = compiler.shapes();
+		return (own == 1 || only.synthesised()) ? arguments(several)
+				: new FirstArgumentFormat(arguments(only), arguments(several));
+	}
+
+	private MessageFormat<@Nullable Object[]> arguments(MessageRoot root) {
 		if (root.shape() instanceof TableShape table) {
 			return root.synthesised() ? new TableFormat.Arguments(table, this.options, this.readers)
 					: new TableFormat.RootArgument(table, this.options, this.readers);

@@ -42,16 +42,33 @@ record MessageRoot(@Nullable Shape shape, boolean synthesised) {
 
 	/** Compiles the root of a method's arguments. */
 	static MessageRoot ofArguments(MethodSignature method, ShapeCompiler compiler) {
-		List<Shape> parameters = new ArrayList<>();
-		for (int i = 0; i < method.parameterTypes().size(); i++) {
-			parameters.add(compiler.compile(method.parameterNames().get(i), method.parameterTypes().get(i)));
-		}
+		List<Shape> parameters = parameters(method, compiler);
 		if (parameters.isEmpty()) {
 			return new MessageRoot(null, false);
 		}
 		if (parameters.size() == 1 && isTable(parameters.get(0))) {
 			return new MessageRoot(parameters.get(0), false);
 		}
+		return ofFields(method, parameters);
+	}
+
+	/**
+	 * Compiles the root that a method's arguments would have if there were more of them:
+	 * a table with a field for each.
+	 */
+	static MessageRoot ofFields(MethodSignature method, ShapeCompiler compiler) {
+		return ofFields(method, parameters(method, compiler));
+	}
+
+	private static List<Shape> parameters(MethodSignature method, ShapeCompiler compiler) {
+		List<Shape> parameters = new ArrayList<>();
+		for (int i = 0; i < method.parameterTypes().size(); i++) {
+			parameters.add(compiler.compile(method.parameterNames().get(i), method.parameterTypes().get(i)));
+		}
+		return parameters;
+	}
+
+	private static MessageRoot ofFields(MethodSignature method, List<Shape> parameters) {
 		List<TableShape.Part> parts = new ArrayList<>();
 		MethodHandle constructor = MethodHandles.identity(Object[].class)
 			.asCollector(Object[].class, parameters.size());

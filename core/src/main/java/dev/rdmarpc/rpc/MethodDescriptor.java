@@ -50,8 +50,9 @@ import dev.rdmarpc.scheduling.Priority;
 import dev.rdmarpc.transport.RequestHead;
 
 /**
- * A method of a service, compiled once: its name, settings and message formats.
- * Immutable.
+ * A method of a service, compiled once: its name, settings and message formats. The
+ * formats of older and newer peers are compiled when the first of them calls.
+ * Thread-safe.
  */
 public final class MethodDescriptor {
 
@@ -86,6 +87,14 @@ public final class MethodDescriptor {
 
 	private final MessageFormat<@Nullable Object[]> arguments;
 
+	private final MessageCodec codec;
+
+	/** What peers send whose method has one parameter, once there is such a peer. */
+	private volatile @Nullable MessageFormat<@Nullable Object[]> oneArgument;
+
+	/** The same for more than one. */
+	private volatile @Nullable MessageFormat<@Nullable Object[]> severalArguments;
+
 	private final MessageFormat<@Nullable Object> result;
 
 	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
@@ -112,6 +121,7 @@ public final class MethodDescriptor {
 			this.heads[priority.code()] = new RequestHead(this.id, priority.code(), javaMethod.getParameterCount());
 		}
 		this.head = this.heads[own.code()];
+		this.codec = codec;
 		MethodSignature signature = signature();
 		this.arguments = codec.arguments(signature);
 		this.result = codec.result(signature);
@@ -225,6 +235,27 @@ public final class MethodDescriptor {
 
 	MessageFormat<@Nullable Object[]> arguments() {
 		return this.arguments;
+	}
+
+	/**
+	 * How to decode what a peer sends, which may be older or newer.
+	 * @param count the number of its arguments
+	 */
+	MessageFormat<@Nullable Object[]> arguments(int count) {
+		if (count == this.javaMethod.getParameterCount() || count == 0) {
+			return this.arguments;
+		}
+		MessageFormat<@Nullable Object[]> known = (count == 1) ? this.oneArgument : this.severalArguments;
+		if (known == null) {
+			known = this.codec.arguments(signature(), count);
+			if (count == 1) {
+				this.oneArgument = known;
+			}
+			else {
+				this.severalArguments = known;
+			}
+		}
+		return known;
 	}
 
 	MessageFormat<@Nullable Object> result() {

@@ -89,6 +89,8 @@ final class ServerCall implements Runnable {
 	private int requestId;
 
 	private long deadlineNanos;
+	private int argumentCount;
+
 
 	private volatile boolean cancelled;
 
@@ -143,6 +145,7 @@ final class ServerCall implements Runnable {
 		this.method = exported;
 		this.requestId = request.requestId();
 		this.cancelled = false;
+		this.argumentCount = request.argumentCount();
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : System.nanoTime() + remaining;
 		if (!this.calls.observers().isEmpty()) {
@@ -222,7 +225,7 @@ final class ServerCall implements Runnable {
 			this.received.begin(required(this.message));
 			ByteBuffer encoded = required(this.view);
 			int messageBytes = encoded.remaining();
-			arguments = exported.descriptor().arguments().decode(encoded, this.received);
+			arguments = exported.descriptor().arguments(this.argumentCount).decode(encoded, this.received);
 			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());
 		}
 		catch (CodecException ex) {

@@ -85,12 +85,6 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
 			return;
 		}
-		int expected = method.descriptor().javaMethod().getParameterCount();
-		if (request.argumentCount() != expected) {
-			refuse(channel, requestId, RpcStatus.INVALID_ARGUMENT,
-					request.argumentCount() + " arguments (expected: " + expected + ")");
-			return;
-		}
 		ServerCall call = this.calls.claim(this.claimed);
 		if (call == null) {
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));

@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.MethodSignature;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,6 +83,22 @@ class EvolutionTests {
 	}
 
 	@Test
+	void parametersMayBeAddedToASingleTable() {
+		MethodSignature one = Messages.method(void.class, ItemV1.class);
+		MethodSignature three = Messages.method(void.class, ItemV2.class, int.class, OptionalInt.class);
+		ItemV1 lamp = new ItemV1("lamp", 3);
+		ItemV2 newLamp = new ItemV2("lamp", 3, 0, Optional.empty(), null, OptionalInt.empty(), '\0', null, null);
+		ByteBuffer fromOlder = Messages.encode(Messages.CODEC.arguments(one), new Object[] { lamp });
+		ByteBuffer nothing = Messages.encode(Messages.CODEC.arguments(one), new Object[] { null });
+		ByteBuffer fromNewer = Messages.encode(Messages.CODEC.arguments(three),
+				new Object[] { newLamp, 7, OptionalInt.of(2) });
+		assertThat(Messages.CODEC.arguments(three, 1).decode(fromOlder)).containsExactly(newLamp, 0,
+				OptionalInt.empty());
+		assertThat(Messages.CODEC.arguments(three, 1).decode(nothing)).containsExactly(null, 0, OptionalInt.empty());
+		assertThat(Messages.CODEC.arguments(one, 3).decode(fromNewer)).containsExactly(lamp);
+	}
+
+	@Test
 	void aVoidMethodMayGetAResult() {
 		assertThat(Messages.result(String.class).decode(Messages.encode(Messages.result(void.class), null))).isNull();
 		assertThat(Messages.result(int.class).decode(Messages.encode(Messages.result(void.class), null))).isEqualTo(0);
@@ -110,24 +128,6 @@ class EvolutionTests {
 			.withMessageContaining("expected: 1 to 1; does the peer have a newer version?");
 	}
 
-	private static Object convert(Type from, Object value, Type to) {
-		return Messages.result(to).decode(Messages.encode(Messages.result(from), value));
-	}
-
-	record ItemV1(String name, int count) {
-
-	}
-
-	record ItemV2(String name, int count, double price, Optional<String> color, List<String> tags, OptionalInt rank,
-			char code, Map<String, Integer> more, ItemV1 part) {
-
-	}
-
-	@SuppressWarnings("ArrayRecordComponent")
-	record Box(Integer number, int[] numbers) {
-
-	}
-
 	@Test
 	void membersMayBeAddedAtTheEndOfNestedUnionsAndAfterThem() {
 		assertThat(convert(PaymentV1.class, new CardV1("4711"), PaymentV2.class)).isEqualTo(new CardV2("4711"));
@@ -144,6 +144,24 @@ class EvolutionTests {
 		assertThat(Messages.<Object>roundTrip(new TypeOf<List<PaymentV2>>() {
 		}.type(), List.of(new CardV2("a"), new GiftCardV2("b", 1), new TransferV2("c"), new CashV2(2))))
 			.isEqualTo(List.of(new CardV2("a"), new GiftCardV2("b", 1), new TransferV2("c"), new CashV2(2)));
+	}
+
+	private static Object convert(Type from, Object value, Type to) {
+		return Messages.result(to).decode(Messages.encode(Messages.result(from), value));
+	}
+
+	record ItemV1(String name, int count) {
+
+	}
+
+	record ItemV2(String name, int count, double price, Optional<String> color, List<String> tags, OptionalInt rank,
+			char code, Map<String, Integer> more, ItemV1 part) {
+
+	}
+
+	@SuppressWarnings("ArrayRecordComponent")
+	record Box(Integer number, int[] numbers) {
+
 	}
 
 	record OptionalBox(OptionalInt number, List<Integer> numbers) {
@@ -182,7 +200,6 @@ class EvolutionTests {
 
 	}
 
-}
 	sealed interface PaymentV1 permits PlasticV1, TransferV1 {
 
 	}
@@ -223,3 +240,4 @@ class EvolutionTests {
 
 	}
 
+}

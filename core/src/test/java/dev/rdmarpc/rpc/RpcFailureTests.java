@@ -116,16 +116,6 @@ class RpcFailureTests {
 	}
 
 	@Test
-	void wrongNumberOfArgumentsIsRefused() {
-		try (RpcFixture fixture = new RpcFixture()) {
-			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
-			RpcException failure = RpcFixture.failureOf(() -> newer.add(1, 2, 3));
-			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
-			assertThat(failure).hasMessageContaining("3 arguments (expected: 2)");
-		}
-	}
-
-	@Test
 	void undecodableArgumentsAreRefused() {
 		try (RpcFixture fixture = new RpcFixture()) {
 			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
@@ -285,8 +275,6 @@ class RpcFailureTests {
 	interface NewerEcho {
 
 		void unheardOf();
-
-		int add(int a, int b, int c);
 
 		String echo(int number);
 
