@@ -17,7 +17,6 @@
 package dev.rdmarpc.codec;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -126,7 +125,7 @@ public final class ReceivedMemory {
 	 * A view of part of a message, or a copy if the view would not be valid long enough.
 	 * @param message the message that is decoded
 	 * @param index of the first byte
-	 * @return a read-only little-endian buffer
+	 * @return a read-only buffer in the byte order of new ones
 	 */
 	public ByteBuffer view(ByteBuffer message, int index, int lengthBytes) {
 		ByteBuffer view = message.slice(index, lengthBytes);
@@ -136,7 +135,7 @@ public final class ReceivedMemory {
 		else {
 			view = ByteBuffer.allocate(lengthBytes).put(view).flip();
 		}
-		return view.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+		return view.asReadOnlyBuffer();
 	}
 
 	/** Whether counted parts are in the values. */

@@ -50,7 +50,7 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 
 	/** Decodes a table. */
 	final @Nullable Object decodeTable(ByteBuffer message) {
-		return decodeView(message.slice().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
+		return decodeView(message.slice().asReadOnlyBuffer());
 	}
 
 	/** Decodes a table that lies in received memory. */
@@ -58,7 +58,8 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 		return decodeView(memory.view(message, message.position(), message.remaining()));
 	}
 
-	private @Nullable Object decodeView(ByteBuffer view) {
+	private @Nullable Object decodeView(ByteBuffer part) {
+		ByteBuffer view = part.order(ByteOrder.LITTLE_ENDIAN);
 		if (!view.hasRemaining()) {
 			return null;
 		}

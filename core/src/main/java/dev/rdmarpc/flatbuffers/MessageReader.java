@@ -111,7 +111,10 @@ final class MessageReader {
 		return bytes;
 	}
 
-	/** A read-only view of a byte vector, given the position of its length. */
+	/**
+	 * A read-only view of a byte vector, in the byte order of new ones, given the
+	 * position of its length.
+	 */
 	ByteBuffer view(int position) {
 		int index = position + SegmentWriter.OFFSET_BYTES;
 		ReceivedMemory received = this.memory;

@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Random;
 
@@ -87,6 +88,7 @@ class RegisteredPartsTests {
 		message.buffer().put(parts.data().offset() - message.offset(), (byte) 99);
 		assertThat(parts.data().buffer().get(0)).isEqualTo((byte) 99);
 		assertThat(parts.plain().isDirect()).isTrue();
+		assertThat(parts.plain().order()).isEqualTo(ByteOrder.BIG_ENDIAN);
 		RegisteredBuffer kept = parts.inner().data().retain();
 		received.release();
 		assertThat(message.release()).isFalse();
@@ -106,9 +108,25 @@ class RegisteredPartsTests {
 		received.handOver();
 		message.release();
 		assertThat(parts.plain().isDirect()).isFalse();
+		assertThat(parts.plain().order()).isEqualTo(ByteOrder.BIG_ENDIAN);
 		assertThat(parts.plain()).isEqualTo(ByteBuffer.allocate(600));
 		assertThat(parts.data().release()).isTrue();
 		parts.list().forEach(RegisteredBuffer::release);
+	}
+
+	@Test
+	void numbersInBuffersAreWhatTheSenderPut() {
+		ByteBuffer sent = ByteBuffer.allocate(8).putInt(1).putInt(-2).flip();
+		RegisteredBuffer message = received(ByteBuffer.class, sent);
+		for (ReceivedMemory received : List.of(ReceivedMemory.lent(), ReceivedMemory.given())) {
+			received.begin(message);
+			ByteBuffer numbers = (ByteBuffer) Messages.result(ByteBuffer.class).decode(message.buffer(), received);
+			assertThat(numbers.getInt()).isOne();
+			assertThat(numbers.getInt()).isEqualTo(-2);
+			received.release();
+		}
+		message.release();
+		assertThat(Messages.<ByteBuffer>roundTrip(ByteBuffer.class, sent).getInt()).isOne();
 	}
 
 	@Test
