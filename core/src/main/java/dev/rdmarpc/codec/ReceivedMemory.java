@@ -45,6 +45,10 @@ public final class ReceivedMemory {
 
 	private long sharedBytes;
 
+	private @Nullable HeapBudget budget;
+
+	private long heapBytes;
+
 	private ReceivedMemory(boolean lent) {
 		this.lent = lent;
 	}
@@ -78,6 +82,27 @@ public final class ReceivedMemory {
 	public void begin(RegisteredBuffer received) {
 		this.buffer = received;
 		this.sharedBytes = 0;
+	}
+
+	/**
+	 * Takes over a share of a budget, to be given back when the parts are released or
+	 * handed over.
+	 * @param heapBytes what was taken
+	 */
+	public void charge(HeapBudget from, long heapBytes) {
+		if (heapBytes != 0) {
+			this.budget = from;
+			this.heapBytes += heapBytes;
+		}
+	}
+
+	private void uncharge() {
+		HeapBudget from = this.budget;
+		if (from != null) {
+			this.budget = null;
+			from.giveBack(this.heapBytes);
+			this.heapBytes = 0;
+		}
 	}
 
 	/** How many bytes of the message its values refer to where they are. */
@@ -145,6 +170,7 @@ public final class ReceivedMemory {
 
 	/** Gives the parts to who has the values, and lets go of the memory. */
 	public void handOver() {
+		uncharge();
 		this.parts.forget();
 		this.buffer = null;
 	}
@@ -155,6 +181,7 @@ public final class ReceivedMemory {
 	 */
 	public void release() {
 		this.buffer = null;
+		uncharge();
 		this.parts.releaseAll();
 	}
 

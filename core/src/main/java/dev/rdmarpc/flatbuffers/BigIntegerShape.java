@@ -39,7 +39,8 @@ final class BigIntegerShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.vector(position, 1, 1);
+		int bytes = in.vector(position, 1, 1);
+		in.allocate(2 * (long) bytes + 40 + 2 * HeapBytes.ARRAY, position);
 	}
 
 	@Override

@@ -23,6 +23,9 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 /** Bytes as a vector of unsigned bytes. */
 final class BytesShape extends ReferenceShape {
 
+	/** An object for a slice, and its place in the list of those to be released. */
+	private static final int REGISTERED_BYTES = 96;
+
 	private final View view;
 
 	/** Creates a shape. */
@@ -55,7 +58,16 @@ final class BytesShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.vector(position, 1, 1);
+		if (this.view == View.ARRAY) {
+			in.allocate(HeapBytes.ARRAY + (long) in.vector(position, 1, 1), position);
+		}
+		else if (this.view == View.BUFFER) {
+			in.view(position);
+		}
+		else {
+			in.vector(position, 1, 1);
+			in.allocate(REGISTERED_BYTES, position);
+		}
 	}
 
 	/** What bytes are in Java. */

@@ -117,7 +117,7 @@ final class EnumShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.string(position);
+		in.characters(position);
 	}
 
 	@Override

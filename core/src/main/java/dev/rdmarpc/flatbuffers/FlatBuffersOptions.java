@@ -22,10 +22,12 @@ package dev.rdmarpc.flatbuffers;
  * @param gatherThreshold least number of bytes of a {@code byte[]} or {@code ByteBuffer}
  * that is referenced where it is and not copied, at least 0
  * @param maxDepth tables nested in each other at most, on both sides, from 1 to 1000
- * @param maxAmplification how many bytes a received message may make its reader visit per
- * byte of its own, by sharing parts, at least 1
+ * @param maxAmplification how many bytes a received message may make its reader visit and
+ * allocate per byte of its own, beyond the first 64 KiB, at least 1
+ * @param maxDecodedBytes heap that the values of received messages may take at once, at
+ * least 1 MiB; messages whose values take up to 64 KiB are not counted
  */
-public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmplification) {
+public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmplification, long maxDecodedBytes) {
 
 	/** Least number of bytes referenced unless set. */
 	public static final int DEFAULT_GATHER_THRESHOLD = 512;
@@ -33,19 +35,35 @@ public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmpli
 	/** Nesting unless set; that of FlatBuffers' own verifier. */
 	public static final int DEFAULT_MAX_DEPTH = 64;
 
-	/** Amplification unless set. */
-	public static final int DEFAULT_MAX_AMPLIFICATION = 16;
+	/** Amplification unless set: that of sets of small numbers, and a little more. */
+	public static final int DEFAULT_MAX_AMPLIFICATION = 40;
+
+	/** The least of {@link #maxDecodedBytes()}. */
+	public static final long MIN_DECODED_BYTES = 1024 * 1024;
+
+	/** The part of the heap for decoded values unless set: 1/4. */
+	private static final int HEAP_SHIFT = 2;
 
 	/** Checks the values. */
 	public FlatBuffersOptions {
 		check("gatherThreshold", gatherThreshold, 0, Integer.MAX_VALUE);
 		check("maxDepth", maxDepth, 1, 1000);
 		check("maxAmplification", maxAmplification, 1, Integer.MAX_VALUE);
+		if (maxDecodedBytes < MIN_DECODED_BYTES) {
+			throw new IllegalArgumentException(
+					"maxDecodedBytes " + maxDecodedBytes + " (expected: at least " + MIN_DECODED_BYTES + ")");
+		}
 	}
 
 	/** The defaults. */
 	public static FlatBuffersOptions defaults() {
-		return new FlatBuffersOptions(DEFAULT_GATHER_THRESHOLD, DEFAULT_MAX_DEPTH, DEFAULT_MAX_AMPLIFICATION);
+		return new FlatBuffersOptions(DEFAULT_GATHER_THRESHOLD, DEFAULT_MAX_DEPTH, DEFAULT_MAX_AMPLIFICATION,
+				defaultMaxDecodedBytes());
+	}
+
+	/** Heap for decoded values unless set: a quarter of what there is. */
+	public static long defaultMaxDecodedBytes() {
+		return Math.max(MIN_DECODED_BYTES, Runtime.getRuntime().maxMemory() >> HEAP_SHIFT);
 	}
 
 	private static void check(String name, int value, int min, int max) {

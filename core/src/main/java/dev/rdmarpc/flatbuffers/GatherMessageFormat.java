@@ -61,7 +61,7 @@ abstract class GatherMessageFormat<T extends @Nullable Object> implements Messag
 			return null;
 		}
 		MessageVerifier verifier = new MessageVerifier(1, 1);
-		verifier.begin(message, message.position(), message.limit());
+		verifier.begin(message, message.position(), message.limit(), false);
 		verifier.foreignRoot();
 		return MessageReader.message(memory, message.position(), message.remaining());
 	}

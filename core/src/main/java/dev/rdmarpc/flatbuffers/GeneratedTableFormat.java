@@ -64,7 +64,7 @@ abstract class GeneratedTableFormat<T extends @Nullable Object> implements Messa
 			return null;
 		}
 		MessageVerifier verifier = new MessageVerifier(1, 1);
-		verifier.begin(view, 0, view.limit());
+		verifier.begin(view, 0, view.limit(), false);
 		verifier.foreignRoot();
 		try {
 			return this.root.table(view);

@@ -39,6 +39,8 @@ final class GeneratedTableShape extends ReferenceShape {
 
 	private static final int NESTED_ALIGNMENT = 8;
 
+	private static final int TABLE_BYTES = 64;
+
 	private static final MethodHandle POSITION = position();
 
 	private static final MethodHandle ASSIGN = assign();
@@ -145,6 +147,7 @@ final class GeneratedTableShape extends ReferenceShape {
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
 		in.nested(position);
+		in.allocate(TABLE_BYTES, position);
 	}
 
 	@Override

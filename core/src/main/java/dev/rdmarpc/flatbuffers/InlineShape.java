@@ -40,46 +40,47 @@ import org.jspecify.annotations.Nullable;
 final class InlineShape extends Shape {
 
 	private static final List<InlineType<?>> TYPES = List.of(
-			scalar(LocalDate.class, "long", 8, (v, m, i) -> m.putLong(i, v.toEpochDay()),
+			scalar(LocalDate.class, "long", 8, 24, (v, m, i) -> m.putLong(i, v.toEpochDay()),
 					(m, i) -> LocalDate.ofEpochDay(m.getLong(i))),
-			scalar(LocalTime.class, "long", 8, (v, m, i) -> m.putLong(i, v.toNanoOfDay()),
+			scalar(LocalTime.class, "long", 8, 24, (v, m, i) -> m.putLong(i, v.toNanoOfDay()),
 					(m, i) -> LocalTime.ofNanoOfDay(m.getLong(i))),
-			scalar(Year.class, "int", 4, (v, m, i) -> m.putInt(i, v.getValue()), (m, i) -> Year.of(m.getInt(i))),
-			scalar(ZoneOffset.class, "int", 4, (v, m, i) -> m.putInt(i, v.getTotalSeconds()),
+			scalar(Year.class, "int", 4, 16, (v, m, i) -> m.putInt(i, v.getValue()), (m, i) -> Year.of(m.getInt(i))),
+			scalar(ZoneOffset.class, "int", 4, 112, (v, m, i) -> m.putInt(i, v.getTotalSeconds()),
 					(m, i) -> ZoneOffset.ofTotalSeconds(m.getInt(i))),
-			struct(Instant.class, "seconds:long; nanos:int;", 16, 8, (v, m, i) -> {
+			struct(Instant.class, "seconds:long; nanos:int;", 16, 8, 24, (v, m, i) -> {
 				m.putLong(i, v.getEpochSecond());
 				m.putLong(i + 8, v.getNano());
 			}, (m, i) -> Instant.ofEpochSecond(m.getLong(i), nanos(m.getInt(i + 8)))),
-			struct(Duration.class, "seconds:long; nanos:int;", 16, 8, (v, m, i) -> {
+			struct(Duration.class, "seconds:long; nanos:int;", 16, 8, 24, (v, m, i) -> {
 				m.putLong(i, v.getSeconds());
 				m.putLong(i + 8, v.getNano());
 			}, (m, i) -> Duration.ofSeconds(m.getLong(i), nanos(m.getInt(i + 8)))),
-			struct(LocalDateTime.class, "epoch_day:long; nano_of_day:long;", 16, 8, InlineShape::put,
+			struct(LocalDateTime.class, "epoch_day:long; nano_of_day:long;", 16, 8, 72, InlineShape::put,
 					InlineShape::getDateTime),
-			struct(OffsetDateTime.class, "epoch_day:long; nano_of_day:long; offset_seconds:int;", 24, 8, (v, m, i) -> {
-				put(v.toLocalDateTime(), m, i);
-				m.putLong(i + 16, v.getOffset().getTotalSeconds() & 0xFFFFFFFFL);
-			}, (m, i) -> OffsetDateTime.of(getDateTime(m, i), ZoneOffset.ofTotalSeconds(m.getInt(i + 16)))),
-			struct(OffsetTime.class, "nano_of_day:long; offset_seconds:int;", 16, 8, (v, m, i) -> {
+			struct(OffsetDateTime.class, "epoch_day:long; nano_of_day:long; offset_seconds:int;", 24, 8, 208,
+					(v, m, i) -> {
+						put(v.toLocalDateTime(), m, i);
+						m.putLong(i + 16, v.getOffset().getTotalSeconds() & 0xFFFFFFFFL);
+					}, (m, i) -> OffsetDateTime.of(getDateTime(m, i), ZoneOffset.ofTotalSeconds(m.getInt(i + 16)))),
+			struct(OffsetTime.class, "nano_of_day:long; offset_seconds:int;", 16, 8, 160, (v, m, i) -> {
 				m.putLong(i, v.toLocalTime().toNanoOfDay());
 				m.putLong(i + 8, v.getOffset().getTotalSeconds() & 0xFFFFFFFFL);
 			}, (m, i) -> OffsetTime.of(LocalTime.ofNanoOfDay(m.getLong(i)),
 					ZoneOffset.ofTotalSeconds(m.getInt(i + 8)))),
-			struct(YearMonth.class, "year:int; month:int;", 8, 4, (v, m, i) -> {
+			struct(YearMonth.class, "year:int; month:int;", 8, 4, 24, (v, m, i) -> {
 				m.putInt(i, v.getYear());
 				m.putInt(i + 4, v.getMonthValue());
 			}, (m, i) -> YearMonth.of(m.getInt(i), m.getInt(i + 4))),
-			struct(MonthDay.class, "month:int; day:int;", 8, 4, (v, m, i) -> {
+			struct(MonthDay.class, "month:int; day:int;", 8, 4, 24, (v, m, i) -> {
 				m.putInt(i, v.getMonthValue());
 				m.putInt(i + 4, v.getDayOfMonth());
 			}, (m, i) -> MonthDay.of(m.getInt(i), m.getInt(i + 4))),
-			struct(Period.class, "years:int; months:int; days:int;", 12, 4, (v, m, i) -> {
+			struct(Period.class, "years:int; months:int; days:int;", 12, 4, 24, (v, m, i) -> {
 				m.putInt(i, v.getYears());
 				m.putInt(i + 4, v.getMonths());
 				m.putInt(i + 8, v.getDays());
 			}, (m, i) -> Period.of(m.getInt(i), m.getInt(i + 4), m.getInt(i + 8))),
-			struct(UUID.class, "most_significant:long; least_significant:long;", 16, 8, (v, m, i) -> {
+			struct(UUID.class, "most_significant:long; least_significant:long;", 16, 8, 32, (v, m, i) -> {
 				m.putLong(i, v.getMostSignificantBits());
 				m.putLong(i + 8, v.getLeastSignificantBits());
 			}, (m, i) -> new UUID(m.getLong(i), m.getLong(i + 8))));
@@ -101,13 +102,14 @@ final class InlineShape extends Shape {
 		return null;
 	}
 
-	private static <T> InlineType<T> scalar(Class<T> type, String name, int bytes, Writer<T> writer, Reader<T> reader) {
-		return new InlineType<>(type, name, null, bytes, bytes, writer, reader);
+	private static <T> InlineType<T> scalar(Class<T> type, String name, int bytes, int heapBytes, Writer<T> writer,
+			Reader<T> reader) {
+		return new InlineType<>(type, name, null, bytes, bytes, heapBytes, writer, reader);
 	}
 
-	private static <T> InlineType<T> struct(Class<T> type, String fields, int bytes, int alignment, Writer<T> writer,
-			Reader<T> reader) {
-		return new InlineType<>(type, type.getSimpleName(), fields, bytes, alignment, writer, reader);
+	private static <T> InlineType<T> struct(Class<T> type, String fields, int bytes, int alignment, int heapBytes,
+			Writer<T> writer, Reader<T> reader) {
+		return new InlineType<>(type, type.getSimpleName(), fields, bytes, alignment, heapBytes, writer, reader);
 	}
 
 	private static void put(LocalDateTime value, ByteBuffer memory, int index) {
@@ -130,6 +132,11 @@ final class InlineShape extends Shape {
 	@Override
 	boolean isInline() {
 		return true;
+	}
+
+	@Override
+	int valueBytes() {
+		return this.type.heapBytes;
 	}
 
 	@Override
@@ -181,7 +188,7 @@ final class InlineShape extends Shape {
 
 	/** A class of small values. */
 	private record InlineType<T>(Class<T> type, String schemaName, @Nullable String structFields, int bytes,
-			int alignment, Writer<T> writer, Reader<T> reader) {
+			int alignment, int heapBytes, Writer<T> writer, Reader<T> reader) {
 
 		void write(Object value, ByteBuffer memory, int index) {
 			this.writer.write(this.type.cast(value), memory, index);

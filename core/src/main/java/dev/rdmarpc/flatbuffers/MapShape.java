@@ -38,6 +38,8 @@ final class MapShape extends ReferenceShape {
 
 	private @Nullable TableShape entry;
 
+	private boolean guarded;
+
 	/**
 	 * Creates a shape without entries.
 	 * @param type the class or interface, a supported one
@@ -52,9 +54,13 @@ final class MapShape extends ReferenceShape {
 				&& (type.isAssignableFrom(LinkedHashMap.class) || type.isAssignableFrom(TreeMap.class));
 	}
 
-	/** Gives it the shape of its entries, which reads {@link Entry}s. */
-	void link(TableShape entry) {
+	/**
+	 * Gives it the shape of its entries, which reads {@link Entry}s.
+	 * @param keys the class of their keys
+	 */
+	void link(TableShape entry, Class<?> keys) {
 		this.entry = entry;
+		this.guarded = !this.sorted && !KeyCollisions.areHarmless(keys);
 	}
 
 	private TableShape entry() {
@@ -103,15 +109,24 @@ final class MapShape extends ReferenceShape {
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
-		int count = in.length(position);
+		int count = in.elements(position);
+		KeyCollisions collisions = (this.guarded && count > KeyCollisions.FEW_KEYS) ? new KeyCollisions(count) : null;
 		Map<Object, @Nullable Object> map = this.sorted ? new TreeMap<>() : new LinkedHashMap<>(capacity(count));
 		int slot = position + OFFSET_BYTES;
 		for (int i = 0; i < count; i++) {
+			long before = in.work();
 			Entry entry = (Entry) entry().read(in, slot);
 			if (entry == null || entry.key() == null) {
 				throw new MalformedMessageException("entry " + i + " of a map has no key");
 			}
+			int size = map.size();
+			if (collisions != null) {
+				in.compare(collisions.count(entry.key()), before);
+			}
 			map.put(entry.key(), entry.value());
+			if (collisions != null && map.size() > size) {
+				collisions.added();
+			}
 			slot += OFFSET_BYTES;
 		}
 		return map;
@@ -120,6 +135,8 @@ final class MapShape extends ReferenceShape {
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
 		int count = in.vector(position, OFFSET_BYTES, OFFSET_BYTES);
+		int each = HeapBytes.ENTRY + HeapBytes.BUCKET + (this.guarded ? KeyCollisions.KEY_BYTES : 0);
+		in.allocate(HeapBytes.TABLE + (long) count * each, position);
 		int slot = position + OFFSET_BYTES;
 		for (int i = 0; i < count; i++) {
 			entry().verify(in, slot);

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.codec.ValuesTooLargeException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
@@ -30,6 +31,14 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 final class MessageReader {
 
 	private static final int MAX_RETAINED_TEXT_BYTES = 64 * 1024;
+
+	/** Comparisons of keys of one hash code that every message may make. */
+	private static final int FREE_COLLISIONS = 1 << 20;
+
+	private static final int COLLISIONS_PER_BYTE = 2;
+
+	/** Characters that are compared as fast as one element. */
+	private static final int CHARACTERS_SHIFT = 4;
 
 	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
@@ -40,6 +49,10 @@ final class MessageReader {
 	private @Nullable ReceivedMemory memory;
 
 	private byte[] text = new byte[256];
+
+	private long work;
+
+	private long collisionBudget;
 
 	/** Creates a reader that verifies with that verifier. */
 	MessageReader(MessageVerifier verifier) {
@@ -57,7 +70,36 @@ final class MessageReader {
 	 */
 	void begin(ByteBuffer buffer, @Nullable ReceivedMemory memory) {
 		this.buffer = buffer;
+		this.collisionBudget = FREE_COLLISIONS + COLLISIONS_PER_BYTE * (long) buffer.remaining();
 		this.memory = memory;
+	}
+
+	/**
+	 * How much was read so far that comparing takes time for: elements and characters.
+	 */
+	long work() {
+		return this.work;
+	}
+
+	/** The number of elements of a vector, which are about to be read. */
+	int elements(int position) {
+		int count = length(position);
+		this.work += count;
+		return count;
+	}
+
+	/**
+	 * Charges that a key is compared with others.
+	 * @param others how many
+	 * @param since what {@link #work()} was before the key was read
+	 * @throws ValuesTooLargeException if keys of one hash code are too many
+	 */
+	void compare(int others, long since) {
+		this.collisionBudget -= others * (1 + this.work - since);
+		if (this.collisionBudget < 0) {
+			throw new ValuesTooLargeException(
+					"too many keys of a set or map have the same hash code (expected: hash codes that differ)");
+		}
 	}
 
 	/** Lets go of the message. */
@@ -93,6 +135,7 @@ final class MessageReader {
 		if (bytes == 0) {
 			return "";
 		}
+		this.work += bytes >> CHARACTERS_SHIFT;
 		byte[] text = this.text;
 		if (bytes > text.length) {
 			text = new byte[bytes];

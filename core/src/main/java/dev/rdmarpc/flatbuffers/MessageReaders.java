@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.HeapBudget;
+
 /**
  * Readers kept for reuse by all threads, without thread-locals, which virtual threads
  * would fill.
@@ -38,15 +40,23 @@ final class MessageReaders {
 
 	private final FlatBuffersOptions options;
 
+	private final HeapBudget heap;
+
 	private final int mask;
 
 	private final AtomicReferenceArray<@Nullable MessageReader> slots;
 
 	MessageReaders(FlatBuffersOptions options) {
 		this.options = options;
+		this.heap = new HeapBudget(options.maxDecodedBytes());
 		int count = Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors())) * 4;
 		this.mask = count - 1;
 		this.slots = new AtomicReferenceArray<>(count * SLOT_SPREAD);
+	}
+
+	/** What the values of messages may take at once. */
+	HeapBudget heap() {
+		return this.heap;
 	}
 
 	/** Takes a reader; give it back with {@link #release}. */

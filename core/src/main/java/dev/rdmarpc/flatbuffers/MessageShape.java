@@ -24,6 +24,9 @@ import dev.rdmarpc.codec.UnencodableValueException;
  */
 final class MessageShape extends ReferenceShape {
 
+	/** A message object with its lists. */
+	private static final int MESSAGE_BYTES = 1024;
+
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
 		return write((GatherMessage) value, out);
@@ -50,6 +53,7 @@ final class MessageShape extends ReferenceShape {
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
 		in.nested(position);
+		in.allocate(MESSAGE_BYTES, position);
 	}
 
 	@Override

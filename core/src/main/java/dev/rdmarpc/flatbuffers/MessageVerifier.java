@@ -22,6 +22,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MalformedMessageException;
+import dev.rdmarpc.codec.ValuesTooLargeException;
 
 /**
  * Checks of one received message, made before anything of it is read: offsets, lengths,
@@ -35,10 +36,11 @@ import dev.rdmarpc.codec.MalformedMessageException;
  *
  * <p>
  * References only point forwards, so there are no cycles, but many references may share a
- * target, and a chain of such sharing grows exponentially. So each visit is charged with
- * the bytes it visits, and the sum is limited to a multiple of the message's size. Since
- * every collection is charged in full before it is read, allocation is bounded the same
- * way.
+ * target, and a chain of such sharing grows exponentially; and a few bytes of a message
+ * may become a large object. So each visit is charged with the bytes it visits and with
+ * the heap that the reader will allocate for what is there, and the sum is limited to a
+ * multiple of the message's size. What small values in tables and vectors take is charged
+ * with the table or vector, whatever they are.
  *
  * <p>
  * A vtable that was checked for a table type is not checked again for tables of that type
@@ -65,6 +67,10 @@ final class MessageVerifier {
 
 	private long budget;
 
+	private long heapBytes;
+
+	private boolean copying;
+
 	private int message;
 
 	private @Nullable CheckedVtable[] vtables = new CheckedVtable[16];
@@ -72,7 +78,7 @@ final class MessageVerifier {
 	/**
 	 * Creates a verifier.
 	 * @param maxDepth tables nested in each other, at most
-	 * @param maxAmplification bytes visited per byte of the message, at most
+	 * @param maxAmplification bytes visited or allocated per byte of the message, at most
 	 */
 	MessageVerifier(int maxDepth, int maxAmplification) {
 		this.maxDepth = maxDepth;
@@ -82,13 +88,16 @@ final class MessageVerifier {
 	/**
 	 * Starts with a message.
 	 * @param buffer little-endian; the message is its bytes from start to end
+	 * @param copying whether views of it are made copies
 	 */
-	void begin(ByteBuffer buffer, int start, int end) {
+	void begin(ByteBuffer buffer, int start, int end, boolean copying) {
 		this.buffer = buffer;
 		this.start = start;
 		this.end = end;
 		this.depth = 0;
 		this.budget = (long) this.maxAmplification * (end - start) + FREE_BYTES;
+		this.heapBytes = 0;
+		this.copying = copying;
 		this.message++;
 	}
 
@@ -120,7 +129,7 @@ final class MessageVerifier {
 	}
 
 	/**
-	 * Verifies a vector but not its elements.
+	 * Verifies a vector but not its elements, nor charges what they will take.
 	 * @param position position of its length, verified
 	 * @return number of elements
 	 */
@@ -143,8 +152,19 @@ final class MessageVerifier {
 	 * @param position position of its length, verified
 	 */
 	void nested(int position) {
-		int bytes = vector(position, 1, 1);
+		int bytes = view(position);
 		foreignRoot(position + SegmentWriter.OFFSET_BYTES, bytes);
+	}
+
+	/**
+	 * Verifies a byte vector that is read as a view, or a copy of it.
+	 * @param position position of its length, verified
+	 * @return number of bytes
+	 */
+	int view(int position) {
+		int bytes = vector(position, 1, 1);
+		allocate(HeapBytes.VIEW + (this.copying ? bytes : 0), position);
+		return bytes;
 	}
 
 	/** Verifies that the message has a root table. */
@@ -165,10 +185,22 @@ final class MessageVerifier {
 	}
 
 	/**
-	 * Verifies a string.
+	 * Verifies a string, and charges it.
 	 * @param position position of its length, verified
+	 * @return number of bytes
 	 */
-	void string(int position) {
+	int string(int position) {
+		int bytes = characters(position);
+		allocate(HeapBytes.STRING + 2L * bytes, position);
+		return bytes;
+	}
+
+	/**
+	 * Verifies a string that is not read as such.
+	 * @param position position of its length, verified
+	 * @return number of bytes
+	 */
+	int characters(int position) {
 		int bytes = vector(position, 1, 1);
 		int text = position + SegmentWriter.OFFSET_BYTES;
 		if (text + bytes >= this.end || this.buffer.get(text + bytes) != 0) {
@@ -177,6 +209,7 @@ final class MessageVerifier {
 		if (!Utf8.isValid(this.buffer, text, bytes)) {
 			throw malformed("string that is not UTF-8", position);
 		}
+		return bytes;
 	}
 
 	/**
@@ -184,9 +217,10 @@ final class MessageVerifier {
 	 * deeper.
 	 * @param table its position, verified
 	 * @param fields the fields known of its type
+	 * @param valueBytes heap that it will take, without what its references lead to
 	 * @return position of its vtable
 	 */
-	int enterTable(int table, TableLayout layout, FieldLayout[] fields) {
+	int enterTable(int table, TableLayout layout, FieldLayout[] fields, int valueBytes) {
 		if (++this.depth > this.maxDepth) {
 			throw malformed("nested deeper than " + this.maxDepth + " tables", table);
 		}
@@ -202,7 +236,8 @@ final class MessageVerifier {
 		if (checked.tableBytes > this.end - table) {
 			throw malformed("table of " + checked.tableBytes + " bytes beyond the end", table);
 		}
-		charge(SegmentWriter.OFFSET_BYTES + checked.tableBytes, table);
+		this.heapBytes += valueBytes;
+		charge(SegmentWriter.OFFSET_BYTES + checked.tableBytes + valueBytes, table);
 		return (int) vtable;
 	}
 
@@ -271,10 +306,27 @@ final class MessageVerifier {
 		return this.buffer;
 	}
 
+	/**
+	 * Charges what the reader will allocate.
+	 * @param position what for
+	 */
+	void allocate(long bytes, int position) {
+		this.heapBytes += bytes;
+		charge(bytes, position);
+	}
+
+	/** What the reader of the message will allocate, once all of it is verified. */
+	long heapBytes() {
+		return this.heapBytes;
+	}
+
 	private void charge(long bytes, int position) {
 		this.budget -= bytes;
 		if (this.budget < 0) {
-			throw malformed("content shared more than " + this.maxAmplification + " times on average", position);
+			int size = this.end - this.start;
+			throw new ValuesTooLargeException("a message of " + size + " bytes makes its reader visit and allocate"
+					+ " more than " + this.maxAmplification + " bytes for each of its own, at byte "
+					+ (position - this.start) + " (expected: at most that, or a larger maxAmplification)");
 		}
 	}
 

@@ -82,6 +82,11 @@ abstract class OptionalShape extends Shape {
 	}
 
 	@Override
+	final int valueBytes() {
+		return HeapBytes.OBJECT + Long.BYTES + this.content.valueBytes();
+	}
+
+	@Override
 	final boolean isElement() {
 		return false;
 	}

@@ -41,7 +41,8 @@ final class PrimitiveArrayShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.vector(position, this.kind.bytes(), this.kind.bytes());
+		int count = in.vector(position, this.kind.bytes(), this.kind.bytes());
+		in.allocate(HeapBytes.ARRAY + (long) count * this.kind.bytes(), position);
 	}
 
 	@Override

@@ -40,6 +40,15 @@ final class ScalarShape extends Shape {
 	}
 
 	@Override
+	int valueBytes() {
+		return switch (this.kind) {
+			case BOOLEAN, BYTE -> 0;
+			case CHAR, SHORT, INT, FLOAT -> HeapBytes.OBJECT;
+			case LONG, DOUBLE -> HeapBytes.OBJECT + Long.BYTES;
+		};
+	}
+
+	@Override
 	boolean isElement() {
 		return true;
 	}

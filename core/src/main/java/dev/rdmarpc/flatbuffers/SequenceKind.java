@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
 
@@ -63,14 +64,28 @@ abstract class SequenceKind {
 		return false;
 	}
 
+	/** Whether elements are looked for by their hash codes. */
+	boolean isHashed() {
+		return false;
+	}
+
+	/** Heap that a value without elements takes. */
+	abstract int valueBytes();
+
+	/** Heap that the place of an element takes. */
+	abstract int placeBytes();
+
 	/** The number of elements of a value. */
 	abstract int size(Object value);
 
 	/** Creates a value that will be given that many elements. */
 	abstract Object create(int count);
 
-	/** Adds the next element. */
-	abstract void add(Object value, int index, Object element);
+	/**
+	 * Adds the next element.
+	 * @return whether it was not there before
+	 */
+	abstract boolean add(Object value, int index, Object element);
 
 	/** Arrays of one class. */
 	private static final class Arrays extends SequenceKind {
@@ -79,6 +94,16 @@ abstract class SequenceKind {
 
 		Arrays(Class<?> elementType) {
 			this.elementType = elementType;
+		}
+
+		@Override
+		int valueBytes() {
+			return HeapBytes.ARRAY;
+		}
+
+		@Override
+		int placeBytes() {
+			return HeapBytes.REFERENCE;
 		}
 
 		@Override
@@ -92,8 +117,9 @@ abstract class SequenceKind {
 		}
 
 		@Override
-		void add(Object value, int index, Object element) {
+		boolean add(Object value, int index, Object element) {
 			((Object[]) value)[index] = element;
+			return true;
 		}
 
 	}
@@ -116,6 +142,21 @@ abstract class SequenceKind {
 		}
 
 		@Override
+		boolean isHashed() {
+			return this.type == LinkedHashSet.class;
+		}
+
+		@Override
+		int valueBytes() {
+			return Set.class.isAssignableFrom(this.type) ? HeapBytes.TABLE : HeapBytes.LIST;
+		}
+
+		@Override
+		int placeBytes() {
+			return Set.class.isAssignableFrom(this.type) ? HeapBytes.ENTRY + HeapBytes.BUCKET : HeapBytes.REFERENCE;
+		}
+
+		@Override
 		int size(Object value) {
 			return ((Collection<?>) value).size();
 		}
@@ -127,8 +168,8 @@ abstract class SequenceKind {
 
 		@Override
 		@SuppressWarnings("unchecked")
-		void add(Object value, int index, Object element) {
-			((Collection<Object>) value).add(element);
+		boolean add(Object value, int index, Object element) {
+			return ((Collection<Object>) value).add(element);
 		}
 
 	}

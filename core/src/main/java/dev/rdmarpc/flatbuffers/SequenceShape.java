@@ -34,6 +34,8 @@ final class SequenceShape extends ReferenceShape {
 
 	private @Nullable Shape element;
 
+	private boolean guarded;
+
 	/**
 	 * Creates a shape without elements.
 	 * @param kind what holds the elements on the Java side
@@ -45,13 +47,17 @@ final class SequenceShape extends ReferenceShape {
 	/** A list of elements of that shape, which must be one that vectors can hold. */
 	static SequenceShape of(Shape element) {
 		SequenceShape list = new SequenceShape(Objects.requireNonNull(SequenceKind.ofCollection(List.class)));
-		list.link(element);
+		list.link(element, Object.class);
 		return list;
 	}
 
-	/** Gives it the shape of its elements, which must be one that vectors can hold. */
-	void link(Shape element) {
+	/**
+	 * Gives it the shape of its elements, which must be one that vectors can hold.
+	 * @param type their class
+	 */
+	void link(Shape element, Class<?> type) {
 		this.element = element;
+		this.guarded = this.kind.isHashed() && !KeyCollisions.areHarmless(type);
 	}
 
 	private Shape element() {
@@ -131,15 +137,22 @@ final class SequenceShape extends ReferenceShape {
 	@Override
 	Object readTarget(MessageReader in, int position) {
 		Shape element = element();
-		int count = in.length(position);
+		int count = in.elements(position);
 		Object target = this.kind.create(count);
+		KeyCollisions collisions = (this.guarded && count > KeyCollisions.FEW_KEYS) ? new KeyCollisions(count) : null;
 		int slot = position + OFFSET_BYTES;
 		for (int i = 0; i < count; i++) {
+			long before = in.work();
 			Object value = element.read(in, slot);
 			if (value == null) {
 				throw new MalformedMessageException("element " + i + " of a sequence has no value");
 			}
-			this.kind.add(target, i, value);
+			if (collisions != null) {
+				in.compare(collisions.count(value), before);
+			}
+			if (this.kind.add(target, i, value) && collisions != null) {
+				collisions.added();
+			}
 			slot += element.slotBytes();
 		}
 		return target;
@@ -149,6 +162,8 @@ final class SequenceShape extends ReferenceShape {
 	void verifyTarget(MessageVerifier in, int position) {
 		Shape element = element();
 		int count = in.vector(position, element.slotBytes(), element.alignment());
+		int each = this.kind.placeBytes() + element.valueBytes() + (this.guarded ? KeyCollisions.KEY_BYTES : 0);
+		in.allocate(this.kind.valueBytes() + (long) count * each, position);
 		if (!element.isInline()) {
 			int slot = position + OFFSET_BYTES;
 			for (int i = 0; i < count; i++) {

@@ -72,6 +72,14 @@ abstract class Shape {
 		return false;
 	}
 
+	/**
+	 * Heap that a value takes which its verification does not charge: that of small
+	 * values, which need none.
+	 */
+	int valueBytes() {
+		return 0;
+	}
+
 	/** Whether vectors can hold it as it is. */
 	boolean isElement() {
 		return false;

@@ -195,14 +195,14 @@ final class ShapeCompiler {
 			SequenceShape sequence = new SequenceShape(kind);
 			this.shapes.put(type, sequence);
 			requireComparable(kind.isSorted(), type);
-			sequence.link(element(type.argument(0)));
+			sequence.link(element(type.argument(0)), type.argument(0).raw());
 			return sequence;
 		}
 		if (MapShape.isSupported(raw) && type.arguments().size() == 2) {
 			MapShape map = new MapShape(raw);
 			this.shapes.put(type, map);
 			requireComparable(map.isSorted(), type);
-			map.link(entry(type));
+			map.link(entry(type), type.argument(0).raw());
 			return map;
 		}
 		if (raw == BigDecimal.class) {

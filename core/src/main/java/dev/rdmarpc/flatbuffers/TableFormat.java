@@ -23,6 +23,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.HeapBudget;
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
@@ -49,11 +50,14 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 
 	private final MessageReaders readers;
 
+	private final HeapBudget heap;
+
 	/** Creates a format for that root table. */
 	TableFormat(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
 		this.root = root;
 		this.options = options;
 		this.readers = readers;
+		this.heap = readers.heap();
 	}
 
 	/**
@@ -94,11 +98,17 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		ByteBuffer buffer = (message.order() == ByteOrder.LITTLE_ENDIAN) ? message
 				: message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
 		MessageReader reader = this.readers.acquire();
+		long taken = 0;
 		try {
 			MessageVerifier verifier = reader.verifier();
-			verifier.begin(buffer, buffer.position(), buffer.limit());
+			verifier.begin(buffer, buffer.position(), buffer.limit(), memory != null && !memory.isLent());
 			int position = verifier.root();
 			this.root.verifyTarget(verifier, position);
+			taken = this.heap.take(verifier.heapBytes());
+			if (memory != null) {
+				memory.charge(this.heap, taken);
+				taken = 0;
+			}
 			reader.begin(buffer, memory);
 			return this.root.readTarget(reader, position);
 		}
@@ -110,6 +120,7 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 		finally {
 			this.readers.release(reader);
+			this.heap.giveBack(taken);
 		}
 	}
 

@@ -49,6 +49,8 @@ final class TableShape extends ReferenceShape {
 
 	private FieldLayout[] references = new FieldLayout[0];
 
+	private int heapBytes;
+
 	private @Nullable TableBody body;
 
 	/**
@@ -68,6 +70,10 @@ final class TableShape extends ReferenceShape {
 	 */
 	void link(List<Part> parts, MethodHandle constructor) {
 		layOut(parts);
+		this.heapBytes = HeapBytes.object(parts.stream().<Class<?>>map(Part::type).toList()) + parts.stream()
+			.filter((part) -> !part.type().isPrimitive())
+			.mapToInt((part) -> part.shape().valueBytes())
+			.sum();
 		this.body = TableBodies.compile(fields(), parts.stream().map(Part::accessor).toList(), constructor);
 	}
 
@@ -95,8 +101,7 @@ final class TableShape extends ReferenceShape {
 		List<FieldLayout> references = new ArrayList<>();
 		index = 0;
 		for (Part part : parts) {
-			FieldLayout field = new FieldLayout(part.name(), index, !part.accessor().type().returnType().isPrimitive(),
-					part.shape(), layout);
+			FieldLayout field = new FieldLayout(part.name(), index, !part.type().isPrimitive(), part.shape(), layout);
 			fields.add(field);
 			if (!part.shape().isInline()) {
 				references.add(field);
@@ -227,7 +232,7 @@ final class TableShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		int vtable = in.enterTable(position, this.layout, this.fields);
+		int vtable = in.enterTable(position, this.layout, this.fields, this.heapBytes);
 		if (this.references.length > 0) {
 			int vtableBytes = in.vtableBytes(vtable);
 			for (FieldLayout field : this.references) {
@@ -253,6 +258,11 @@ final class TableShape extends ReferenceShape {
 	 * @param accessor takes the value and returns the part
 	 */
 	record Part(String name, Shape shape, MethodHandle accessor) {
+
+		/** The type of the part as it is declared. */
+		Class<?> type() {
+			return this.accessor.type().returnType();
+		}
 
 	}
 

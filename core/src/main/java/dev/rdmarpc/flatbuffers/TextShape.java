@@ -29,11 +29,11 @@ import org.jspecify.annotations.Nullable;
 final class TextShape extends ReferenceShape {
 
 	private static final List<TextType<?>> TYPES = List.of(
-			new TextType<>(String.class, Function.identity(), Function.identity()),
-			new TextType<>(ZoneId.class, ZoneId::getId, ZoneId::of),
-			new TextType<>(URI.class, URI::toString, URI::create),
-			new TextType<>(Locale.class, Locale::toLanguageTag, Locale::forLanguageTag),
-			new TextType<>(Currency.class, Currency::getCurrencyCode, Currency::getInstance));
+			new TextType<>(String.class, Function.identity(), Function.identity(), 0, 0),
+			new TextType<>(ZoneId.class, ZoneId::getId, ZoneId::of, 320, 4),
+			new TextType<>(URI.class, URI::toString, URI::create, 320, 4),
+			new TextType<>(Locale.class, Locale::toLanguageTag, Locale::forLanguageTag, 160, 8),
+			new TextType<>(Currency.class, Currency::getCurrencyCode, Currency::getInstance, 0, 0));
 
 	private final TextType<?> type;
 
@@ -73,7 +73,8 @@ final class TextShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		in.string(position);
+		int bytes = in.string(position);
+		in.allocate(this.type.heapBytes + this.type.heapPerByte * (long) bytes, position);
 	}
 
 	@Override
@@ -87,9 +88,12 @@ final class TextShape extends ReferenceShape {
 	 * @param type the class as it is declared
 	 * @param printer returns the text
 	 * @param parser returns the value of a text
+	 * @param heapBytes heap that a value takes besides its text, at most
+	 * @param heapPerByte the same for each byte of the text
 	 * @param <T> the type
 	 */
-	private record TextType<T>(Class<T> type, Function<T, String> printer, Function<String, T> parser) {
+	private record TextType<T>(Class<T> type, Function<T, String> printer, Function<String, T> parser, int heapBytes,
+			int heapPerByte) {
 
 		String text(Object value) {
 			return this.printer.apply(this.type.cast(value));

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.codec.ValuesTooLargeException;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -66,8 +67,10 @@ final class Replies {
 			return result;
 		}
 		catch (Throwable ex) {
+			RpcStatus status = (ex instanceof ValuesTooLargeException) ? RpcStatus.RESOURCE_EXHAUSTED
+					: RpcStatus.INTERNAL;
 			String why = (ex instanceof CodecException) ? String.valueOf(ex.getMessage()) : FailureText.of(ex);
-			throw RpcException.madeElsewhere(RpcStatus.INTERNAL, "reply cannot be decoded: " + why, method, ex);
+			throw RpcException.madeElsewhere(status, "reply cannot be decoded: " + why, method, ex);
 		}
 		finally {
 			if (!complete) {

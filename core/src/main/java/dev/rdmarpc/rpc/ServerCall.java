@@ -31,6 +31,7 @@ import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.codec.ValuesTooLargeException;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
@@ -88,9 +89,9 @@ final class ServerCall implements Runnable {
 
 	private int requestId;
 
-	private long deadlineNanos;
 	private int argumentCount;
 
+	private long deadlineNanos;
 
 	private volatile boolean cancelled;
 
@@ -144,8 +145,8 @@ final class ServerCall implements Runnable {
 		this.channel = from;
 		this.method = exported;
 		this.requestId = request.requestId();
-		this.cancelled = false;
 		this.argumentCount = request.argumentCount();
+		this.cancelled = false;
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : System.nanoTime() + remaining;
 		if (!this.calls.observers().isEmpty()) {
@@ -227,6 +228,9 @@ final class ServerCall implements Runnable {
 			int messageBytes = encoded.remaining();
 			arguments = exported.descriptor().arguments(this.argumentCount).decode(encoded, this.received);
 			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());
+		}
+		catch (ValuesTooLargeException ex) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "arguments cannot be decoded: " + ex.getMessage());
 		}
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());

@@ -148,7 +148,7 @@ class RandomMessageTests {
 	private static void verify(long seed, TableType type, ByteBuffer message) {
 		MessageVerifier verifier = new MessageVerifier(64, 16);
 		ByteBuffer aligned = message.slice().order(ByteOrder.LITTLE_ENDIAN);
-		verifier.begin(aligned, 0, aligned.limit());
+		verifier.begin(aligned, 0, aligned.limit(), false);
 		try {
 			type.shape().verifyTarget(verifier, verifier.root());
 		}

@@ -70,7 +70,8 @@ class RecordCodecTests {
 
 	@Test
 	void bytesFromTheThresholdOnAreSentFromWhereTheyAre() {
-		MessageFormat<Object> format = new FlatBuffersCodec(new FlatBuffersOptions(100, 64, 16))
+		MessageFormat<Object> format = new FlatBuffersCodec(
+				new FlatBuffersOptions(100, 64, 16, FlatBuffersOptions.defaultMaxDecodedBytes()))
 			.result(Messages.method(Envelope.class));
 		byte[] array = new byte[100];
 		ByteBuffer view = ByteBuffer.allocateDirect(300).position(150).limit(250);

@@ -91,10 +91,14 @@ final class CoreOptions {
 
 	static FlatBuffersOptions codec(Codec codec) {
 		String prefix = "rdma.rpc.codec.";
+		DataSize decoded = codec.maxDecodedSize();
+		PropertyCheck.that(decoded == null || decoded.toBytes() >= FlatBuffersOptions.MIN_DECODED_BYTES,
+				prefix + "max-decoded-size", String.valueOf(decoded), "at least 1MB");
 		return new FlatBuffersOptions(
 				PropertyCheck.bytes(prefix + "gather-threshold", codec.gatherThreshold(), 0, Integer.MAX_VALUE, 1),
 				PropertyCheck.range(prefix + "max-depth", codec.maxDepth(), 1, 1000),
-				PropertyCheck.range(prefix + "max-amplification", codec.maxAmplification(), 1, Integer.MAX_VALUE));
+				PropertyCheck.range(prefix + "max-amplification", codec.maxAmplification(), 1, Integer.MAX_VALUE),
+				(decoded != null) ? decoded.toBytes() : FlatBuffersOptions.defaultMaxDecodedBytes());
 	}
 
 	static IwarpOptions iwarp(Iwarp iwarp) {

@@ -119,10 +119,12 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * by a message, smaller ones are copied into it.
 	 * @param maxDepth Tables nested in each other at most.
 	 * @param maxAmplification How many bytes a received message may make its reader visit
-	 * per byte of its own.
+	 * and allocate per byte of its own. More fail with RESOURCE_EXHAUSTED.
+	 * @param maxDecodedSize Heap that the values of received messages may take at once.
+	 * More fail with RESOURCE_EXHAUSTED. By default a quarter of the heap.
 	 */
 	public record Codec(@DefaultValue("512B") DataSize gatherThreshold, @DefaultValue("64") int maxDepth,
-			@DefaultValue("16") int maxAmplification) {
+			@DefaultValue("40") int maxAmplification, @Nullable DataSize maxDecodedSize) {
 
 	}
 

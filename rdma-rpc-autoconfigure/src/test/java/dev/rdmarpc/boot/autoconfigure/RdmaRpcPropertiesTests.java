@@ -158,6 +158,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.codec.gather-threshold          | -1B     | from 0B to 2147483647B
 			rdma.rpc.codec.max-depth                 | 0       | from 1 to 1000
 			rdma.rpc.codec.max-amplification         | 0       | at least 1
+			rdma.rpc.codec.max-decoded-size          | 1023KB  | at least 1MB
 			rdma.rpc.iwarp.max-segment-size          | 64KB    | from 128B to 65535B
 			rdma.rpc.iwarp.copy-threshold            | 64KB    | from 0B to 65535B
 			rdma.rpc.iwarp.direct-receive-threshold  | 0B      | from 1B to 2147483647B
