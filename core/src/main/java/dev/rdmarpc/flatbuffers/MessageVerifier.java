@@ -17,9 +17,6 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
-
-import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MalformedMessageException;
 import dev.rdmarpc.codec.ValuesTooLargeException;
@@ -73,7 +70,7 @@ final class MessageVerifier {
 
 	private int message;
 
-	private @Nullable CheckedVtable[] vtables = new CheckedVtable[16];
+	private final LayoutTable<CheckedVtable> vtables = new LayoutTable<>();
 
 	/**
 	 * Creates a verifier.
@@ -280,15 +277,8 @@ final class MessageVerifier {
 	}
 
 	private CheckedVtable checkedVtable(int id) {
-		CheckedVtable known = (id < this.vtables.length) ? this.vtables[id] : null;
-		if (known == null) {
-			if (id >= this.vtables.length) {
-				this.vtables = Arrays.copyOf(this.vtables, Math.max(id + 1, this.vtables.length * 2));
-			}
-			known = new CheckedVtable();
-			this.vtables[id] = known;
-		}
-		return known;
+		CheckedVtable known = this.vtables.find(id);
+		return (known != null) ? known : this.vtables.add(new CheckedVtable(id));
 	}
 
 	/** The size of a vtable. */
@@ -342,7 +332,7 @@ final class MessageVerifier {
 	}
 
 	/** A vtable of this message that was checked for a table type. */
-	private static final class CheckedVtable {
+	private static final class CheckedVtable extends LayoutTable.Entry {
 
 		private int message = -1;
 
@@ -351,6 +341,10 @@ final class MessageVerifier {
 		private int phase;
 
 		private int tableBytes;
+
+		CheckedVtable(int id) {
+			super(id);
+		}
 
 	}
 

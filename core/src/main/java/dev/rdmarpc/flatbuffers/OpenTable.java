@@ -41,7 +41,7 @@ final class OpenTable {
 
 	private @Nullable TableType type;
 
-	private TableLayout layout = new TableLayout(new int[0], new int[0]);
+	private TableLayout layout = TableLayout.EMPTY;
 
 	private ByteBuffer memory = NONE;
 

@@ -51,6 +51,9 @@ final class TableLayout {
 
 	private static final AtomicInteger NEXT_ID = new AtomicInteger();
 
+	/** The layout of tables without fields. */
+	static final TableLayout EMPTY = new TableLayout(new int[0], new int[0]);
+
 	private final int id = NEXT_ID.getAndIncrement();
 
 	private final int[] sizes;
@@ -102,7 +105,7 @@ final class TableLayout {
 		this.allFields = (sizes.length != 0) ? -1L >>> (Long.SIZE - sizes.length) : 0;
 	}
 
-	/** A number no other layout of this process has; small. */
+	/** A number no other layout of this process has. */
 	int id() {
 		return this.id;
 	}

@@ -43,7 +43,7 @@ final class TableShape extends ReferenceShape {
 
 	private final String schemaName;
 
-	private TableLayout layout = new TableLayout(new int[0], new int[0]);
+	private TableLayout layout = TableLayout.EMPTY;
 
 	private FieldLayout[] fields = new FieldLayout[0];
 

@@ -17,7 +17,6 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +25,7 @@ final class WrittenVtables {
 
 	private static final int MAX_VARIANTS = 8;
 
-	private @Nullable Variants[] types = new Variants[16];
+	private final LayoutTable<Variants> types = new LayoutTable<>();
 
 	private int message;
 
@@ -58,9 +57,9 @@ final class WrittenVtables {
 	}
 
 	private int find(TableLayout layout, int id, long absent, SegmentWriter out) {
-		Variants known = (id < this.types.length) ? this.types[id] : null;
+		Variants known = this.types.find(id);
 		if (known == null) {
-			known = create(id);
+			known = this.types.add(new Variants(id));
 		}
 		if (known.message != this.message) {
 			known.message = this.message;
@@ -87,17 +86,8 @@ final class WrittenVtables {
 		return position;
 	}
 
-	private Variants create(int id) {
-		if (id >= this.types.length) {
-			this.types = Arrays.copyOf(this.types, Math.max(id + 1, this.types.length * 2));
-		}
-		Variants created = new Variants();
-		this.types[id] = created;
-		return created;
-	}
-
 	/** The vtables of one table type. */
-	private static final class Variants {
+	private static final class Variants extends LayoutTable.Entry {
 
 		private final long[] absent = new long[MAX_VARIANTS];
 
@@ -108,6 +98,10 @@ final class WrittenVtables {
 		private int message;
 
 		private int count;
+
+		Variants(int id) {
+			super(id);
+		}
 
 		/** A vtable that lacks some fields, perhaps made for a message before. */
 		long[] vtable(TableLayout layout, long lacking) {

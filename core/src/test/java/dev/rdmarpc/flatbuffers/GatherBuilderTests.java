@@ -65,6 +65,36 @@ class GatherBuilderTests {
 	}
 
 	@Test
+	void buildersAreSmallHoweverManyTypesThereAre() {
+		for (int i = 0; i < 50_000; i++) {
+			TableType.named("Type").layout();
+		}
+		TableType latest = TableType.named("Latest");
+		TableField.OfInt number = latest.addInt("number");
+		for (int i = 0; i < 3; i++) {
+			long before = AllocatedBytes.byThisThread();
+			try (GatherBuilder other = new GatherBuilder(this.memory)) {
+				other.begin(latest).put(number, i).finish().release();
+			}
+			assertThat(AllocatedBytes.byThisThread() - before).isLessThan(32 * 1024);
+		}
+	}
+
+	@Test
+	void whatIsKnownOfTypesIsForgottenWhenThereAreTooMany() {
+		LayoutTable<LayoutTable.Entry> table = new LayoutTable<>();
+		for (int id = 0; id < 20_000; id += 3) {
+			assertThat(table.find(id)).isNull();
+			LayoutTable.Entry added = table.add(new LayoutTable.Entry(id) {
+			});
+			assertThat(table.find(id)).isSameAs(added);
+			assertThat(table.find(id + 1)).isNull();
+		}
+		assertThat(table.find(0)).isNull();
+		assertThat(table.find(19_998)).isNotNull();
+	}
+
+	@Test
 	void smallThingsGoIntoOneFrame() {
 		this.builder.begin(Book.TYPE).put(Book.TITLE, "a title").put(Book.COVER, new byte[511]);
 		this.builder.begin(Book.CHAPTERS, 3);
