@@ -17,8 +17,10 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.lang.reflect.Type;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -79,10 +81,11 @@ public final class FlatBuffersSchema {
 	public static String ofService(String name, List<MethodSignature> methods) {
 		SchemaWriter schema = new SchemaWriter();
 		StringBuilder calls = new StringBuilder();
+		Set<String> taken = new HashSet<>();
 		for (MethodSignature method : methods) {
 			ShapeCompiler compiler = new ShapeCompiler(method, Map.of());
 			calls.append("  ")
-				.append(method.methodName())
+				.append(SchemaWriter.methodName(method.methodName(), taken))
 				.append('(')
 				.append(root(schema, MessageRoot.ofArguments(method, compiler).shape()))
 				.append("):")

@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -36,9 +37,12 @@ final class SchemaWriter {
 
 	private static final Set<String> RESERVED = Set.of("attribute", "bool", "byte", "double", "enum", "false", "file",
 			"file_extension", "file_identifier", "float", "float32", "float64", "include", "inf", "infinity", "int",
-			"int16", "int32", "int64", "int8", "long", "namespace", "nan", "native_include", "null", "root_type",
-			"rpc_service", "short", "string", "struct", "table", "true", "ubyte", "uint", "uint16", "uint32", "uint64",
-			"uint8", "ulong", "union", "ushort");
+			"int16", "int32", "int64", "int8", "long", "namespace", "nan", "native_include", "NONE", "null",
+			"root_type", "rpc_service", "short", "string", "struct", "table", "true", "ubyte", "uint", "uint16",
+			"uint32", "uint64", "uint8", "ulong", "union", "ushort");
+
+	/** What the field that tells the member of a union is called after it. */
+	private static final String UNION_TYPE = "_type";
 
 	private final Map<Object, String> names = new HashMap<>();
 
@@ -59,8 +63,9 @@ final class SchemaWriter {
 		}
 		String name = newName(table, table.schemaName());
 		StringBuilder text = new StringBuilder("table " + name + " {\n");
+		Set<String> taken = new HashSet<>(Set.of(name));
 		for (FieldLayout field : table.fields()) {
-			text.append("  ").append(fieldName(field.name())).append(':').append(field.shape().schemaType(this));
+			text.append("  ").append(fieldName(field, taken)).append(':').append(field.shape().schemaType(this));
 			if (field.optional() && field.shape().isScalar()) {
 				text.append(" = null");
 			}
@@ -128,16 +133,40 @@ final class SchemaWriter {
 	/** The name, made an identifier. */
 	static String identifier(String name) {
 		String plain = name.codePoints()
-			.mapToObj((c) -> (c < 128 && Character.isJavaIdentifierPart(c) && c != '$') ? Character.toString(c) : "_")
+			.mapToObj((c) -> (c < 128 && Character.isLetterOrDigit(c)) ? Character.toString(c) : "_")
 			.collect(Collectors.joining());
-		return (RESERVED.contains(plain) || plain.isEmpty()) ? plain + "_" : plain;
+		if (plain.isEmpty() || Character.isDigit(plain.charAt(0))) {
+			return "_" + plain;
+		}
+		return RESERVED.contains(plain) ? plain + "_" : plain;
 	}
 
 	/**
-	 * The name as FlatBuffers wants field names: lower case, words joined by underscores.
+	 * The name as FlatBuffers wants field names: lower case, words joined by underscores;
+	 * and none that is taken, also by the type field of a union.
+	 * @param taken names that the field cannot have, to which its own are added
 	 */
-	private static String fieldName(String name) {
-		return identifier(name.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT));
+	private static String fieldName(FieldLayout field, Set<String> taken) {
+		String wanted = identifier(field.name().replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT));
+		String name = wanted;
+		boolean union = field.shape().fieldCount() > 1;
+		for (int i = 2; taken.contains(name) || (union && taken.contains(name + UNION_TYPE)); i++) {
+			name = wanted + i;
+		}
+		taken.add(name);
+		if (union) {
+			taken.add(name + UNION_TYPE);
+		}
+		return name;
+	}
+
+	/** A name for a method that no other one of its service has. */
+	static String methodName(String method, Set<String> taken) {
+		String name = identifier(method);
+		for (int i = 2; !taken.add(name); i++) {
+			name = identifier(method) + i;
+		}
+		return name;
 	}
 
 	/** All that was declared, structs and unions before the tables that use them. */

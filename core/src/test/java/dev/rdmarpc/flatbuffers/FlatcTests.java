@@ -17,12 +17,15 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.io.InputStream;
+import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -147,10 +150,84 @@ class FlatcTests {
 		Flatc.in(this.directory).compile(schema);
 	}
 
+	@Test
+	void namesThatFlatcRefusesAreMadeOthers() throws Exception {
+		List<String> names = List.of("fooBar", "foo_bar", "FOOBar", "gr\u00F6\u00DFe", "gr\u00E4\u00DFe", "\u540D",
+				"\u524D", "1st", "x", "xType", "yType", "y", "a$b", "table", "namespace", "true", "put_arguments");
+		List<Type> types = new ArrayList<>(Collections.nCopies(names.size(), int.class));
+		types.set(names.indexOf("x"), Payment.class);
+		types.set(names.indexOf("y"), Choice.class);
+		String schema = FlatBuffersSchema.ofService("Put\u00E4",
+				List.of(new MethodSignature("Shop", "put", names, types, Size.class),
+						new MethodSignature("Shop", "p\u00FCt", List.of("item"), List.of(Weight.class), void.class),
+						new MethodSignature("Shop", "p\u00F6t", List.of(), List.of(), void.class),
+						new MethodSignature("Shop", "table", List.of(), List.of(), void.class)));
+		assertThat(schema)
+			.contains("  foo_bar:int;\n  foo_bar2:int;\n  foobar:int;\n  gr__e:int;\n  gr__e2:int;\n  _:int;")
+			.contains("  x:Payment;\n  x_type2:int;\n  y_type:int;\n  y2:Choice;\n  a_b:int;")
+			.contains("union Choice { NONE_, Size }");
+		Flatc.in(this.directory).compile(schema);
+		assertThat(SchemaWriter.identifier("Gr\u00F6\u00DFe")).isEqualTo("Gr__e");
+		assertThat(SchemaWriter.identifier("\u0663")).isEqualTo("_");
+		assertThat(SchemaWriter.identifier("3")).isEqualTo("_3");
+		TableType item = TableType.named("item");
+		item.addInt("item");
+		item.addInt("Item");
+		Flatc.in(this.directory).compile(FlatBuffersSchema.ofTable(item));
+	}
+
+	@Test
+	void nestedUnionsAreReadByFlatc() throws Exception {
+		Flatc flatc = Flatc.in(this.directory);
+		String schema = FlatBuffersSchema.ofRecord(Wish.class);
+		ByteBuffer ours = Messages.encode(Messages.result(Wish.class), new Wish(new Voucher("V-1")));
+		String json = flatc.toJson(schema, ours);
+		assertThat(json.replaceAll("\\s+", "")).isEqualTo(
+				"{\"gift_type\":\"Value_Paper\",\"gift\":{\"value_type\":\"Voucher\",\"value\":{\"code\":\"V-1\"}}}");
+		assertThat(Messages.result(Wish.class).decode(flatc.toBinary(schema, json)))
+			.isEqualTo(new Wish(new Voucher("V-1")));
+	}
+
 	private static String handWritten() throws Exception {
 		try (InputStream in = FlatcTests.class.getResourceAsStream("/flatbuffers/order.fbs")) {
 			return new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
 		}
+	}
+
+	sealed interface Choice permits NONE, Size {
+
+	}
+
+	record NONE(int number) implements Choice {
+
+	}
+
+	record Size(int number) implements Choice {
+
+	}
+
+	record Weight(int number) {
+
+	}
+
+	record Wish(Gift gift) {
+
+	}
+
+	sealed interface Gift permits Toy, Paper {
+
+	}
+
+	record Toy(String name) implements Gift {
+
+	}
+
+	sealed interface Paper extends Gift permits Voucher {
+
+	}
+
+	record Voucher(String code) implements Paper {
+
 	}
 
 	enum Status {
