@@ -17,8 +17,10 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
@@ -79,6 +81,9 @@ final class MapShape extends ReferenceShape {
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
 		Map<?, ?> map = (Map<?, ?>) value;
+		if (this.sorted) {
+			checkOrder(((SortedMap<?, ?>) map).comparator());
+		}
 		int count = map.size();
 		int at = out.reserveVector(count, OFFSET_BYTES, OFFSET_BYTES);
 		ByteBuffer memory = out.memory();
@@ -141,6 +146,17 @@ final class MapShape extends ReferenceShape {
 		for (int i = 0; i < count; i++) {
 			entry().verify(in, slot);
 			slot += OFFSET_BYTES;
+		}
+	}
+
+	/**
+	 * Checks that values are in the order in which they will be read.
+	 * @throws UnencodableValueException if they are not
+	 */
+	static void checkOrder(@Nullable Comparator<?> comparator) {
+		if (comparator != null && !comparator.equals(Comparator.naturalOrder())) {
+			throw new UnencodableValueException("sorted by a comparator, which cannot be sent (expected: the natural"
+					+ " order, or declare Map or Set, which keep the order)");
 		}
 	}
 

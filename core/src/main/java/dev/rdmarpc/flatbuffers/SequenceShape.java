@@ -21,6 +21,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.RandomAccess;
+import java.util.SortedSet;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,6 +72,9 @@ final class SequenceShape extends ReferenceShape {
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
 		Shape element = element();
+		if (this.kind.isSorted()) {
+			MapShape.checkOrder(((SortedSet<?>) value).comparator());
+		}
 		int count = this.kind.size(value);
 		int at = out.reserveVector(count, element.slotBytes(), element.alignment());
 		ByteBuffer memory = out.memory();

@@ -25,6 +25,8 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.UnencodableValueException;
+
 /** A string, or a value that has a canonical text, as a FlatBuffers string. */
 final class TextShape extends ReferenceShape {
 
@@ -32,7 +34,7 @@ final class TextShape extends ReferenceShape {
 			new TextType<>(String.class, Function.identity(), Function.identity(), 0, 0),
 			new TextType<>(ZoneId.class, ZoneId::getId, ZoneId::of, 320, 4),
 			new TextType<>(URI.class, URI::toString, URI::create, 320, 4),
-			new TextType<>(Locale.class, Locale::toLanguageTag, Locale::forLanguageTag, 160, 8),
+			new TextType<>(Locale.class, TextShape::tag, Locale::forLanguageTag, 160, 8),
 			new TextType<>(Currency.class, Currency::getCurrencyCode, Currency::getInstance, 0, 0));
 
 	private final TextType<?> type;
@@ -49,6 +51,15 @@ final class TextShape extends ReferenceShape {
 			}
 		}
 		return null;
+	}
+
+	private static String tag(Locale locale) {
+		String tag = locale.toLanguageTag();
+		if (!Locale.forLanguageTag(tag).equals(locale)) {
+			throw new UnencodableValueException("locale '" + locale
+					+ "' has no language tag of its own (expected: one of BCP 47, not '" + tag + "')");
+		}
+		return tag;
 	}
 
 	/** The shape of strings. */

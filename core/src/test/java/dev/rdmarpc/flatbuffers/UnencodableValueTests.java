@@ -16,13 +16,22 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.lang.reflect.Type;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +84,48 @@ class UnencodableValueTests {
 	@Test
 	void collectionsThatChangeMeanwhileAreRejected() {
 		expect(new Node("x", new Growing(), null), "p1.children", "changed while it was encoded");
+	}
+
+	@Test
+	void ordersThatCannotBeSentAreRefused() {
+		refuse(new TypeOf<TreeMap<String, Integer>>() {
+		}.type(), new TreeMap<>(Map.of("a", 1)).descendingMap(), "sorted by a comparator");
+		refuse(new TypeOf<SortedMap<String, Integer>>() {
+		}.type(), new TreeMap<>(String.CASE_INSENSITIVE_ORDER), "expected: the natural order, or declare Map or Set");
+		TreeSet<String> set = new TreeSet<>(Comparator.reverseOrder());
+		set.addAll(List.of("a", "b"));
+		refuse(new TypeOf<NavigableSet<String>>() {
+		}.type(), set, "sorted by a comparator");
+		assertThat(new ArrayList<>(Messages.<Set<String>>roundTrip(new TypeOf<Set<String>>() {
+		}.type(), set))).containsExactly("b", "a");
+		TreeSet<String> natural = new TreeSet<>(Comparator.naturalOrder());
+		natural.addAll(set);
+		assertThat(Messages.<Set<String>>roundTrip(new TypeOf<SortedSet<String>>() {
+		}.type(), natural)).containsExactly("a", "b");
+	}
+
+	@Test
+	void localesThatWouldComeBackChangedAreRefused() {
+		for (Locale locale : List.of(new Locale("no", "NO", "NY"), new Locale("de", "DE", "x y"),
+				new Locale("deutsch!"))) {
+			refuse(Locale.class, locale, "has no language tag of its own");
+		}
+		for (Locale locale : Locale.getAvailableLocales()) {
+			try {
+				assertThat(Messages.<Object>roundTrip(Locale.class, locale)).isEqualTo(locale);
+			}
+			catch (UnencodableValueException ex) {
+				assertThat(Locale.forLanguageTag(locale.toLanguageTag())).isNotEqualTo(locale);
+			}
+		}
+	}
+
+	private void refuse(Type type, Object value, String reason) {
+		assertThatExceptionOfType(UnencodableValueException.class)
+			.isThrownBy(() -> Messages.result(type).encode(value, this.segments))
+			.withMessageStartingWith("value: ")
+			.withMessageContaining(reason);
+		assertThat(this.segments.totalBytes()).isZero();
 	}
 
 	@Test
