@@ -70,18 +70,25 @@ record MessageRoot(@Nullable Shape shape, boolean synthesised) {
 
 	private static MessageRoot ofFields(MethodSignature method, List<Shape> parameters) {
 		List<TableShape.Part> parts = new ArrayList<>();
-		MethodHandle constructor = MethodHandles.identity(Object[].class)
-			.asCollector(Object[].class, parameters.size());
+		List<Class<?>> types = new ArrayList<>();
 		for (int i = 0; i < parameters.size(); i++) {
 			MethodHandle element = MethodHandles.insertArguments(MethodHandles.arrayElementGetter(Object[].class), 1,
 					i);
 			Class<?> type = primitiveOrObject(method.parameterTypes().get(i));
 			parts.add(new TableShape.Part(method.parameterNames().get(i), parameters.get(i),
 					element.asType(element.type().changeReturnType(type))));
-			constructor = constructor.asType(constructor.type().changeParameterType(i, type));
+			types.add(type);
 		}
 		TableShape table = tableFor(method, "Arguments");
-		table.link(parts, constructor);
+		if (WideTableBody.isNeeded(types)) {
+			table.linkWide(parts, (values) -> values);
+		}
+		else {
+			table.link(parts,
+					MethodHandles.identity(Object[].class)
+						.asCollector(Object[].class, types.size())
+						.asType(MethodType.methodType(Object[].class, types)));
+		}
 		return new MessageRoot(table, true);
 	}
 

@@ -60,11 +60,16 @@ final class TableBodies {
 	 * @param constructor takes the fields' values, in order, and returns the value
 	 */
 	static TableBody compile(List<FieldLayout> fields, List<MethodHandle> accessors, MethodHandle constructor) {
+		return define(writer(fields, accessors), reader(fields, constructor));
+	}
+
+	/** Writes all fields, one after the other. */
+	static MethodHandle writer(List<FieldLayout> fields, List<MethodHandle> accessors) {
 		MethodHandle write = MethodHandles.empty(WRITE);
 		for (int i = fields.size() - 1; i >= 0; i--) {
 			write = MethodHandles.foldArguments(write, writer(fields.get(i), accessors.get(i)));
 		}
-		return define(write, reader(fields, constructor));
+		return write;
 	}
 
 	private static MethodHandle writer(FieldLayout field, MethodHandle accessor) {

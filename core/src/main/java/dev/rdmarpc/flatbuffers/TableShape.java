@@ -70,11 +70,18 @@ final class TableShape extends ReferenceShape {
 	 */
 	void link(List<Part> parts, MethodHandle constructor) {
 		layOut(parts);
-		this.heapBytes = HeapBytes.object(parts.stream().<Class<?>>map(Part::type).toList()) + parts.stream()
-			.filter((part) -> !part.type().isPrimitive())
-			.mapToInt((part) -> part.shape().valueBytes())
-			.sum();
 		this.body = TableBodies.compile(fields(), parts.stream().map(Part::accessor).toList(), constructor);
+	}
+
+	/**
+	 * Gives the table more fields than method handles have parameters, and values.
+	 * @param parts the parts of a value, in order
+	 * @param constructor takes them and returns the value
+	 */
+	void linkWide(List<Part> parts, WideTableBody.Constructor constructor) {
+		layOut(parts);
+		this.body = new WideTableBody(fields(), parts.stream().<Class<?>>map(Part::type).toList(),
+				TableBodies.writer(fields(), parts.stream().map(Part::accessor).toList()), constructor);
 	}
 
 	/**
@@ -108,9 +115,18 @@ final class TableShape extends ReferenceShape {
 			}
 			index += part.shape().fieldCount();
 		}
+		this.heapBytes = heapBytes(parts);
 		this.layout = layout;
 		this.fields = fields.toArray(FieldLayout[]::new);
 		this.references = references.toArray(FieldLayout[]::new);
+	}
+
+	private static int heapBytes(List<Part> parts) {
+		int bytes = HeapBytes.object(parts.stream().<Class<?>>map(Part::type).toList());
+		for (Part part : parts) {
+			bytes += part.type().isPrimitive() ? 0 : part.shape().valueBytes();
+		}
+		return bytes;
 	}
 
 	/** How it lies. */

@@ -18,6 +18,8 @@ package dev.rdmarpc.rpc;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.InvocationTargetException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +32,41 @@ import org.jspecify.annotations.Nullable;
  */
 record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, HandlerFailures failures) {
 
+	/** More may be too many for a method handle, where some count twice. */
+	private static final int MAX_HANDLE_PARAMETERS = 120;
+
+	private static final MethodHandle REFLECTIVE = reflective();
+
+	private static MethodHandle reflective() {
+		try {
+			return MethodHandles.lookup()
+				.findStatic(ExportedMethod.class, "invokeReflectively", MethodType.methodType(Object.class,
+						java.lang.reflect.Method.class, Object.class, Object[].class));
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	@SuppressWarnings("unused") // through REFLECTIVE
+	private static @Nullable Object invokeReflectively(java.lang.reflect.Method method, Object target,
+			@Nullable Object[] arguments) throws Throwable {
+		try {
+			return method.invoke(target, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getCause();
+		}
+	}
+
 	static ExportedMethod of(MethodDescriptor descriptor, Object target) {
 		try {
 			java.lang.reflect.Method method = descriptor.javaMethod();
 			method.setAccessible(true);
+			if (method.getParameterCount() > MAX_HANDLE_PARAMETERS) {
+				return new ExportedMethod(descriptor, MethodHandles.insertArguments(REFLECTIVE, 0, method, target),
+						new HandlerFailures());
+			}
 			MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
 			MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
 			return new ExportedMethod(descriptor, spread.asType(spread.type().changeReturnType(Object.class)),
