@@ -16,9 +16,6 @@
 
 package dev.rdmarpc.memory;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
@@ -42,57 +39,40 @@ final class ThreadCaches {
 	/** The part of the budget that caches may keep together: 1/4. */
 	private static final int BUDGET_SHIFT = 2;
 
-	private static final @Nullable MethodHandle IS_VIRTUAL = findIsVirtual();
-
 	private final ThreadCache[] caches;
 
+	/** What threads refer to their caches by; empty once these are closed. */
+	private final Owned[] owned;
+
 	@SuppressWarnings("ThreadLocalUsage") // a thread has a cache in each pool
-	private final ThreadLocal<@Nullable ThreadCache> own = new ThreadLocal<>();
+	private final ThreadLocal<@Nullable Owned> own = new ThreadLocal<>();
 
 	ThreadCaches(MemoryOptions options, Extents extents, SizeClassPool[] pools) {
 		long affordable = (options.maxBytes() >> BUDGET_SHIFT) / Math.max(1, options.threadCacheBytes());
 		this.caches = new ThreadCache[(int) Math.max(1, Math.min(MAX_CACHES, affordable))];
+		this.owned = new Owned[this.caches.length];
 		int maxBytes = (int) Math.min(options.threadCacheBytes(), options.maxBytes() >> BUDGET_SHIFT);
 		for (int index = 0; index < this.caches.length; index++) {
 			this.caches[index] = new ThreadCache(extents, pools, maxBytes);
-		}
-	}
-
-	private static @Nullable MethodHandle findIsVirtual() {
-		try {
-			return MethodHandles.publicLookup()
-				.findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-		}
-		catch (ReflectiveOperationException ex) {
-			return null;
-		}
-	}
-
-	private static boolean isVirtual(Thread thread) {
-		if (IS_VIRTUAL == null) {
-			return false;
-		}
-		try {
-			return (boolean) IS_VIRTUAL.invokeExact(thread);
-		}
-		catch (Throwable ex) {
-			throw new IllegalStateException(ex);
+			this.owned[index] = new Owned(this.caches[index]);
 		}
 	}
 
 	/** A cache for the current thread, locked; to be unlocked by the caller. */
 	ThreadCache lock() {
 		Thread thread = Thread.currentThread();
-		ThreadCache cache = isVirtual(thread) ? null : this.own.get();
+		Owned mine = VirtualThreads.isVirtual(thread) ? null : this.own.get();
+		ThreadCache cache = (mine != null) ? mine.cache : null;
 		return (cache != null && cache.tryLock()) ? cache : lockAnother(thread, cache);
 	}
 
 	private ThreadCache lockAnother(Thread thread, @Nullable ThreadCache busy) {
 		int index = indexOf(thread);
-		if (busy == null && !isVirtual(thread)) {
-			ThreadCache cache = assign(thread);
-			this.own.set(cache);
-			if (cache.tryLock()) {
+		if (busy == null && !VirtualThreads.isVirtual(thread)) {
+			Owned mine = assign(thread);
+			this.own.set(mine);
+			ThreadCache cache = mine.cache;
+			if (cache != null && cache.tryLock()) {
 				return cache;
 			}
 		}
@@ -106,13 +86,13 @@ final class ThreadCaches {
 		return this.caches[index];
 	}
 
-	private synchronized ThreadCache assign(Thread thread) {
-		for (ThreadCache cache : this.caches) {
-			if (cache.claim(thread)) {
-				return cache;
+	private synchronized Owned assign(Thread thread) {
+		for (int index = 0; index < this.caches.length; index++) {
+			if (this.caches[index].claim(thread)) {
+				return this.owned[index];
 			}
 		}
-		return this.caches[indexOf(thread)];
+		return this.owned[indexOf(thread)];
 	}
 
 	private int indexOf(Thread thread) {
@@ -158,6 +138,9 @@ final class ThreadCaches {
 				cache.unlock();
 			}
 		}
+		for (Owned each : this.owned) {
+			each.cache = null;
+		}
 		this.own.remove();
 	}
 
@@ -174,6 +157,20 @@ final class ThreadCaches {
 			}
 		}
 		return sum;
+	}
+
+	/**
+	 * A cache as threads refer to it, which live longer than the pool. Lost with the
+	 * pool: what a thread reads too late is a cache that is closed.
+	 */
+	private static final class Owned {
+
+		private @Nullable ThreadCache cache;
+
+		Owned(ThreadCache cache) {
+			this.cache = cache;
+		}
+
 	}
 
 }

@@ -19,9 +19,13 @@ package dev.rdmarpc.memory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -105,6 +109,34 @@ class ThreadCachesTests {
 			thread.join(20_000);
 		}
 		assertThat(seen).hasSize(100).allMatch((buffer) -> buffer == seen.get(0));
+	}
+
+	@Test
+	void aClosedPoolIsNotReachableFromThreadsThatUsedIt() throws Exception {
+		ExecutorService user = Executors.newSingleThreadExecutor();
+		try {
+			WeakReference<RegisteredMemory> closed = useAndClose(user);
+			long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+			while (closed.get() != null && System.nanoTime() - deadline < 0) {
+				System.gc();
+				user.submit(() -> allocateAndRelease(1, 100)).get();
+			}
+			assertThat(closed.get()).as("closed pool, while a thread that used it lives").isNull();
+		}
+		finally {
+			user.shutdown();
+		}
+	}
+
+	private static WeakReference<RegisteredMemory> useAndClose(ExecutorService user) throws Exception {
+		RegisteredMemory other = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+		user.submit(() -> {
+			RegisteredBuffer buffer = other.allocate(100);
+			buffer.slice(0, 10).release();
+			buffer.release();
+		}).get();
+		other.close();
+		return new WeakReference<>(other);
 	}
 
 	@Test
