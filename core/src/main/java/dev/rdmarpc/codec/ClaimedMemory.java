@@ -23,52 +23,54 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-/** Direct memory for messages to be written to, in chunks that are used again. */
+/**
+ * Direct memory for a message to be written to. The first chunk is kept and used again,
+ * others go back to the {@link ChunkPool}, so that an idle object holds little.
+ */
 final class ClaimedMemory {
 
 	private static final int FIRST_CHUNK_BYTES = 4 * 1024;
 
+	private static final int SECOND_CHUNK_BYTES = 64 * 1024;
+
 	private static final int MAX_CHUNK_BYTES = 1024 * 1024;
 
-	private static final int RETAINED_BYTES = 2 * MAX_CHUNK_BYTES;
+	private @Nullable ByteBuffer first;
 
-	private @Nullable ByteBuffer[] chunks = new ByteBuffer[4];
+	private boolean firstInUse;
 
-	private int chunkCount;
+	private @Nullable ByteBuffer[] others = new ByteBuffer[4];
 
-	private int chunksInUse;
-
-	private long bytes;
+	private int otherCount;
 
 	/** See {@link MessageSegments#claimMemory}. */
 	ByteBuffer claim(int minBytes) {
-		while (this.chunksInUse < this.chunkCount) {
-			ByteBuffer chunk = Objects.requireNonNull(this.chunks[this.chunksInUse]);
-			this.chunksInUse++;
-			if (chunk.capacity() >= minBytes) {
-				return chunk;
+		if (!this.firstInUse && minBytes <= FIRST_CHUNK_BYTES) {
+			this.firstInUse = true;
+			ByteBuffer chunk = this.first;
+			if (chunk == null) {
+				chunk = ByteBuffer.allocateDirect(FIRST_CHUNK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+				this.first = chunk;
 			}
+			return chunk;
 		}
-		int bytes = (this.chunkCount == 0) ? FIRST_CHUNK_BYTES
-				: Math.min(2 * Objects.requireNonNull(this.chunks[this.chunkCount - 1]).capacity(), MAX_CHUNK_BYTES);
-		ByteBuffer chunk = ByteBuffer.allocateDirect(Math.max(bytes, minBytes)).order(ByteOrder.LITTLE_ENDIAN);
-		if (this.chunkCount == this.chunks.length) {
-			this.chunks = Arrays.copyOf(this.chunks, this.chunkCount * 2);
+		int bytes = (this.otherCount == 0) ? SECOND_CHUNK_BYTES : MAX_CHUNK_BYTES;
+		ByteBuffer chunk = ChunkPool.take(Math.max(bytes, minBytes));
+		if (this.otherCount == this.others.length) {
+			this.others = Arrays.copyOf(this.others, this.otherCount * 2);
 		}
-		this.chunks[this.chunkCount] = chunk;
-		this.chunkCount++;
-		this.chunksInUse = this.chunkCount;
-		this.bytes += chunk.capacity();
+		this.others[this.otherCount] = chunk;
+		this.otherCount++;
 		return chunk;
 	}
 
-	/** Takes everything back, and lets go of what is too much to be kept. */
+	/** Takes everything back. */
 	void reclaim() {
-		this.chunksInUse = 0;
-		while (this.bytes > RETAINED_BYTES) {
-			this.chunkCount--;
-			this.bytes -= Objects.requireNonNull(this.chunks[this.chunkCount]).capacity();
-			this.chunks[this.chunkCount] = null;
+		this.firstInUse = false;
+		while (this.otherCount > 0) {
+			this.otherCount--;
+			ChunkPool.giveBack(Objects.requireNonNull(this.others[this.otherCount]));
+			this.others[this.otherCount] = null;
 		}
 	}
 

@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.CodecException;
@@ -31,6 +32,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
@@ -57,7 +59,13 @@ final class ClientCalls {
 	/** A century is no deadline; much more could not be counted. */
 	private static final Duration FOREVER = Duration.ofDays(36_500);
 
+	private static final int MAX_SHARED_SEGMENTS = 64;
+
 	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
+
+	/** Those of virtual threads, each of which would keep its own for one call. */
+	private static final MpmcVarHandleArrayQueue<MessageSegments> SHARED_SEGMENTS = new MpmcVarHandleArrayQueue<>(
+			MAX_SHARED_SEGMENTS);
 
 	private final QueuePairPool pool;
 
@@ -365,16 +373,22 @@ final class ClientCalls {
 
 	private static void giveBack(MessageSegments segments) {
 		segments.clear();
-		SEGMENTS.set(segments);
+		if (VirtualThreads.isVirtual(Thread.currentThread())) {
+			SHARED_SEGMENTS.offer(segments);
+		}
+		else {
+			SEGMENTS.set(segments);
+		}
 	}
 
 	private static MessageSegments claimSegments() {
 		MessageSegments segments = SEGMENTS.get();
-		if (segments == null) {
-			return new MessageSegments();
+		if (segments != null) {
+			SEGMENTS.set(null);
+			return segments;
 		}
-		SEGMENTS.set(null);
-		return segments;
+		segments = SHARED_SEGMENTS.poll();
+		return (segments != null) ? segments : new MessageSegments();
 	}
 
 }
