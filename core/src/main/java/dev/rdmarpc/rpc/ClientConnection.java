@@ -202,9 +202,10 @@ final class ClientConnection implements ChannelHandler {
 	/** Makes the channel of a new attempt, to be connected once the lock is released. */
 	private RpcChannel beginAttempt() {
 		RpcChannel channel = this.transport.newChannel(this.loop, this.options.channel(), this);
+		CompletableFuture<RpcChannel> next = new CompletableFuture<>();
 		this.state = ConnectionState.CONNECTING;
 		this.attempt = this.upcoming;
-		this.upcoming = new CompletableFuture<>();
+		this.upcoming = next;
 		this.awaited = false;
 		this.attemptNanos = System.nanoTime();
 		this.connecting = channel;
@@ -251,6 +252,9 @@ final class ClientConnection implements ChannelHandler {
 		}
 		catch (RejectedExecutionException ex) {
 			channel.close("the transport is closed");
+		}
+		catch (Throwable ex) {
+			channel.close("no thread to resolve its name: " + ex.getMessage());
 		}
 	}
 

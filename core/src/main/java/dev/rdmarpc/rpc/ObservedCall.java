@@ -71,7 +71,16 @@ final class ObservedCall implements CallObservation {
 			step.run();
 		}
 		catch (Throwable ex) {
-			failures.log(Level.WARN, "An observer failed, which changes nothing for the calls it watches", ex);
+			log(ex);
+		}
+	}
+
+	private static void log(Throwable failure) {
+		try {
+			failures.log(Level.WARN, "An observer failed, which changes nothing for the calls it watches", failure);
+		}
+		catch (Throwable ex) {
+			// the call is more important than that it was not said
 		}
 	}
 

@@ -172,7 +172,7 @@ public final class RpcServer implements AutoCloseable {
 			return this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
 					this.options.channel(), () -> new ServerSession(serving, this.options.channel().maxCalls()));
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			shutDown();
 			throw ex;
 		}
@@ -229,8 +229,10 @@ public final class RpcServer implements AutoCloseable {
 	/**
 	 * Stops: no new connections and calls, then waits for outstanding calls up to
 	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left, cancels calls
-	 * still running and gives them a moment to notice. Idempotent. What is left even then
-	 * is no concern of the next start.
+	 * still running and gives them a moment to notice. An inline handler that blocks its
+	 * loop is interrupted; one that goes on all the same is left alone after seconds, and
+	 * the loop closes when it returns. Idempotent. What is left even then is no concern
+	 * of the next start.
 	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public void stop() {
@@ -319,7 +321,9 @@ public final class RpcServer implements AutoCloseable {
 
 		/**
 		 * Runs handlers that are not inline; by default a bounded pool of the server's
-		 * own.
+		 * own. It must reject what it cannot take: one that blocks in
+		 * {@link Executor#execute}, or runs the handler there, stops the loop and with it
+		 * all connections of the loop.
 		 */
 		public Builder executor(Executor value) {
 			this.executor = value;

@@ -17,8 +17,6 @@
 package dev.rdmarpc.transport;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The caller's side of a channel: starts calls, matches replies, gives calls up.
@@ -27,8 +25,6 @@ import org.slf4j.LoggerFactory;
  * Confined to the loop's driver.
  */
 final class ChannelCalls {
-
-	private static final Logger logger = LoggerFactory.getLogger(ChannelCalls.class);
 
 	private final RpcChannel channel;
 
@@ -49,7 +45,7 @@ final class ChannelCalls {
 	 */
 	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
 		if (!refusal.isEmpty()) {
-			deliver(refusal, () -> call.onNotSent(message, refusal));
+			deliver(() -> call.onNotSent(message, refusal));
 			return false;
 		}
 		if (call.isDone()) {
@@ -61,7 +57,14 @@ final class ChannelCalls {
 					this.pending.count() + " calls are outstanding on the connection already");
 			return false;
 		}
-		int requestId = this.pending.add(call, message.deadlineNanos());
+		int requestId;
+		try {
+			requestId = this.pending.add(call, message.deadlineNanos());
+		}
+		catch (Throwable ex) {
+			fail(call, CallFailure.RESOURCE_EXHAUSTED, LoopFailures.reason(ex));
+			return false;
+		}
 		this.loop.callStarted(message.deadlineNanos());
 		call.onStarted(requestId);
 		message.stamp(requestId);
@@ -83,10 +86,10 @@ final class ChannelCalls {
 		try {
 			call.onReply(message);
 		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Reply could not be delivered", ex);
+		catch (Throwable ex) {
+			this.loop.failures().report(this.channel, ex);
 			if (!call.isDone()) {
-				fail(call, CallFailure.MALFORMED_REPLY, "reply could not be delivered: " + ex);
+				fail(call, CallFailure.MALFORMED_REPLY, "reply could not be delivered: " + LoopFailures.reason(ex));
 			}
 		}
 		this.channel.closeIfDrained();
@@ -109,16 +112,16 @@ final class ChannelCalls {
 		return call;
 	}
 
-	private static void fail(PendingCall call, CallFailure why, String detail) {
-		deliver(detail, () -> call.onFailure(why, detail));
+	private void fail(PendingCall call, CallFailure why, String detail) {
+		deliver(() -> call.onFailure(why, detail));
 	}
 
-	private static void deliver(String detail, Runnable failure) {
+	private void deliver(Runnable failure) {
 		try {
 			failure.run();
 		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Failure could not be delivered: {}", detail, ex);
+		catch (Throwable ex) {
+			this.loop.failures().report(this.channel, ex);
 		}
 	}
 
@@ -147,7 +150,7 @@ final class ChannelCalls {
 	void notSent(OutgoingMessage request, String detail) {
 		PendingCall call = finish(request.requestId());
 		if (call != null) {
-			deliver(detail, () -> call.onNotSent(request, detail));
+			deliver(() -> call.onNotSent(request, detail));
 		}
 	}
 

@@ -25,7 +25,9 @@ import java.util.function.Supplier;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
@@ -43,6 +45,8 @@ public final class ChannelListener implements AutoCloseable {
 	private final ChannelOptions options;
 
 	private final Supplier<? extends ChannelHandler> handlers;
+
+	private final RateLimitedLogger refusals = new RateLimitedLogger(logger);
 
 	private final AtomicInteger next = new AtomicInteger();
 
@@ -68,30 +72,41 @@ public final class ChannelListener implements AutoCloseable {
 			reject(request, "the server is shutting down");
 			return;
 		}
-		RpcChannel channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
-		if (!loop.add(channel)) {
-			reject(request, "no receive buffers for another connection");
-			return;
-		}
+		RpcChannel channel = null;
 		try {
-			channel.attach(this.transport.createQueuePair(loop, channel));
-			channel.accepting(request.remoteAddress());
-			ConnectOptions connect = this.transport.connectOptions(this.options);
-			request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
-				if (failure == null) {
-					loop.executeLater(() -> channel.rendezvous().readDepth(info.readDepth()));
-				}
-				else {
-					logger.debug("Connection from {} was not established", request.remoteAddress(), failure);
-					loop.executeLater(() -> channel.shut("not established: " + failure.getMessage()));
-				}
-			});
+			channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
+			if (!loop.add(channel)) {
+				reject(request, "no receive buffers for another connection");
+				return;
+			}
+			accept(loop, channel, request);
 		}
-		catch (VerbsException ex) {
-			logger.warn("Connection from {} refused: {}", request.remoteAddress(), ex.getMessage());
-			channel.shut(String.valueOf(ex.getMessage()));
-			reject(request, "no resources for another connection");
+		catch (Throwable ex) {
+			try {
+				this.refusals.log(Level.WARN, "Connection from {} refused", request.remoteAddress(), ex);
+				if (channel != null) {
+					channel.shut(LoopFailures.reason(ex));
+				}
+			}
+			finally {
+				reject(request, "no resources for another connection");
+			}
 		}
+	}
+
+	private void accept(ChannelLoop loop, RpcChannel channel, ConnectionRequest request) {
+		channel.attach(this.transport.createQueuePair(loop, channel));
+		channel.accepting(request.remoteAddress());
+		ConnectOptions connect = this.transport.connectOptions(this.options);
+		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
+			if (failure == null) {
+				loop.executeLater(() -> channel.rendezvous().readDepth(info.readDepth()));
+			}
+			else {
+				logger.debug("Connection from {} was not established", request.remoteAddress(), failure);
+				loop.executeLater(() -> channel.shut("not established: " + failure.getMessage()));
+			}
+		});
 	}
 
 	private static void reject(ConnectionRequest request, String why) {

@@ -19,13 +19,9 @@ package dev.rdmarpc.transport;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -39,8 +35,6 @@ import dev.rdmarpc.verbs.WorkCompletion;
  * {@link LoopDriver}; the state here is confined to it.
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
-
-	private static final Logger logger = LoggerFactory.getLogger(ChannelLoop.class);
 
 	private static final int BATCH = 64;
 
@@ -60,8 +54,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final LoopMetrics metrics = new LoopMetrics();
 
+	private final LoopFailures failures = new LoopFailures();
+
 	private final OutgoingMessagePool outgoingMessages;
 
+	/** Changed by the driver, who holds its lock for that as others do for reading. */
 	private final List<RpcChannel> channels = new ArrayList<>();
 
 	private final RetiredChannels retired = new RetiredChannels();
@@ -121,11 +118,20 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/**
 	 * A step of one channel has failed: that ends the channel, but not the loop, nor the
-	 * thread of a caller who happens to drive.
+	 * thread of a caller who happens to drive. Does not throw; driver.
 	 */
-	private static void failed(RpcChannel channel, Throwable failure) {
-		logger.error("{} failed", channel, failure);
-		channel.shut("internal error: " + failure);
+	void failed(RpcChannel channel, Throwable failure) {
+		this.failures.report(channel, failure);
+		try {
+			channel.shut(LoopFailures.reason(failure));
+		}
+		catch (Throwable ex) {
+			this.failures.report(channel, ex);
+		}
+	}
+
+	LoopFailures failures() {
+		return this.failures;
 	}
 
 	@Override
@@ -135,7 +141,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			try {
 				channel.flush();
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(channel, ex);
 			}
 		}
@@ -159,11 +165,13 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/**
 	 * Takes one batch of completions. A callback may turn the loop again; the cursor is a
-	 * field so that the inner turn goes on where the outer one stands and order is kept.
+	 * field so that the inner turn goes on where the outer one stands and order is kept,
+	 * and so that none is lost when a turn fails.
 	 */
 	private boolean dispatch() {
 		if (this.batchCursor == this.batchCount) {
 			this.batchCursor = 0;
+			this.batchCount = 0;
 			this.batchCount = this.completions.poll(this.batch);
 			this.retired.polled(this.batchCount < BATCH);
 			if (this.batchCount == 0) {
@@ -174,30 +182,22 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		while (this.batchCursor < this.batchCount) {
 			WorkCompletion completion = this.batch[this.batchCursor++];
 			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
-			switch (completion.opcode()) {
-				case RECEIVE -> received(channel, completion);
-				case READ -> read(channel, completion);
-				default -> sent(channel, completion.isSuccess());
+			try {
+				dispatch(channel, completion);
+			}
+			catch (Throwable ex) {
+				failed(channel, ex);
 			}
 		}
 		return true;
 	}
 
-	private static void sent(RpcChannel channel, boolean success) {
-		try {
-			channel.onSendCompleted(success);
-		}
-		catch (RuntimeException | Error ex) {
-			failed(channel, ex);
-		}
-	}
-
-	private static void read(RpcChannel channel, WorkCompletion completion) {
-		try {
-			channel.onReadCompleted(completion.isSuccess(), completion.isSuccess() ? completion.byteLength() : 0);
-		}
-		catch (RuntimeException | Error ex) {
-			failed(channel, ex);
+	private void dispatch(RpcChannel channel, WorkCompletion completion) {
+		boolean success = completion.isSuccess();
+		switch (completion.opcode()) {
+			case RECEIVE -> received(channel, completion);
+			case READ -> channel.onReadCompleted(success, success ? completion.byteLength() : 0);
+			default -> channel.onSendCompleted(success);
 		}
 	}
 
@@ -210,7 +210,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				taken = channel.onFrame(buffer, (int) completion.byteLength());
 			}
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			failed(channel, ex);
 		}
 		finally {
@@ -236,21 +236,30 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				try {
 					channel.tick(this.nowNanos);
 				}
-				catch (RuntimeException | Error ex) {
+				catch (Throwable ex) {
 					failed(channel, ex);
 				}
 				busy |= channel.needsTicks();
 			}
 		}
-		this.receives.replenish();
-		this.outgoingMessages.refillReserve();
-		this.resources.memory().trim();
-		this.metrics.receives(this.receives);
-		this.retired.dispose(this.nowNanos, this.closed);
+		try {
+			tendMemory();
+		}
+		catch (Throwable ex) {
+			this.failures.report(name(), ex);
+		}
+		this.retired.dispose(this.nowNanos, this.closed, this.failures);
 		busy |= !this.retired.isEmpty() || this.receives.isShort();
 		if (busy) {
 			moveTick(this.nowNanos + BUSY_TICK_NANOS);
 		}
+	}
+
+	private void tendMemory() {
+		this.receives.replenish();
+		this.outgoingMessages.refillReserve();
+		this.resources.memory().trim();
+		this.metrics.receives(this.receives);
 	}
 
 	/**
@@ -261,22 +270,48 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		if (this.closed || !this.receives.promise(channel.promisedReceives())) {
 			return false;
 		}
-		this.channels.add(channel);
+		boolean added = false;
+		try {
+			synchronized (this.channels) {
+				this.retired.reserve(this.channels.size() + 1);
+				added = this.channels.add(channel);
+			}
+		}
+		finally {
+			if (!added) {
+				this.receives.unpromise(channel.promisedReceives());
+			}
+		}
 		return true;
 	}
 
-	/** A channel has closed: its queue pair is released when it has flushed. */
+	/**
+	 * A channel has closed: its queue pair is released when it has flushed. For one that
+	 * took part there is room, so that this succeeds without memory.
+	 */
 	void retire(RpcChannel channel, ChannelHandler handler, String reason) {
-		if (this.channels.remove(channel)) {
-			this.receives.forget(channel, channel.promisedReceives());
+		try {
+			this.retired.add(channel);
+			boolean removed;
+			synchronized (this.channels) {
+				removed = this.channels.remove(channel);
+			}
+			if (removed) {
+				this.receives.forget(channel, channel.promisedReceives());
+			}
+			moveTick(this.nowNanos);
 		}
-		this.retired.add(channel);
-		moveTick(this.nowNanos);
+		finally {
+			closed(channel, handler, reason);
+		}
+	}
+
+	private void closed(RpcChannel channel, ChannelHandler handler, String reason) {
 		try {
 			handler.onClosed(channel, reason);
 		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Handler of {} failed", channel, ex);
+		catch (Throwable ex) {
+			this.failures.report(channel, ex);
 		}
 	}
 
@@ -318,7 +353,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 	}
 
-	long nowNanos() {
+	@Override
+	public long nowNanos() {
 		return this.nowNanos;
 	}
 
@@ -412,11 +448,22 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.channels.stream().anyMatch((channel) -> address.equals(channel.remoteAddress()));
 	}
 
-	/** The channels that are not closed, at this instant. */
+	/**
+	 * The channels that are not closed, at this instant. Does not wait for the loop.
+	 */
 	public List<RpcChannel> channels() {
-		CompletableFuture<List<RpcChannel>> snapshot = new CompletableFuture<>();
-		execute(() -> snapshot.complete(List.copyOf(this.channels)));
-		return snapshot.join();
+		synchronized (this.channels) {
+			return List.copyOf(this.channels);
+		}
+	}
+
+	/**
+	 * Why the loop does not run, or an empty string: no turn has succeeded for seconds,
+	 * because a callback blocks it or its device fails, or its thread is gone. Does not
+	 * wait for the loop.
+	 */
+	public String problem() {
+		return this.driver.problem();
 	}
 
 	boolean isDraining() {
@@ -426,11 +473,13 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Refuses new channels from here on and says goodbye on those that are open. */
 	public void drain() {
 		this.draining = true;
-		channels().forEach(RpcChannel::drain);
+		execute(() -> channels().forEach(RpcChannel::drain));
 	}
 
 	/**
-	 * Closes all channels, their queue pairs and the loop. Idempotent.
+	 * Closes all channels, their queue pairs and the loop. Idempotent. Does not wait for
+	 * ever for a callback that blocks the loop: the loop then closes by itself when the
+	 * callback returns.
 	 * @throws IllegalStateException if called by a callback or inline handler on this
 	 * loop, which would wait for itself
 	 */
@@ -444,17 +493,31 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 		execute(this::shutAll);
 		this.closed = true;
-		this.driver.close(() -> {
-			shutAll();
-			this.retired.dispose(this.nowNanos, this.closed);
-			this.outgoingMessages.close();
-			this.resources.close();
-		});
-		this.onClose.accept(this);
+		this.driver.close(this::end);
 	}
 
 	private void shutAll() {
-		List.copyOf(this.channels).forEach((channel) -> channel.shut("closed on this side"));
+		for (RpcChannel channel : channels()) {
+			try {
+				channel.shut("closed on this side");
+			}
+			catch (Throwable ex) {
+				this.failures.report(channel, ex);
+			}
+		}
+	}
+
+	/** The last thing that happens; driver. */
+	private void end() {
+		try {
+			shutAll();
+			this.retired.dispose(this.nowNanos, true, this.failures);
+			this.outgoingMessages.close();
+			this.resources.close();
+		}
+		finally {
+			this.onClose.accept(this);
+		}
 	}
 
 }

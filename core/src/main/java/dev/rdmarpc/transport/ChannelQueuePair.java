@@ -80,11 +80,23 @@ final class ChannelQueuePair {
 	/** Leaves the connection and forgets what was not posted yet. */
 	void end() {
 		QueuePair pair = this.queuePair;
-		if (pair != null) {
-			pair.disconnect();
+		try {
+			if (pair != null) {
+				pair.disconnect();
+			}
 		}
-		this.outbound.dropUnposted();
-		this.rendezvous.close();
+		finally {
+			forget();
+		}
+	}
+
+	private void forget() {
+		try {
+			this.outbound.dropUnposted();
+		}
+		finally {
+			this.rendezvous.close();
+		}
 	}
 
 	/**
@@ -96,13 +108,14 @@ final class ChannelQueuePair {
 		return over && this.outbound.isEmpty() && this.rendezvous.isQuiet();
 	}
 
-	/** Closes the queue pair and releases whatever it still held. */
+	/** Closes the queue pair and releases whatever it still held. May be repeated. */
 	void dispose() {
 		QueuePair pair = this.queuePair;
 		if (pair != null) {
 			pair.close();
 			this.queuePair = null;
 		}
+		forget();
 		this.outbound.dropPosted();
 		this.rendezvous.dropPosted();
 	}

@@ -79,7 +79,7 @@ final class Exposure {
 			exposure.openAll(message, memory);
 			return exposure;
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			exposure.close();
 			throw ex;
 		}

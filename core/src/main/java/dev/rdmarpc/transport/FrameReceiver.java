@@ -18,9 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.MessageAssembler.Assembly;
 
@@ -32,8 +29,6 @@ import dev.rdmarpc.transport.MessageAssembler.Assembly;
  * Confined to the loop's driver.
  */
 final class FrameReceiver implements InboundTransfers.Receiver {
-
-	private static final Logger logger = LoggerFactory.getLogger(FrameReceiver.class);
 
 	private final RpcChannel channel;
 
@@ -179,11 +174,17 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	@Override
 	public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
-		readDone(transfer.requestId());
-		IncomingMessage message = transfer.takeMessage(memory);
-		deliver(message, transfer.isRequest());
-		if (!message.release()) {
-			memory.release();
+		boolean taken = false;
+		try {
+			readDone(transfer.requestId());
+			IncomingMessage message = transfer.takeMessage(memory);
+			deliver(message, transfer.isRequest());
+			taken = message.release();
+		}
+		finally {
+			if (!taken) {
+				memory.release();
+			}
 		}
 	}
 
@@ -228,11 +229,17 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 			onDropped(assembly.head(), assembly.isRequest());
 			return;
 		}
-		IncomingMessage message = assembly.message(target);
-		this.loop.metrics().copied(message.messageBytes());
-		deliver(message, assembly.isRequest());
-		if (!message.release()) {
-			target.release();
+		boolean taken = false;
+		try {
+			IncomingMessage message = assembly.message(target);
+			this.loop.metrics().copied(message.messageBytes());
+			deliver(message, assembly.isRequest());
+			taken = message.release();
+		}
+		finally {
+			if (!taken) {
+				target.release();
+			}
 		}
 	}
 
@@ -251,16 +258,16 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	/** Does not throw, so that it stays certain whether the message was taken. */
 	private void deliver(IncomingMessage message, boolean request) {
-		if (!request) {
-			this.calls.reply(message);
-			return;
-		}
 		try {
-			this.handler.onRequest(this.channel, message);
+			if (request) {
+				this.handler.onRequest(this.channel, message);
+			}
+			else {
+				this.calls.reply(message);
+			}
 		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Request on {} failed", this.channel, ex);
-			this.channel.shut("internal error: " + ex);
+		catch (Throwable ex) {
+			this.loop.failed(this.channel, ex);
 		}
 	}
 

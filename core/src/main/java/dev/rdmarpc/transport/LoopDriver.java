@@ -56,7 +56,16 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * While callers drive, the loop's thread stands by, parked, instead of being woken by
  * their replies. A caller that leaves while calls are outstanding unparks it. Parking is
  * always bounded by {@link #STANDBY_NANOS}, which also bounds how late work is noticed
- * that arrives unasked while nobody drives.
+ * that arrives unasked while nobody drives. Where another thread keeps the role, because
+ * a callback blocks, the loop's thread looks for it in pauses that grow to that bound.
+ *
+ * <p>
+ * Nothing that is thrown ends the loop's thread, nor reaches a caller who happens to
+ * drive. A turn that fails is followed by a pause, and the next one goes on where it
+ * stood. Role and awaiter are given up by a plain store in the frame that took them,
+ * which succeeds even where no stack is left for a call. When the loop closes, the last
+ * task is published before the role is tried and looked for after releasing, like the
+ * inbox: whom a callback held up runs it in the end.
  */
 final class LoopDriver {
 
@@ -67,6 +76,12 @@ final class LoopDriver {
 	private static final VarHandle AWAITER;
 
 	private static final long STANDBY_NANOS = 2_000_000;
+
+	/** How long the loop's thread spins for the role before it pauses. */
+	private static final long ROLE_SPIN_NANOS = 100_000;
+
+	/** After how long without a turn, with callers said to drive, somebody else does. */
+	private static final long LOST_CALLERS_NANOS = 100_000_000;
 
 	static {
 		try {
@@ -86,6 +101,10 @@ final class LoopDriver {
 	private final LoopMetrics metrics;
 
 	private final SpinBudget spinBudget;
+
+	private final LoopFailures failures = new LoopFailures();
+
+	private final LoopWatch watch = new LoopWatch(System.nanoTime());
 
 	private final Thread thread;
 
@@ -108,6 +127,8 @@ final class LoopDriver {
 	private volatile int outstandingCalls;
 
 	private volatile boolean closing;
+
+	private volatile @Nullable Runnable last;
 
 	LoopDriver(String name, LoopWork work, CompletionQueue completions, LoopMetrics metrics, PollingOptions polling) {
 		this.work = work;
@@ -135,13 +156,33 @@ final class LoopDriver {
 		return DRIVER.compareAndSet(this, null, Thread.currentThread());
 	}
 
+	/** Gives up the role, unless there is something left for whoever has it. */
 	private void exit() {
-		this.work.flush();
-		DRIVER.setVolatile(this, null);
-		while (!this.inbox.isEmpty() && tryEnter()) {
+		release();
+		while ((!this.inbox.isEmpty() || this.last != null) && tryEnter()) {
 			drainInbox();
+			runLast();
+			release();
+		}
+	}
+
+	private void release() {
+		try {
 			this.work.flush();
-			DRIVER.setVolatile(this, null);
+		}
+		catch (Throwable ex) {
+			this.failures.report(this.thread, ex);
+		}
+		finally {
+			this.driver = null;
+		}
+	}
+
+	private void runLast() {
+		Runnable task = this.last;
+		if (task != null) {
+			run(task);
+			this.last = null;
 		}
 	}
 
@@ -152,9 +193,17 @@ final class LoopDriver {
 			return;
 		}
 		this.inbox.offer(task);
-		if (tryEnter()) {
-			drainInbox();
-			exit();
+		Thread self = Thread.currentThread();
+		try {
+			if (tryEnter()) {
+				drainInbox();
+				exit();
+			}
+		}
+		finally {
+			if (this.driver == self) {
+				this.driver = null;
+			}
 		}
 		if (this.outstandingCalls > 0 && this.drivingCallers.get() == 0 && this.awaiter == null) {
 			LockSupport.unpark(this.thread);
@@ -213,9 +262,16 @@ final class LoopDriver {
 		try {
 			task.run();
 		}
-		catch (RuntimeException | Error ex) {
-			logger.error("Task of {} failed", this.thread.getName(), ex);
+		catch (Throwable ex) {
+			this.failures.report(this.thread, ex);
 		}
+	}
+
+	/** One turn; driver. */
+	private boolean turn() {
+		boolean worked = this.work.turn();
+		this.watch.turned(this.work.nowNanos());
+		return worked;
 	}
 
 	private enum Await {
@@ -235,13 +291,18 @@ final class LoopDriver {
 		if (!AWAITER.compareAndSet(this, null, Thread.currentThread())) {
 			return Await.TAKEN;
 		}
-		this.completions.requestNotification(false);
-		if (this.work.turn()) {
-			AWAITER.setVolatile(this, null);
-			return Await.NOT_NEEDED;
+		boolean mine = false;
+		try {
+			this.completions.requestNotification(false);
+			mine = !turn();
+			this.awaitUntilNanos = this.work.nextTickNanos();
 		}
-		this.awaitUntilNanos = this.work.nextTickNanos();
-		return Await.MINE;
+		finally {
+			if (!mine) {
+				this.awaiter = null;
+			}
+		}
+		return mine ? Await.MINE : Await.NOT_NEEDED;
 	}
 
 	private void await(long deadlineNanos) {
@@ -256,7 +317,7 @@ final class LoopDriver {
 			}
 		}
 		finally {
-			AWAITER.setVolatile(this, null);
+			this.awaiter = null;
 		}
 	}
 
@@ -270,47 +331,91 @@ final class LoopDriver {
 	private void run() {
 		long idleSince = System.nanoTime();
 		while (!this.closing) {
-			if (Thread.interrupted()) {
-				logger.debug("{} ignores an interrupt", this.thread.getName());
-			}
-			if (this.drivingCallers.get() > 0 || standsBy()) {
-				LockSupport.parkNanos(this, STANDBY_NANOS);
-				continue;
-			}
-			if (!tryEnter()) {
-				Thread.onSpinWait();
-				continue;
-			}
-			Await await = Await.NOT_NEEDED;
 			try {
-				boolean worked = this.work.turn();
-				long now = System.nanoTime();
-				if (worked) {
-					idleSince = now;
-					this.lastWorkNanos = now;
-				}
-				else if (hasPolledEnough(now, idleSince)) {
-					await = prepareAwait();
-				}
+				idleSince = step(idleSince);
 			}
-			finally {
-				exit();
-			}
-			if (await == Await.MINE) {
-				await(Long.MAX_VALUE);
-				idleSince = System.nanoTime();
-			}
-			else if (await == Await.TAKEN) {
+			catch (Throwable ex) {
+				failed(ex);
 				LockSupport.parkNanos(this, STANDBY_NANOS);
-			}
-			else {
-				Thread.onSpinWait();
 			}
 		}
 	}
 
+	/**
+	 * What the loop's own thread does next.
+	 * @return since when there is nothing to do
+	 */
+	private long step(long idleSince) {
+		if (Thread.interrupted()) {
+			logger.debug("{} ignores an interrupt", this.thread.getName());
+		}
+		if (standsBy()) {
+			LockSupport.parkNanos(this, STANDBY_NANOS);
+			return idleSince;
+		}
+		if (!tryEnter()) {
+			awaitRole();
+			return idleSince;
+		}
+		long since = idleSince;
+		Await await = Await.NOT_NEEDED;
+		try {
+			boolean worked = turn();
+			long now = System.nanoTime();
+			if (worked) {
+				since = now;
+				this.lastWorkNanos = now;
+			}
+			else if (hasPolledEnough(now, since)) {
+				await = prepareAwait();
+			}
+		}
+		finally {
+			exit();
+		}
+		switch (await) {
+			case MINE -> {
+				await(Long.MAX_VALUE);
+				since = System.nanoTime();
+			}
+			case TAKEN -> LockSupport.parkNanos(this, STANDBY_NANOS);
+			case NOT_NEEDED -> Thread.onSpinWait();
+		}
+		return since;
+	}
+
+	/** Another thread has the role, for a moment or because a callback blocks it. */
+	private void awaitRole() {
+		long start = System.nanoTime();
+		while (this.driver != null && !this.closing) {
+			long waited = System.nanoTime() - start;
+			LockSupport.parkNanos(this, (waited < ROLE_SPIN_NANOS) ? 0 : Math.min(waited, STANDBY_NANOS));
+		}
+	}
+
+	/** A turn, or waiting for its next one, has failed; the loop goes on. */
+	private void failed(Throwable failure) {
+		if (!this.closing) {
+			this.failures.report(this.thread, failure);
+		}
+	}
+
+	/**
+	 * Whether to leave driving to callers: some do, unless one that ran out of stack was
+	 * miscounted, or one has just left and may be back.
+	 */
 	private boolean standsBy() {
-		return this.outstandingCalls == 0 && System.nanoTime() - this.lastCallerNanos < STANDBY_NANOS;
+		long now = System.nanoTime();
+		if (this.drivingCallers.get() > 0) {
+			return this.driver != null || this.awaiter != null || now - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
+		}
+		return this.outstandingCalls == 0 && now - this.lastCallerNanos < STANDBY_NANOS;
+	}
+
+	/** Why the loop does not run, or an empty string. Any thread. */
+	String problem() {
+		boolean threadLost = !this.thread.isAlive() && !this.closing;
+		return threadLost ? "has lost its thread" : this.watch.problem(this.driver, System.nanoTime());
 	}
 
 	/** See {@link ChannelLoop#waitFor}. */
@@ -323,7 +428,7 @@ final class LoopDriver {
 			if (isGivenUp(deadlineNanos)) {
 				break;
 			}
-			if (!mayDrive || !tryEnter() || drive(call, deadlineNanos) == Await.TAKEN) {
+			if (!mayDrive || this.closing || drive(call, deadlineNanos) == Await.TAKEN) {
 				park(call, deadlineNanos);
 			}
 		}
@@ -333,22 +438,45 @@ final class LoopDriver {
 		return call.isDone();
 	}
 
+	/** Drives if nobody else does, and tells whether there is somebody to wait for. */
 	private Await drive(PendingCall call, long deadlineNanos) {
-		Await await = Await.NOT_NEEDED;
-		this.drivingCallers.incrementAndGet();
+		Thread self = Thread.currentThread();
+		Await await = Await.TAKEN;
+		boolean counted = false;
 		try {
-			if (this.awaiter == this.thread) {
-				this.completions.wakeUp();
+			if (!tryEnter()) {
+				return Await.TAKEN;
 			}
-			await = spin(call, deadlineNanos);
-		}
-		finally {
-			this.lastCallerNanos = System.nanoTime();
-			exit();
+			this.drivingCallers.incrementAndGet();
+			counted = true;
+			try {
+				if (this.awaiter == this.thread) {
+					this.completions.wakeUp();
+				}
+				await = spin(call, deadlineNanos);
+			}
+			finally {
+				this.lastCallerNanos = System.nanoTime();
+				exit();
+			}
 			if (await == Await.MINE) {
 				await(call.isDone() ? System.nanoTime() : deadlineNanos);
 			}
-			this.drivingCallers.decrementAndGet();
+		}
+		catch (Throwable ex) {
+			await = Await.TAKEN;
+			failed(ex);
+		}
+		finally {
+			if (this.driver == self) {
+				this.driver = null;
+			}
+			if (this.awaiter == self) {
+				this.awaiter = null;
+			}
+			if (counted) {
+				this.drivingCallers.decrementAndGet();
+			}
 		}
 		return await;
 	}
@@ -357,7 +485,7 @@ final class LoopDriver {
 		long idleSince = System.nanoTime();
 		while (!call.isDone() && !this.closing && !isGivenUp(deadlineNanos)) {
 			long now = System.nanoTime();
-			if (this.work.turn()) {
+			if (turn()) {
 				idleSince = now;
 				this.lastWorkNanos = now;
 			}
@@ -399,8 +527,14 @@ final class LoopDriver {
 	 */
 	boolean waitNested(BooleanSupplier done, long deadlineNanos) {
 		while (!done.getAsBoolean() && !this.closing && !isGivenUp(deadlineNanos)) {
-			if (!this.work.turn()) {
-				Thread.onSpinWait();
+			try {
+				if (!turn()) {
+					Thread.onSpinWait();
+				}
+			}
+			catch (Throwable ex) {
+				failed(ex);
+				LockSupport.parkNanos(this, STANDBY_NANOS);
 			}
 		}
 		return done.getAsBoolean();
@@ -442,33 +576,24 @@ final class LoopDriver {
 	/**
 	 * Stops the loop's thread and runs a last task as driver, after which nothing turns
 	 * any more and nobody awaits; tasks left later still run, on the thread that leaves
-	 * them. Must not be called by the driver.
+	 * them. A callback that blocks is waited for a bounded time, and interrupted where it
+	 * is the loop's thread that it blocks; then the last task is left to the thread that
+	 * it blocks. Must not be called by the driver.
 	 */
-	void close(Runnable last) {
+	void close(Runnable task) {
 		this.closing = true;
-		this.completions.wakeUp();
 		LockSupport.unpark(this.thread);
-		boolean interrupted = false;
-		while (this.thread.isAlive() && Thread.currentThread() != this.thread) {
-			try {
-				this.thread.join();
+		LoopClosing rest = new LoopClosing(this.completions, this.thread, () -> this.driver);
+		rest.await(() -> !this.thread.isAlive() && this.awaiter == null);
+		this.last = task;
+		rest.await(() -> {
+			if (tryEnter()) {
+				exit();
 			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-			}
-		}
-		while (!tryEnter()) {
-			Thread.onSpinWait();
-		}
-		while (this.awaiter != null) {
-			this.completions.wakeUp();
-			Thread.onSpinWait();
-		}
-		drainInbox();
-		run(last);
-		exit();
-		if (interrupted) {
-			Thread.currentThread().interrupt();
+			return this.last == null;
+		});
+		if (this.last != null) {
+			logger.warn("{} closes as soon as a callback returns{}", name(), LoopWatch.heldUpBy(this.driver));
 		}
 	}
 

@@ -25,6 +25,9 @@ interface LoopWork {
 	 */
 	boolean turn();
 
+	/** When the last turn began, by {@link System#nanoTime()}. */
+	long nowNanos();
+
 	/** Posts what has been submitted. */
 	void flush();
 

@@ -183,7 +183,7 @@ final class OutboundQueue {
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted, counted && this.credits.isHeldBack(hasMoreThan(message)));
 		pair.allowReceives(granted);
-		if (pair.postSend(this.request) != PostResult.POSTED) {
+		if (!post(pair, message)) {
 			if (counted) {
 				this.credits.refund(granted);
 				pair.allowReceives(-granted);
@@ -193,8 +193,22 @@ final class OutboundQueue {
 		this.credits.sent();
 		this.loop.metrics().sent(message.nextFrameLength());
 		message.framePosted();
-		this.inFlight.add(message);
 		return true;
+	}
+
+	/** Room for the message in flight comes first: what is posted is never forgotten. */
+	private boolean post(QueuePair pair, OutgoingMessage message) {
+		this.inFlight.add(message);
+		boolean posted = false;
+		try {
+			posted = pair.postSend(this.request) == PostResult.POSTED;
+		}
+		finally {
+			if (!posted) {
+				this.inFlight.removeLast();
+			}
+		}
+		return posted;
 	}
 
 	/** Whether data waits behind the next frame of a message. */

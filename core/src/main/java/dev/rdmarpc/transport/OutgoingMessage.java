@@ -259,6 +259,7 @@ public final class OutgoingMessage implements Runnable {
 
 	/** Nothing more of this message will be posted. */
 	void truncate() {
+		closeExposure();
 		this.totalBytes = this.postedBytes;
 		if (this.postedBytes == 0) {
 			recycle();

@@ -79,23 +79,46 @@ final class OutgoingMessagePool {
 	/** See {@link RpcChannel#prepareRequest}. */
 	OutgoingMessage request(RpcChannel channel, PendingCall call, RequestHead head, long deadlineNanos,
 			long remainingNanos, byte[] metadata, MessageSegments message) {
-		Exposure exposure = expose(channel, message);
-		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message,
-				exposure);
 		OutgoingMessage request = take();
-		request.prepareRequest(channel, buffer, call, head, deadlineNanos, remainingNanos, metadata, message, exposure);
-		count(message, exposure);
-		return request;
+		Exposure exposure = expose(channel, message);
+		RegisteredBuffer buffer = null;
+		try {
+			buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
+			request.prepareRequest(channel, buffer, call, head, deadlineNanos, remainingNanos, metadata, message,
+					exposure);
+			count(message, exposure);
+			return request;
+		}
+		catch (Throwable ex) {
+			giveBack(exposure, buffer);
+			throw ex;
+		}
 	}
 
 	/** See {@link RpcChannel#prepareReply}. */
 	OutgoingMessage reply(RpcChannel channel, int requestId, int status, MessageSegments message) {
-		Exposure exposure = expose(channel, message);
-		RegisteredBuffer buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
 		OutgoingMessage reply = take();
-		reply.prepareReply(channel, buffer, requestId, status, message, exposure);
-		count(message, exposure);
-		return reply;
+		Exposure exposure = expose(channel, message);
+		RegisteredBuffer buffer = null;
+		try {
+			buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
+			reply.prepareReply(channel, buffer, requestId, status, message, exposure);
+			count(message, exposure);
+			return reply;
+		}
+		catch (Throwable ex) {
+			giveBack(exposure, buffer);
+			throw ex;
+		}
+	}
+
+	private static void giveBack(@Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {
+		if (exposure != null) {
+			exposure.close();
+		}
+		if (buffer != null) {
+			buffer.release();
+		}
 	}
 
 	private void count(MessageSegments message, @Nullable Exposure exposure) {
@@ -117,14 +140,8 @@ final class OutgoingMessagePool {
 					channel.peerFrameBytes());
 			return claim((int) Math.min(Integer.MAX_VALUE, bytes));
 		}
-		try {
-			return claim(headerLength + FrameFlyweight.padded(metadataBytes)
-					+ WindowListFlyweight.length(exposure.windowCount()));
-		}
-		catch (RuntimeException | Error ex) {
-			exposure.close();
-			throw ex;
-		}
+		return claim(headerLength + FrameFlyweight.padded(metadataBytes)
+				+ WindowListFlyweight.length(exposure.windowCount()));
 	}
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
@@ -134,11 +151,12 @@ final class OutgoingMessagePool {
 
 	/** The same with a number in the place of the offset. */
 	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject, int offsetBytes) {
+		OutgoingMessage control = take();
 		RegisteredBuffer buffer = this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
 		if (buffer == null) {
+			give(control);
 			return null;
 		}
-		OutgoingMessage control = take();
 		control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
 		return control;
 	}
@@ -148,15 +166,22 @@ final class OutgoingMessagePool {
 	 * @param writer fills in the body and returns the length of the frame
 	 */
 	@Nullable OutgoingMessage hello(RpcChannel channel, int type, ToIntFunction<ByteBuffer> writer) {
+		OutgoingMessage hello = take();
 		RegisteredBuffer buffer = this.loop.memory().tryAllocate(ChannelOptions.MIN_FRAME_BYTES);
 		if (buffer == null) {
+			give(hello);
 			return null;
 		}
-		ByteBuffer frame = buffer.buffer();
-		frame.clear();
-		OutgoingMessage hello = take();
-		hello.prepareControl(channel, buffer, type, 0, 0, writer.applyAsInt(frame));
-		return hello;
+		try {
+			ByteBuffer frame = buffer.buffer();
+			frame.clear();
+			hello.prepareControl(channel, buffer, type, 0, 0, writer.applyAsInt(frame));
+			return hello;
+		}
+		catch (Throwable ex) {
+			buffer.release();
+			throw ex;
+		}
 	}
 
 	private OutgoingMessage take() {

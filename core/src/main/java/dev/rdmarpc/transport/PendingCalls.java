@@ -102,10 +102,12 @@ final class PendingCalls {
 	private int nextSlot() {
 		if (this.usedSlots == this.calls.length) {
 			int grown = Math.min(this.usedSlots * 2, ChannelOptions.MAX_CALLS);
-			this.calls = Arrays.copyOf(this.calls, grown);
+			@Nullable PendingCall[] moreCalls = Arrays.copyOf(this.calls, grown);
 			this.deadlines = Arrays.copyOf(this.deadlines, grown);
 			this.generations = Arrays.copyOf(this.generations, grown);
 			this.freeSlots = Arrays.copyOf(this.freeSlots, grown);
+			// the last one, by whose length it is known that all have grown
+			this.calls = moreCalls;
 		}
 		return this.usedSlots++;
 	}

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Supplier;
 
 import dev.rdmarpc.memory.MemoryAttachment;
@@ -74,11 +76,7 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor((task) -> {
-		Thread thread = new Thread(task, "rdma-rpc-timer");
-		thread.setDaemon(true);
-		return thread;
-	});
+	private final ScheduledExecutorService timer = newTimer();
 
 	private final ExecutorService resolver = Executors.newCachedThreadPool((task) -> {
 		Thread thread = new Thread(task, "rdma-rpc-resolver");
@@ -94,6 +92,17 @@ public final class RdmaTransport implements AutoCloseable {
 		this.device = device;
 		this.protectionDomain = device.allocateProtectionDomain();
 		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
+	}
+
+	/** Its thread runs from the beginning: later there may be no memory for one. */
+	private static ScheduledExecutorService newTimer() {
+		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
+			Thread thread = new Thread(task, "rdma-rpc-timer");
+			thread.setDaemon(true);
+			return thread;
+		});
+		timer.prestartCoreThread();
+		return timer;
 	}
 
 	/**
@@ -115,7 +124,7 @@ public final class RdmaTransport implements AutoCloseable {
 		try {
 			return new RdmaTransport(options, selection, memory, device);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			device.close();
 			throw ex;
 		}
@@ -166,13 +175,41 @@ public final class RdmaTransport implements AutoCloseable {
 		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
 		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
 		CompletionQueue completionQueue = this.device.createCompletionQueue(completions);
-		SharedReceiveQueue receiveQueue = this.protectionDomain.createSharedReceiveQueue(receives, 1);
-		ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
-		LoopResources resources = new LoopResources(this.memory, this.attachment,
-				(limits.maxReadDepth() > 0) ? this.protectionDomain : null, completionQueue, receiveQueue, pool);
-		ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.loops::remove);
-		this.loops.add(loop);
-		return loop;
+		SharedReceiveQueue receiveQueue = null;
+		try {
+			receiveQueue = this.protectionDomain.createSharedReceiveQueue(receives, 1);
+			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
+			LoopResources resources = new LoopResources(this.memory, this.attachment,
+					(limits.maxReadDepth() > 0) ? this.protectionDomain : null, completionQueue, receiveQueue, pool);
+			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.loops::remove);
+			this.loops.add(loop);
+			return loop;
+		}
+		catch (Throwable ex) {
+			if (receiveQueue != null) {
+				receiveQueue.close();
+			}
+			completionQueue.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * What does not run and should, one sentence each that names it; empty if all is
+	 * well. Does not wait for what does not run.
+	 */
+	public List<String> problems() {
+		List<String> problems = new ArrayList<>();
+		if (!this.device.isRunning()) {
+			problems.add("device " + this.device.name() + " has lost its connection thread");
+		}
+		for (ChannelLoop loop : this.loops) {
+			String problem = loop.problem();
+			if (!problem.isEmpty()) {
+				problems.add("loop " + loop.name() + " " + problem);
+			}
+		}
+		return problems;
 	}
 
 	/** The loop that clients share, one per frame size; belongs to the transport. */
@@ -226,11 +263,11 @@ public final class RdmaTransport implements AutoCloseable {
 		if (channel.state() != ChannelState.CONNECTING) {
 			return;
 		}
-		if (!loop.add(channel)) {
-			channel.shut("no receive buffers for another connection");
-			return;
-		}
 		try {
+			if (!loop.add(channel)) {
+				channel.shut("no receive buffers for another connection");
+				return;
+			}
 			channel.attach(createQueuePair(loop, channel));
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
 				.whenComplete((info, failure) -> loop.executeLater(() -> {
@@ -245,6 +282,9 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		catch (VerbsException ex) {
 			channel.shut(String.valueOf(ex.getMessage()));
+		}
+		catch (Throwable ex) {
+			loop.failed(channel, ex);
 		}
 	}
 
@@ -291,13 +331,26 @@ public final class RdmaTransport implements AutoCloseable {
 			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
 		}
 		this.closed = true;
-		this.users.forEach(Runnable::run);
-		this.timer.shutdownNow();
-		this.resolver.shutdownNow();
-		this.loops.forEach(ChannelLoop::close);
-		this.attachment.close();
-		this.protectionDomain.close();
-		this.device.close();
+		try {
+			this.users.forEach(Runnable::run);
+			this.timer.shutdownNow();
+			this.resolver.shutdownNow();
+			this.loops.forEach(ChannelLoop::close);
+		}
+		finally {
+			closeDevice();
+		}
+	}
+
+	/** What is open on the device goes with it, also where something fails. */
+	private void closeDevice() {
+		try {
+			this.attachment.close();
+			this.protectionDomain.close();
+		}
+		finally {
+			this.device.close();
+		}
 	}
 
 }

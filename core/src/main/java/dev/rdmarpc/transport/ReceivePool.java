@@ -106,6 +106,7 @@ final class ReceivePool {
 		if (this.promised + receives > this.capacity) {
 			return false;
 		}
+		reserve(this.promised + receives + MAX_BATCH);
 		int before = this.spares.size();
 		if (!claimAnew(this.promised + receives - this.posted)) {
 			release(before);
@@ -114,6 +115,19 @@ final class ReceivePool {
 		this.promised += receives;
 		refill();
 		return true;
+	}
+
+	/**
+	 * Makes room for so many receives, so that none is lost later for want of memory to
+	 * note it down.
+	 */
+	private void reserve(int receives) {
+		this.spares.ensureCapacity(receives);
+		while (this.slots.length < receives) {
+			@Nullable RegisteredBuffer[] more = Arrays.copyOf(this.slots, this.slots.length * 2);
+			this.freeSlots = Arrays.copyOf(this.freeSlots, this.slots.length * 2);
+			this.slots = more;
+		}
 	}
 
 	/**
@@ -259,7 +273,7 @@ final class ReceivePool {
 	private int post(int count) {
 		for (int i = 0; i < count; i++) {
 			RegisteredBuffer buffer = this.spares.remove(this.spares.size() - 1);
-			int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
+			int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : this.usedSlots++;
 			this.slots[slot] = buffer;
 			this.requests[i].receive(slot)
 				.addSegment(buffer.region(this.attachment), buffer.regionOffset(), this.frameBytes);
@@ -270,14 +284,6 @@ final class ReceivePool {
 		this.posted += count;
 		this.posts++;
 		return count;
-	}
-
-	private int nextSlot() {
-		if (this.usedSlots == this.slots.length) {
-			this.slots = Arrays.copyOf(this.slots, this.usedSlots * 2);
-			this.freeSlots = Arrays.copyOf(this.freeSlots, this.usedSlots * 2);
-		}
-		return this.usedSlots++;
 	}
 
 	/** Receives in the queue. */

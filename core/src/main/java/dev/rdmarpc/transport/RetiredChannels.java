@@ -17,7 +17,6 @@
 package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
-import java.util.List;
 
 /**
  * The channels of a loop that are closed but whose device may still use their buffers.
@@ -32,12 +31,17 @@ final class RetiredChannels {
 
 	private static final long PATIENCE_NANOS = 1_000_000_000;
 
-	private final List<Retired> channels = new ArrayList<>();
+	private final ArrayList<Retired> channels = new ArrayList<>();
 
 	private long drains;
 
+	/** Makes room for so many more, so that adding them needs no memory. */
+	void reserve(int more) {
+		this.channels.ensureCapacity(this.channels.size() + more);
+	}
+
 	void add(RpcChannel channel) {
-		this.channels.add(new Retired(channel));
+		this.channels.add(channel.retirement());
 	}
 
 	boolean isEmpty() {
@@ -55,22 +59,31 @@ final class RetiredChannels {
 	}
 
 	/**
-	 * Releases the queue pairs that have flushed.
+	 * Releases the queue pairs that have flushed. What fails is tried again the next
+	 * time.
 	 * @param atOnce whether not to wait for those that have not
 	 */
-	void dispose(long nowNanos, boolean atOnce) {
+	void dispose(long nowNanos, boolean atOnce, LoopFailures failures) {
 		for (int i = this.channels.size() - 1; i >= 0; i--) {
 			Retired retired = this.channels.get(i);
 			boolean overdue = nowNanos - retired.channel.closedNanos() > PATIENCE_NANOS;
 			if (retired.isDrained(this.drains) || atOnce || overdue) {
-				this.channels.remove(i);
-				retired.channel.dispose();
+				try {
+					retired.channel.dispose();
+					this.channels.remove(i);
+				}
+				catch (Throwable ex) {
+					failures.report(retired.channel, ex);
+				}
 			}
 		}
 	}
 
-	/** A channel and when its queue pair was first seen to have flushed. */
-	private static final class Retired {
+	/**
+	 * A channel and when its queue pair was first seen to have flushed. Made with the
+	 * channel, so that its end needs no memory.
+	 */
+	static final class Retired {
 
 		private final RpcChannel channel;
 

@@ -64,6 +64,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final Goodbye goodbye;
 
+	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this);
+
 	private volatile ChannelState state = ChannelState.CONNECTING;
 
 	private volatile @Nullable InetSocketAddress remoteAddress;
@@ -75,6 +77,8 @@ public final class RpcChannel implements QueuePairListener {
 	private long closedNanos;
 
 	private String closeReason = "";
+
+	private CallFailure failure = CallFailure.NOT_SENT;
 
 	RpcChannel(ChannelLoop loop, ChannelOptions options, ChannelHandler handler, boolean initiator) {
 		this.loop = loop;
@@ -217,16 +221,24 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A submitted message: takes ownership. */
 	void accept(OutgoingMessage message) {
-		PendingCall call = message.call();
-		boolean wanted = (call != null)
-				? this.calls.start(message, call, this.state.refusal(this.closeReason), this.handshake.peerMaxCalls())
-				: this.state.isSending();
-		if (wanted) {
-			this.outbound.addData(message);
-			markDirty();
+		boolean queued = false;
+		try {
+			PendingCall call = message.call();
+			boolean wanted = (call != null) ? this.calls.start(message, call, this.state.refusal(this.closeReason),
+					this.handshake.peerMaxCalls()) : this.state.isSending();
+			if (wanted) {
+				this.outbound.addData(message);
+				queued = true;
+				markDirty();
+			}
 		}
-		else {
-			message.recycle();
+		catch (Throwable ex) {
+			this.loop.failed(this, ex);
+		}
+		finally {
+			if (!queued) {
+				message.recycle();
+			}
 		}
 	}
 
@@ -256,8 +268,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	void markDirty() {
 		if (!this.dirty) {
-			this.dirty = true;
 			this.loop.addDirty(this);
+			this.dirty = true;
 		}
 	}
 
@@ -389,15 +401,43 @@ public final class RpcChannel implements QueuePairListener {
 		if (this.state == ChannelState.CLOSED) {
 			return;
 		}
-		boolean wasUp = isUp();
+		this.failure = isUp() ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT;
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
 		this.closedNanos = this.loop.nowNanos();
-		this.outbound.unposted().forEach((message) -> this.calls.notSent(message, reason));
-		this.queuePair.end();
-		this.receiver.close();
-		this.calls.failAll(wasUp ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT, reason);
-		this.loop.retire(this, this.handler, reason);
+		try {
+			this.outbound.unposted().forEach((message) -> this.calls.notSent(message, reason));
+		}
+		finally {
+			end();
+		}
+	}
+
+	private void end() {
+		try {
+			this.queuePair.end();
+		}
+		finally {
+			try {
+				giveBack();
+			}
+			finally {
+				this.loop.retire(this, this.handler, this.closeReason);
+			}
+		}
+	}
+
+	private void giveBack() {
+		try {
+			this.receiver.close();
+		}
+		finally {
+			this.calls.failAll(this.failure, this.closeReason);
+		}
+	}
+
+	RetiredChannels.Retired retirement() {
+		return this.retirement;
 	}
 
 	long closedNanos() {
@@ -411,9 +451,13 @@ public final class RpcChannel implements QueuePairListener {
 		return this.queuePair.isQuiet();
 	}
 
-	/** Releases the queue pair and whatever it still held. */
+	/**
+	 * Releases the queue pair and whatever it still held, and what {@link #shut} has
+	 * failed to give back. May be repeated.
+	 */
 	void dispose() {
 		this.queuePair.dispose();
+		giveBack();
 	}
 
 	boolean needsTicks() {

@@ -36,6 +36,14 @@ final class FakeCompletionQueue implements CompletionQueue {
 	volatile Runnable onRequest = () -> {
 	};
 
+	/** Run before a thread polls. */
+	volatile Runnable onPoll = () -> {
+	};
+
+	/** Run before a thread sleeps. */
+	volatile Runnable onAwait = () -> {
+	};
+
 	private final ConcurrentLinkedQueue<Consumer<WorkCompletion>> completions = new ConcurrentLinkedQueue<>();
 
 	private final Semaphore events = new Semaphore(0);
@@ -48,6 +56,7 @@ final class FakeCompletionQueue implements CompletionQueue {
 
 	@Override
 	public int poll(WorkCompletion[] filled) {
+		this.onPoll.run();
 		int count = 0;
 		while (count < filled.length) {
 			Consumer<WorkCompletion> completion = this.completions.poll();
@@ -67,6 +76,7 @@ final class FakeCompletionQueue implements CompletionQueue {
 
 	@Override
 	public boolean await(long timeoutNanos) {
+		this.onAwait.run();
 		this.awaiting.incrementAndGet();
 		try {
 			return this.completions.isEmpty() && this.events.tryAcquire(timeoutNanos, TimeUnit.NANOSECONDS);

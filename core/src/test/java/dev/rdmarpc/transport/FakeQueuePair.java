@@ -51,6 +51,18 @@ final class FakeQueuePair implements QueuePair {
 
 	boolean closed;
 
+	/** Run before anything is posted. */
+	Runnable onPost = () -> {
+	};
+
+	/** Run before the connection is left. */
+	Runnable onDisconnect = () -> {
+	};
+
+	/** Run before it is closed. */
+	Runnable onClose = () -> {
+	};
+
 	private final QueuePairListener listener;
 
 	private final FakeCompletionQueue completions;
@@ -92,6 +104,7 @@ final class FakeQueuePair implements QueuePair {
 
 	@Override
 	public PostResult postSend(WorkRequest request) {
+		this.onPost.run();
 		if (this.incomplete >= this.depth) {
 			return PostResult.QUEUE_FULL;
 		}
@@ -123,6 +136,7 @@ final class FakeQueuePair implements QueuePair {
 
 	@Override
 	public void disconnect() {
+		this.onDisconnect.run();
 		if (!this.disconnected) {
 			this.disconnected = true;
 			for (; this.incomplete > 0; this.incomplete--) {
@@ -136,6 +150,7 @@ final class FakeQueuePair implements QueuePair {
 
 	@Override
 	public void close() {
+		this.onClose.run();
 		this.closed = true;
 	}
 

@@ -442,6 +442,11 @@ class LoopDriverTests {
 			return this.nextTick;
 		}
 
+		@Override
+		public long nowNanos() {
+			return System.nanoTime();
+		}
+
 	}
 
 }

@@ -1,0 +1,86 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+
+/**
+ * The bounded time in which a closing loop comes to rest. Whoever sleeps is woken; a
+ * callback that blocks the loop's own thread is interrupted after a while. A thread of
+ * somebody else is not interrupted, for it may have left the loop in that moment.
+ */
+final class LoopClosing {
+
+	private static final long INTERRUPT_NANOS = 1_000_000_000;
+
+	private static final long LIMIT_NANOS = 5_000_000_000L;
+
+	private static final long PAUSE_NANOS = 2_000_000;
+
+	private final CompletionQueue completions;
+
+	private final Thread thread;
+
+	private final Supplier<@Nullable Thread> driver;
+
+	private final long start = System.nanoTime();
+
+	/**
+	 * Begins the time.
+	 * @param thread the loop's own
+	 * @param driver asked who drives
+	 */
+	LoopClosing(CompletionQueue completions, Thread thread, Supplier<@Nullable Thread> driver) {
+		this.completions = completions;
+		this.thread = thread;
+		this.driver = driver;
+	}
+
+	/** Waits for something for what is left of the time; an interrupt ends nothing. */
+	void await(BooleanSupplier ended) {
+		boolean interrupted = false;
+		long waited = 0;
+		while (!ended.getAsBoolean() && waited < LIMIT_NANOS) {
+			wakeAwaiter();
+			if (waited >= INTERRUPT_NANOS && this.driver.get() == this.thread) {
+				this.thread.interrupt();
+			}
+			LockSupport.parkNanos(this, Math.min(waited, PAUSE_NANOS));
+			interrupted |= Thread.interrupted();
+			waited = System.nanoTime() - this.start;
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void wakeAwaiter() {
+		try {
+			this.completions.wakeUp();
+		}
+		catch (Throwable ex) {
+			// the device fails; nobody can sleep in it for long
+		}
+	}
+
+}

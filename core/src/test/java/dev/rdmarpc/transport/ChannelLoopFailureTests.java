@@ -1,0 +1,272 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import dev.rdmarpc.codec.MessageSegments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whatever is thrown on a loop ends at most the channel that it concerns, and loses
+ * nothing; the fixture checks that all memory came back.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ChannelLoopFailureTests {
+
+	private static final byte[] REQUEST = Frames.request(0, 1, 7, 0, 4, new byte[4]);
+
+	@ParameterizedTest
+	@EnumSource
+	void pollThatFailsDoesNotRepeatTheCompletionsBefore(Failure failure) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			RecordingHandler handler = new RecordingHandler();
+			AtomicInteger polls = new AtomicInteger();
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.server(ChannelOptions.DEFAULTS, handler, 16);
+				fixture.deliver(channel, REQUEST);
+				fixture.completions.onPoll = () -> {
+					if (polls.getAndIncrement() < 3) {
+						failure.fire();
+					}
+				};
+			});
+			awaitTrue(() -> polls.get() > 6);
+			fixture.drive(() -> assertThat(handler.events).containsExactly("open", "request 1 of 4"));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void handlerThatThrowsEndsItsOwnChannelOnly(Failure failure) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			RecordingHandler broken = new RecordingHandler() {
+				@Override
+				public void onRequest(RpcChannel channel, IncomingMessage request) {
+					failure.fire();
+				}
+
+				@Override
+				public void onClosed(RpcChannel channel, String reason) {
+					super.onClosed(channel, reason);
+					failure.fire();
+				}
+			};
+			RecordingHandler good = new RecordingHandler();
+			fixture.drive(() -> {
+				RpcChannel first = fixture.server(ChannelOptions.DEFAULTS, broken, 16);
+				RpcChannel second = fixture.server(ChannelOptions.DEFAULTS, good, 16);
+				fixture.deliver(first, REQUEST);
+				assertThat(first.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(broken.events).last().asString().startsWith("closed: internal error");
+				fixture.deliver(second, REQUEST);
+				assertThat(good.events).last().isEqualTo("request 1 of 4");
+			});
+			awaitTrue(() -> fixture.loop.channels().size() == 1);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callThatFailsToTakeItsReplyIsFailed(Failure failure) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			AtomicBoolean failed = new AtomicBoolean();
+			PendingCall broken = new BrokenCall(failure, failed);
+			StubCall good = new StubCall();
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16);
+				submit(channel, broken);
+				submit(channel, good);
+				fixture.turn();
+				fixture.deliver(channel, Frames.reply(0, broken.requestId(), 0, 0, new byte[0]));
+				assertThat(failed).isTrue();
+				fixture.deliver(channel, Frames.reply(0, good.requestId(), 0, 0, new byte[0]));
+				assertThat(good.status).isZero();
+				LoopFixture.pair(channel).completeAll();
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void deviceThatCannotPostEndsTheChannelAndItsCalls(Failure failure) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			StubCall call = new StubCall();
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16);
+				LoopFixture.pair(channel).onPost = failure::fire;
+				submit(channel, call);
+				fixture.turn();
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(call.failure).isEqualTo(CallFailure.CONNECTION_LOST);
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void channelEndsThoughItsDeviceFailsToLeaveTheConnection(Failure failure) throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			StubCall call = new StubCall();
+			RecordingHandler handler = new RecordingHandler();
+			AtomicInteger closings = new AtomicInteger();
+			FakeQueuePair[] pair = new FakeQueuePair[1];
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, handler, 16);
+				pair[0] = LoopFixture.pair(channel);
+				submit(channel, call);
+				fixture.turn();
+				pair[0].onDisconnect = () -> {
+					pair[0].onDisconnect = () -> {
+					};
+					failure.fire();
+				};
+				pair[0].onClose = () -> {
+					if (closings.getAndIncrement() < 3) {
+						failure.fire();
+					}
+				};
+				fixture.deliver(channel, new byte[3]);
+				assertThat(call.failure).isEqualTo(CallFailure.CONNECTION_LOST);
+				assertThat(handler.events).last().asString().startsWith("closed: protocol violation");
+				assertThat(fixture.loop.channels()).isEmpty();
+			});
+			awaitTrue(() -> pair[0].closed);
+		}
+	}
+
+	@Test
+	void channelsAreSeenWhileACallbackBlocksTheLoop() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> fixture.server(ChannelOptions.DEFAULTS, new RecordingHandler(), 16));
+			CountDownLatch held = new CountDownLatch(1);
+			CountDownLatch release = new CountDownLatch(1);
+			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
+				held.countDown();
+				awaitUninterrupted(release);
+			}), "blocked-by-the-test");
+			blocked.start();
+			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(fixture.loop.channels()).hasSize(1);
+			fixture.loop.drain();
+			assertThat(fixture.loop.isDraining()).isTrue();
+			awaitTrue(() -> !fixture.loop.problem().isEmpty());
+			release.countDown();
+			blocked.join();
+			awaitTrue(() -> fixture.loop.problem().isEmpty());
+		}
+	}
+
+	@Test
+	void loopHeldUpWhenItClosesGivesEverythingBackLater() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		try (LoopFixture fixture = new LoopFixture()) {
+			StubCall call = new StubCall();
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16);
+				submit(channel, call);
+			});
+			CountDownLatch held = new CountDownLatch(1);
+			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
+				held.countDown();
+				awaitUninterrupted(release);
+			}), "blocked-by-the-test");
+			blocked.start();
+			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			fixture.loop.close();
+			assertThat(call.isDone()).isFalse();
+			release.countDown();
+			blocked.join();
+			assertThat(call.failure).isEqualTo(CallFailure.CONNECTION_LOST);
+			assertThat(fixture.completions.closed).isTrue();
+		}
+	}
+
+	private static void awaitUninterrupted(CountDownLatch release) {
+		while (release.getCount() > 0) {
+			LockSupport.parkNanos(1_000_000);
+		}
+	}
+
+	private static void submit(RpcChannel channel, PendingCall call) {
+		MessageSegments message = new MessageSegments();
+		channel.prepareRequest(call, new RequestHead(7, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA, message)
+			.submit();
+	}
+
+	private static void awaitTrue(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
+			LockSupport.parkNanos(100_000);
+		}
+	}
+
+	/** A call that takes neither its reply nor, in good order, its failure. */
+	private static final class BrokenCall implements PendingCall {
+
+		private final Failure failure;
+
+		private final AtomicBoolean failed;
+
+		private int requestId;
+
+		BrokenCall(Failure failure, AtomicBoolean failed) {
+			this.failure = failure;
+			this.failed = failed;
+		}
+
+		@Override
+		public void onStarted(int id) {
+			this.requestId = id;
+		}
+
+		@Override
+		public int requestId() {
+			return this.requestId;
+		}
+
+		@Override
+		public void onReply(IncomingMessage reply) {
+			this.failure.fire();
+		}
+
+		@Override
+		public void onFailure(CallFailure why, String detail) {
+			this.failed.set(true);
+			this.failure.fire();
+		}
+
+		@Override
+		public boolean isDone() {
+			return this.failed.get();
+		}
+
+	}
+
+}
