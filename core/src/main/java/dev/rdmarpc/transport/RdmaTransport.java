@@ -201,7 +201,7 @@ public final class RdmaTransport implements AutoCloseable {
 	public List<String> problems() {
 		List<String> problems = new ArrayList<>();
 		if (!this.device.isRunning()) {
-			problems.add("device " + this.device.name() + " has lost its connection thread");
+			problems.add("device " + this.device.name() + " is closed or has lost its connection thread");
 		}
 		for (ChannelLoop loop : this.loops) {
 			String problem = loop.problem();

@@ -28,9 +28,11 @@ import org.springframework.context.annotation.Bean;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.health.RdmaHealthContributor;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} of the health of server and clients.
+ * {@link EnableAutoConfiguration Auto-configuration} of the health of transport, server
+ * and clients.
  */
 @AutoConfiguration(after = { RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class },
 		beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
@@ -40,9 +42,9 @@ public final class RdmaHealthContributorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "rdmaHealthIndicator", "rdmaHealthContributor" })
-	RdmaHealthContributor rdmaHealthContributor(ObjectProvider<RpcServer> server, ObjectProvider<RdmaClients> clients,
-			RdmaRpcProperties properties) {
-		return new RdmaHealthContributor(server::getIfAvailable, clients.getIfAvailable(),
+	RdmaHealthContributor rdmaHealthContributor(ObjectProvider<RdmaTransport> transport,
+			ObjectProvider<RpcServer> server, ObjectProvider<RdmaClients> clients, RdmaRpcProperties properties) {
+		return new RdmaHealthContributor(transport::getIfAvailable, server::getIfAvailable, clients.getIfAvailable(),
 				(target) -> ClientSettings.of(target, properties).required());
 	}
 

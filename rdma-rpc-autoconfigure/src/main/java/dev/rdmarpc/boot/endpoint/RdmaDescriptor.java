@@ -29,14 +29,15 @@ import dev.rdmarpc.verbs.DeviceLimits;
  *
  * @param provider the verbs provider and why it was chosen
  * @param device name of the device
+ * @param problems what does not run and should, one sentence each
  * @param limits what the device can do
  * @param memory registered memory
  * @param loops the loops that are running
  * @param server the server, if there is one
  * @param clients the clients
  */
-public record RdmaDescriptor(ProviderDescriptor provider, String device, DeviceLimits limits, MemoryDescriptor memory,
-		List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
+public record RdmaDescriptor(ProviderDescriptor provider, String device, List<String> problems, DeviceLimits limits,
+		MemoryDescriptor memory, List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
 		List<ClientDescriptor> clients) implements OperationResponseBody {
 
 	/** The provider that is used, why, and all that were asked. */

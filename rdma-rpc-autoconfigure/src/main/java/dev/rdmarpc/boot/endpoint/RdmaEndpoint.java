@@ -75,8 +75,9 @@ public class RdmaEndpoint {
 	/** All there is to see. */
 	@ReadOperation
 	public RdmaDescriptor rdma() {
-		return new RdmaDescriptor(provider(), this.transport.device().name(), this.transport.device().limits(),
-				memory(), this.transport.loops().stream().map(RdmaEndpoint::loop).toList(), server(), clients());
+		return new RdmaDescriptor(provider(), this.transport.device().name(), this.transport.problems(),
+				this.transport.device().limits(), memory(),
+				this.transport.loops().stream().map(RdmaEndpoint::loop).toList(), server(), clients());
 	}
 
 	private ProviderDescriptor provider() {

@@ -28,13 +28,20 @@ import org.springframework.boot.health.contributor.HealthContributors;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.RdmaTransport;
 
-/** The server, if there is one, and each client by the name of its target. */
+/**
+ * The transport, the server, if there is one, and each client by the name of its target.
+ */
 public class RdmaHealthContributor implements CompositeHealthContributor {
+
+	private static final String TRANSPORT = "transport";
 
 	private static final String SERVER = "server";
 
 	private static final String CLIENT = "client.";
+
+	private final Supplier<@Nullable RdmaTransport> transport;
 
 	private final Supplier<@Nullable RpcServer> server;
 
@@ -44,11 +51,13 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 
 	/**
 	 * Creates the contributor.
+	 * @param transport asked at each request, as there may be none
 	 * @param server asked at each request, as there may be none yet
 	 * @param required whether the application cannot do without a target
 	 */
-	public RdmaHealthContributor(Supplier<@Nullable RpcServer> server, @Nullable RdmaClients clients,
-			Predicate<String> required) {
+	public RdmaHealthContributor(Supplier<@Nullable RdmaTransport> transport, Supplier<@Nullable RpcServer> server,
+			@Nullable RdmaClients clients, Predicate<String> required) {
+		this.transport = transport;
 		this.server = server;
 		this.clients = clients;
 		this.required = required;
@@ -65,6 +74,10 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 	@Override
 	public Stream<Entry> stream() {
 		Stream.Builder<Entry> entries = Stream.builder();
+		RdmaTransport used = this.transport.get();
+		if (used != null) {
+			entries.add(new Entry(TRANSPORT, new RdmaTransportHealthIndicator(used)));
+		}
 		RpcServer current = this.server.get();
 		if (current != null) {
 			entries.add(new Entry(SERVER, new RdmaServerHealthIndicator(current)));

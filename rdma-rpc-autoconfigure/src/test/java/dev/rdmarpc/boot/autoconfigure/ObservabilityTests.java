@@ -20,9 +20,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -63,6 +66,8 @@ import dev.rdmarpc.rpc.QueuePairPoolMetrics;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -255,6 +260,54 @@ class ObservabilityTests {
 			context.getBean(RpcServer.class).stop();
 			assertThat(health(context, "server").getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
 		});
+	}
+
+	@Test
+	void healthIsDownWhileALoopIsHeldUpAndNothingWaitsForIt() {
+		this.runner
+			.withPropertyValues("management.endpoints.jmx.exposure.include=rdma", "spring.jmx.enabled=true",
+					"management.info.rdma.enabled=true")
+			.withBean(SimpleMeterRegistry.class)
+			.run((context) -> {
+				greeter(context).greet("world");
+				assertThat(health(context, "transport").getStatus()).isEqualTo(Status.UP);
+				ChannelLoop loop = context.getBean(RpcServer.class).loops().get(0);
+				CountDownLatch release = new CountDownLatch(1);
+				Thread blocked = new Thread(() -> loop.execute(() -> awaitUninterrupted(release)), "held-by-the-test");
+				blocked.start();
+				await(() -> health(context, "transport").getStatus().equals(Status.DOWN));
+				assertThat(health(context, "transport").getDetails().toString()).contains(loop.name())
+					.contains("held-by-the-test")
+					.contains(ObservabilityTests.class.getSimpleName());
+				assertThat(context.getBean(RdmaEndpoint.class).rdma().problems()).singleElement()
+					.asString()
+					.contains(loop.name());
+				context.getBean(SimpleMeterRegistry.class)
+					.getMeters()
+					.forEach((meter) -> meter.measure().forEach(Measurement::getValue));
+				assertThat(context.getBean(RpcServer.class).channels()).hasSize(1);
+				release.countDown();
+				await(() -> health(context, "transport").getStatus().equals(Status.UP));
+				blocked.join();
+			});
+	}
+
+	@Test
+	void healthIsDownWhenTheDeviceDoesNotRun() {
+		this.runner.run((context) -> {
+			assertThat(health(context, "transport").getStatus()).isEqualTo(Status.UP);
+			context.getBean(RdmaTransport.class).device().close();
+			Health health = health(context, "transport");
+			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health.getDetails().toString())
+				.contains("device " + context.getBean(RdmaTransport.class).device().name());
+		});
+	}
+
+	private static void awaitUninterrupted(CountDownLatch release) {
+		while (release.getCount() > 0) {
+			LockSupport.parkNanos(1_000_000);
+		}
 	}
 
 	@Test
