@@ -190,6 +190,20 @@ public final class RegisteredMemory implements AutoCloseable {
 	}
 
 	/**
+	 * Allocates like {@link #tryAllocate(int)}, but only if so much of the budget stays
+	 * free for others.
+	 * @param lengthBytes at least 0
+	 * @return a buffer with unspecified content, owned by the caller, or {@code null}
+	 */
+	public @Nullable RegisteredBuffer tryAllocate(int lengthBytes, long keptFreeBytes) {
+		if (this.metrics.allocatedBytes() + lengthBytes > this.options.maxBytes() - keptFreeBytes) {
+			this.metrics.failures.incrementAndGet();
+			return null;
+		}
+		return tryAllocate(lengthBytes);
+	}
+
+	/**
 	 * Gives extents back that nobody has used for the {@linkplain MemoryOptions#retention
 	 * retention}. Releases do the same; this is for a pool where nothing happens any
 	 * more. Loops call it now and then.

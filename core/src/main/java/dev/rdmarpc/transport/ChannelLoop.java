@@ -61,6 +61,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Changed by the driver, who holds its lock for that as others do for reading. */
 	private final List<RpcChannel> channels = new ArrayList<>();
 
+	private final InboundBudget inbound;
+
 	private final RetiredChannels retired = new RetiredChannels();
 
 	private final List<RpcChannel> dirty = new ArrayList<>();
@@ -94,6 +96,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.onClose = onClose;
 		this.completions = resources.completionQueue();
 		this.receives = resources.receives();
+		this.inbound = new InboundBudget(resources.memory(), this.channels, InboundBudget.MAX_MESSAGES);
 		this.outgoingMessages = new OutgoingMessagePool(this, resources.memory());
 		for (int i = 0; i < BATCH; i++) {
 			this.batch[i] = new WorkCompletion();
@@ -256,6 +259,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	private void tendMemory() {
+		this.inbound.tick(this.nowNanos);
 		this.receives.replenish();
 		this.outgoingMessages.refillReserve();
 		this.resources.memory().trim();
@@ -406,6 +410,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Wakes a thread in {@link #waitFor}; driver. */
 	public void wake(Thread waiter) {
 		this.driver.wake(waiter);
+	}
+
+	InboundBudget inbound() {
+		return this.inbound;
 	}
 
 	ReceivePool receives() {

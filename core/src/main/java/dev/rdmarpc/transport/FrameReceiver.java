@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.MessageAssembler.Assembly;
 
@@ -59,12 +61,39 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		this.calls = calls;
 		// replies to calls given up go on arriving, so there can be more than calls
 		int maxMessages = initiator ? ChannelOptions.MAX_CALLS : options.maxCalls();
-		this.assembler = new MessageAssembler(this.loop.memory(), maxMessages, options.maxUnfinishedBytes());
+		this.assembler = new MessageAssembler(this::claim, maxMessages, options.maxUnfinishedBytes(),
+				options.frameBytes() - FrameFlyweight.HEADER_LENGTH);
 		this.transfers = new InboundTransfers(this, this.loop, options, maxMessages);
 	}
 
 	InboundTransfers transfers() {
 		return this.transfers;
+	}
+
+	/** Claims memory for a message that is arriving. */
+	@Override
+	public @Nullable RegisteredBuffer claim(int bytes) {
+		return this.loop.inbound().claim(this, bytes);
+	}
+
+	/** Memory of the messages that are arriving. */
+	long heldBytes() {
+		return this.assembler.heldBytes() + this.transfers.heldBytes();
+	}
+
+	/** Memory of those that can be dropped at once. */
+	long droppableBytes() {
+		return this.assembler.heldBytes();
+	}
+
+	/** Messages that are arriving, those that are dropped included. */
+	int unfinished() {
+		return this.assembler.count() + this.transfers.count();
+	}
+
+	/** Drops messages until so much memory has been given back, or all of them. */
+	boolean shed(long bytes) {
+		return this.assembler.shed(bytes);
 	}
 
 	/**

@@ -89,9 +89,15 @@ final class InboundTransfer {
 		return this.request;
 	}
 
-	/** How much memory it takes. */
+	/** How much memory all of it takes. */
 	int memoryBytes() {
 		return this.metadata.length + this.head.messageBytes();
+	}
+
+	/** How much memory it has. */
+	int heldBytes() {
+		RegisteredBuffer memory = this.target;
+		return (memory != null) ? memory.length() : 0;
 	}
 
 	/** There is no memory for it yet. */
@@ -104,16 +110,31 @@ final class InboundTransfer {
 		return nowNanos - this.waitingSinceNanos;
 	}
 
+	/** How much of the message Reads were posted for. */
+	int postedBytes() {
+		return this.postedBytes;
+	}
+
 	/** How much of the message no Read was posted for yet. */
 	int remainingBytes() {
 		return this.head.messageBytes() - this.postedBytes;
 	}
 
-	/** Takes ownership of the memory to read into. */
-	void start(RegisteredBuffer memory) {
+	/**
+	 * Takes ownership of the memory to read into; what was read before moves there. No
+	 * Read is under way.
+	 */
+	void continueIn(RegisteredBuffer memory) {
 		ByteBuffer view = memory.buffer();
 		view.clear();
-		view.put(0, this.metadata);
+		RegisteredBuffer before = this.target;
+		if (before == null) {
+			view.put(0, this.metadata);
+		}
+		else {
+			view.put(0, before.buffer().clear(), 0, this.metadata.length + this.postedBytes);
+			before.release();
+		}
 		this.target = memory;
 	}
 
@@ -129,7 +150,8 @@ final class InboundTransfer {
 	}
 
 	private int nextBytes(int chunkBytes) {
-		return Math.min(chunkBytes, this.lengths[this.window] - this.windowBytes);
+		int room = heldBytes() - this.metadata.length - this.postedBytes;
+		return Math.min(Math.min(chunkBytes, room), this.lengths[this.window] - this.windowBytes);
 	}
 
 	/** The Read described last has been posted. */
@@ -147,6 +169,11 @@ final class InboundTransfer {
 	/** Whether Reads are still to be posted. */
 	boolean hasNext() {
 		return !this.cancelled && this.window < this.lengths.length;
+	}
+
+	/** Whether there is memory for another Read. */
+	boolean hasRoom() {
+		return heldBytes() > this.metadata.length + this.postedBytes;
 	}
 
 	/**
@@ -190,14 +217,12 @@ final class InboundTransfer {
 	}
 
 	/** Gives the memory back if there is any; no Read is under way. */
-	boolean release() {
+	void release() {
 		RegisteredBuffer memory = this.target;
-		if (memory == null) {
-			return false;
+		if (memory != null) {
+			this.target = null;
+			memory.release();
 		}
-		this.target = null;
-		memory.release();
-		return true;
 	}
 
 }

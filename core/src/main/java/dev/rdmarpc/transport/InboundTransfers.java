@@ -22,6 +22,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -40,6 +42,12 @@ import dev.rdmarpc.verbs.WorkRequest;
  * cache, is what the next one is read into.
  *
  * <p>
+ * What a message says of its length costs nothing. It gets memory for eight times as much
+ * as the peer has delivered of a message before, {@value #FIRST_BYTES} bytes at least,
+ * and all of it when it has shown that it delivers: what was read meanwhile is copied. So
+ * that happens to the first messages of a connection only.
+ *
+ * <p>
  * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
  * or, when it was cancelled, without; the peer is told that its memory is not needed any
  * more in each case, once no Read is under way.
@@ -48,6 +56,11 @@ final class InboundTransfers {
 
 	/** Most bytes of one Read, so that messages take turns. */
 	private static final int CHUNK_BYTES = 256 * 1024;
+
+	/** What a peer that has delivered nothing yet may hold. */
+	static final int FIRST_BYTES = 64 * 1024;
+
+	private static final long GROWTH_FACTOR = 8;
 
 	/**
 	 * What is left of all others is so many times as long as a message that joins them.
@@ -86,11 +99,17 @@ final class InboundTransfers {
 
 	private final ArrayDeque<InboundTransfer> ready = new ArrayDeque<>();
 
+	/** Those whose Reads must complete before they get more memory. */
+	private final ArrayDeque<InboundTransfer> pausing = new ArrayDeque<>();
+
 	private final ArrayDeque<InboundTransfer> reading = new ArrayDeque<>();
 
 	private int readDepth = 1;
 
 	private long heldBytes;
+
+	/** The most that the peer has delivered of a message. */
+	private long deliveredBytes;
 
 	private long progressNanos;
 
@@ -132,7 +151,7 @@ final class InboundTransfers {
 			this.progressNanos = nowNanos;
 			this.toldNanos = nowNanos;
 		}
-		if (this.shortOfMemory || !mayPass(transfer) || !mayJoin(transfer) || !start(transfer)) {
+		if (this.shortOfMemory || !mayPass(transfer) || !mayJoin(transfer) || !extend(transfer)) {
 			transfer.waitsSince(nowNanos);
 			this.waiting.add(transfer);
 		}
@@ -147,7 +166,11 @@ final class InboundTransfers {
 
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
-		for (InboundTransfer other : this.ready) {
+		return isMuchShorterThanAll(transfer, this.ready) && isMuchShorterThanAll(transfer, this.pausing);
+	}
+
+	private static boolean isMuchShorterThanAll(InboundTransfer transfer, ArrayDeque<InboundTransfer> others) {
+		for (InboundTransfer other : others) {
 			if (!isMuchShorter(transfer, other)) {
 				return false;
 			}
@@ -159,16 +182,20 @@ final class InboundTransfers {
 		return (long) transfer.memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
 	}
 
-	private boolean start(InboundTransfer transfer) {
-		boolean allowed = this.heldBytes == 0 || this.heldBytes + transfer.memoryBytes() <= this.maxBytes;
-		RegisteredBuffer target = allowed ? this.memory.tryAllocate(transfer.memoryBytes()) : null;
+	/** Gets memory for a message, or more of it, and lets it be read. */
+	private boolean extend(InboundTransfer transfer) {
+		int held = transfer.heldBytes();
+		long trusted = Math.max(FIRST_BYTES, GROWTH_FACTOR * this.deliveredBytes);
+		int bytes = (int) Math.min(transfer.memoryBytes(), trusted);
+		boolean allowed = this.heldBytes == held || this.heldBytes - held + bytes <= this.maxBytes;
+		RegisteredBuffer target = allowed ? this.receiver.claim(bytes) : null;
 		this.shortOfMemory = target == null;
 		if (target == null) {
 			this.loop.tickSoon();
 			return false;
 		}
-		this.heldBytes += transfer.memoryBytes();
-		transfer.start(target);
+		transfer.continueIn(target);
+		this.heldBytes += transfer.heldBytes() - held;
 		this.ready.add(transfer);
 		this.posting = true;
 		return true;
@@ -185,14 +212,15 @@ final class InboundTransfers {
 			if (!mayJoin(first)) {
 				return;
 			}
-			if (start(first)) {
+			if (extend(first)) {
 				this.waiting.remove();
 				this.progressNanos = nowNanos;
 			}
-			else if (this.heldBytes == 0
+			else if (this.heldBytes == first.heldBytes()
 					&& Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= limit) {
 				this.waiting.remove();
 				this.transfers.remove(first.requestId());
+				release(first);
 				this.receiver.onTransferWithoutMemory(first);
 			}
 			else {
@@ -206,6 +234,21 @@ final class InboundTransfers {
 	String problem(long nowNanos) {
 		return (!this.reading.isEmpty() && nowNanos - this.progressNanos > this.patienceNanos)
 				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : "";
+	}
+
+	/** Memory that is held while the peer has answered no Read since then. */
+	long stalledBytes(long sinceNanos) {
+		return (!this.reading.isEmpty() && this.progressNanos - sinceNanos < 0) ? this.heldBytes : 0;
+	}
+
+	/** Memory of the messages that are being read. */
+	long heldBytes() {
+		return this.heldBytes;
+	}
+
+	/** Messages that are being read or wait for it. */
+	int count() {
+		return this.transfers.size();
 	}
 
 	/** Whether some wait for memory, so that {@link #retry} should be called soon. */
@@ -229,7 +272,7 @@ final class InboundTransfers {
 		boolean any = false;
 		while (canPost()) {
 			InboundTransfer first = this.waiting.peek();
-			if (first != null && !this.shortOfMemory && mayJoin(first) && start(first)) {
+			if (first != null && !this.shortOfMemory && mayJoin(first) && extend(first)) {
 				this.waiting.remove();
 			}
 			InboundTransfer next = this.ready.peek();
@@ -245,7 +288,7 @@ final class InboundTransfers {
 			this.reading.add(next);
 			this.ready.remove();
 			if (next.hasNext()) {
-				this.ready.add(next);
+				(next.hasRoom() ? this.ready : this.pausing).add(next);
 			}
 			this.posting = this.reading.size() < this.readDepth;
 		}
@@ -265,10 +308,17 @@ final class InboundTransfers {
 			this.metrics.read(bytes);
 		}
 		else {
-			transfer.cancel();
-			this.ready.remove(transfer);
+			giveUp(transfer);
 		}
-		if (!transfer.isQuiet() || transfer.hasNext()) {
+		if (!transfer.isQuiet() || (transfer.hasNext() && transfer.hasRoom())) {
+			tell(transfer, nowNanos);
+			return;
+		}
+		if (!transfer.isCancelled()) {
+			this.deliveredBytes = Math.max(this.deliveredBytes, transfer.postedBytes());
+		}
+		if (transfer.hasNext()) {
+			goOn(transfer, nowNanos);
 			tell(transfer, nowNanos);
 			return;
 		}
@@ -279,7 +329,7 @@ final class InboundTransfers {
 			abandon(transfer);
 		}
 		else {
-			this.heldBytes -= transfer.memoryBytes();
+			this.heldBytes -= target.length();
 			this.receiver.onTransferred(transfer, target);
 		}
 		retry(nowNanos);
@@ -293,14 +343,28 @@ final class InboundTransfers {
 		}
 	}
 
+	/** All that there was memory for has been read: the rest is next. */
+	private void goOn(InboundTransfer transfer, long nowNanos) {
+		this.pausing.remove(transfer);
+		if (!extend(transfer)) {
+			transfer.waitsSince(nowNanos);
+			this.waiting.addFirst(transfer);
+		}
+	}
+
+	private void giveUp(InboundTransfer transfer) {
+		transfer.cancel();
+		this.ready.remove(transfer);
+		this.pausing.remove(transfer);
+	}
+
 	/** Gives up a message in which nobody is interested any more. */
 	void cancel(int requestId) {
 		InboundTransfer transfer = this.transfers.get(requestId);
 		if (transfer == null || transfer.isCancelled()) {
 			return;
 		}
-		transfer.cancel();
-		this.ready.remove(transfer);
+		giveUp(transfer);
 		this.waiting.remove(transfer);
 		this.shortOfMemory &= !this.waiting.isEmpty();
 		if (transfer.isQuiet()) {
@@ -315,14 +379,14 @@ final class InboundTransfers {
 	}
 
 	private void release(InboundTransfer transfer) {
-		if (transfer.release()) {
-			this.heldBytes -= transfer.memoryBytes();
-		}
+		this.heldBytes -= transfer.heldBytes();
+		transfer.release();
 	}
 
 	/** Posts nothing more; what no Read is under way for is given back. */
 	void close() {
 		this.ready.clear();
+		this.pausing.clear();
 		this.waiting.clear();
 		this.shortOfMemory = false;
 		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); all.hasNext();) {
@@ -349,6 +413,9 @@ final class InboundTransfers {
 
 	/** Is told how transfers end. */
 	interface Receiver {
+
+		/** Claims memory to read into, owned by the caller, or declines. */
+		@Nullable RegisteredBuffer claim(int bytes);
 
 		/**
 		 * All of a message is there.

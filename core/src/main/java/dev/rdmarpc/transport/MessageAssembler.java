@@ -17,13 +17,16 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
  * Puts messages of several frames together. Frames of different messages may interleave;
@@ -34,10 +37,21 @@ import dev.rdmarpc.memory.RegisteredMemory;
  * bytes that unfinished messages may take together, of which one alone may always be
  * begun. A message for which there is no room or no registered memory is read and
  * dropped.
+ *
+ * <p>
+ * The length that a peer announces costs nothing. What a message takes follows what has
+ * arrived of it: eight times as much up to {@value #FIRST_BYTES} bytes, so that one of
+ * the usual size is copied once and no more, and twice as much beyond. A message goes on
+ * when a frame's worth of it has arrived since it was last said to, or its end.
  */
 final class MessageAssembler {
 
-	private final RegisteredMemory memory;
+	/** What a message may take at once, however little of it has arrived. */
+	static final int FIRST_BYTES = 64 * 1024;
+
+	private static final int FIRST_FACTOR = 8;
+
+	private final IntFunction<@Nullable RegisteredBuffer> memory;
 
 	private final Map<Integer, Assembly> assemblies = new HashMap<>();
 
@@ -45,12 +59,33 @@ final class MessageAssembler {
 
 	private final long maxBytes;
 
+	private final int stepBytes;
+
 	private long heldBytes;
 
-	MessageAssembler(RegisteredMemory memory, int maxAssemblies, long maxBytes) {
+	/** No message has gone on for the last time before that. */
+	private long oldestNanos;
+
+	/**
+	 * Creates an assembler.
+	 * @param memory allocates, or declines
+	 * @param stepBytes how much of a message must arrive for it to have gone on
+	 */
+	MessageAssembler(IntFunction<@Nullable RegisteredBuffer> memory, int maxAssemblies, long maxBytes, int stepBytes) {
 		this.memory = memory;
 		this.maxAssemblies = maxAssemblies;
 		this.maxBytes = maxBytes;
+		this.stepBytes = stepBytes;
+	}
+
+	/** Memory of the messages under assembly. */
+	long heldBytes() {
+		return this.heldBytes;
+	}
+
+	/** Messages under assembly, dropped ones included. */
+	int count() {
+		return this.assemblies.size();
 	}
 
 	/**
@@ -65,16 +100,21 @@ final class MessageAssembler {
 		}
 		int metadataBytes = FrameFlyweight.padded(head.metadataBytes());
 		int received = frameLength - head.messageOffset();
-		RegisteredBuffer target = drop ? null : claim(metadataBytes + head.messageBytes());
-		Assembly assembly = new Assembly(target, metadataBytes, request);
+		Assembly assembly = new Assembly(metadataBytes, request);
 		assembly.head.copyFrom(head);
+		RegisteredBuffer target = drop ? null : claim(assembly.memoryBytes(received));
+		assembly.target = target;
 		if (target != null) {
 			ByteBuffer view = target.buffer();
 			view.clear();
 			view.put(0, frame, head.metadataOffset(), metadataBytes + received);
 		}
 		assembly.received = received;
+		assembly.lastReceived = received;
 		assembly.lastNanos = nowNanos;
+		if (this.assemblies.isEmpty()) {
+			this.oldestNanos = nowNanos;
+		}
 		this.assemblies.put(head.requestId(), assembly);
 		return true;
 	}
@@ -83,7 +123,7 @@ final class MessageAssembler {
 		if (this.heldBytes > 0 && this.heldBytes + bytes > this.maxBytes) {
 			return null;
 		}
-		RegisteredBuffer buffer = this.memory.tryAllocate(bytes);
+		RegisteredBuffer buffer = this.memory.apply(bytes);
 		if (buffer != null) {
 			this.heldBytes += buffer.length();
 		}
@@ -99,13 +139,33 @@ final class MessageAssembler {
 				|| bytes > assembly.head.messageBytes() - assembly.received) {
 			return Outcome.VIOLATION;
 		}
-		RegisteredBuffer target = assembly.target;
+		RegisteredBuffer target = makeRoom(assembly, bytes);
 		if (target != null) {
 			target.buffer().put(assembly.offset + assembly.received, frame, FrameFlyweight.HEADER_LENGTH, bytes);
 		}
 		assembly.received += bytes;
-		assembly.lastNanos = nowNanos;
+		if (assembly.received - assembly.lastReceived >= this.stepBytes) {
+			assembly.lastReceived = assembly.received;
+			assembly.lastNanos = nowNanos;
+		}
 		return (assembly.received < assembly.head.messageBytes()) ? Outcome.INCOMPLETE : Outcome.COMPLETE;
+	}
+
+	/** The memory for what has arrived and so many bytes more, if it is kept. */
+	private @Nullable RegisteredBuffer makeRoom(Assembly assembly, int bytes) {
+		RegisteredBuffer target = assembly.target;
+		if (target == null || assembly.offset + assembly.received + bytes <= target.length()) {
+			return target;
+		}
+		// its own memory must not stand in the way of a message that is alone
+		this.heldBytes -= target.length();
+		RegisteredBuffer larger = claim(assembly.memoryBytes(assembly.received + bytes));
+		if (larger != null) {
+			larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
+		}
+		target.release();
+		assembly.target = larger;
+		return larger;
 	}
 
 	/** Takes the message that has just become complete or dropped, with its memory. */
@@ -146,14 +206,32 @@ final class MessageAssembler {
 		}
 	}
 
-	/** Whether some message has had no frame since then. */
-	boolean anyStalled(long sinceNanos) {
-		for (Assembly assembly : this.assemblies.values()) {
-			if (assembly.lastNanos - sinceNanos < 0) {
-				return true;
-			}
+	/**
+	 * Drops messages, the largest first, until so much memory has been given back.
+	 * @return whether any was given back
+	 */
+	boolean shed(long bytes) {
+		long target = this.heldBytes - bytes;
+		List<Assembly> kept = new ArrayList<>(this.assemblies.values());
+		kept.removeIf((assembly) -> assembly.target == null);
+		kept.sort(Comparator.comparingInt((assembly) -> -assembly.received));
+		for (int i = 0; i < kept.size() && this.heldBytes > target; i++) {
+			release(kept.get(i));
 		}
-		return false;
+		return !kept.isEmpty();
+	}
+
+	/** Whether some message has not gone on since then. */
+	boolean anyStalled(long sinceNanos) {
+		if (this.assemblies.isEmpty() || this.oldestNanos - sinceNanos >= 0) {
+			return false;
+		}
+		long oldest = Long.MAX_VALUE;
+		for (Assembly assembly : this.assemblies.values()) {
+			oldest = Math.min(oldest, assembly.lastNanos - sinceNanos);
+		}
+		this.oldestNanos = sinceNanos + oldest;
+		return oldest < 0;
 	}
 
 	/** Gives everything back. */
@@ -175,12 +253,20 @@ final class MessageAssembler {
 
 		private int received;
 
+		private int lastReceived;
+
 		private long lastNanos;
 
-		Assembly(@Nullable RegisteredBuffer target, int offset, boolean request) {
-			this.target = target;
+		Assembly(int offset, boolean request) {
 			this.offset = offset;
 			this.request = request;
+		}
+
+		/** How much memory it should have when so much of the message has arrived. */
+		private int memoryBytes(int messageBytes) {
+			long arrived = (long) this.offset + messageBytes;
+			long bytes = Math.max(2 * arrived, Math.min(FIRST_FACTOR * arrived, FIRST_BYTES));
+			return (int) Math.min(bytes, this.offset + this.head.messageBytes());
 		}
 
 		/**

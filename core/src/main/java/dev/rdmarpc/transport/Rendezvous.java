@@ -113,6 +113,11 @@ final class Rendezvous {
 		return !this.exposures.isEmpty() || !this.transfers.isQuiet();
 	}
 
+	/** Memory of messages of which the peer has answered no Read since then. */
+	long stalledBytes(long sinceNanos) {
+		return this.transfers.stalledBytes(sinceNanos);
+	}
+
 	/** Whether {@link #tick} should be called soon. */
 	boolean needsTicks() {
 		return this.transfers.isWaiting() || !this.exposures.isEmpty();

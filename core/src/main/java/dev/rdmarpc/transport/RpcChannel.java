@@ -136,6 +136,10 @@ public final class RpcChannel implements QueuePairListener {
 		return this.rendezvous;
 	}
 
+	FrameReceiver receiver() {
+		return this.receiver;
+	}
+
 	int peerFrameBytes() {
 		return this.handshake.peerFrameBytes();
 	}

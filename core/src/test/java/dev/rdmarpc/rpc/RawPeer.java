@@ -191,6 +191,12 @@ final class RawPeer implements AutoCloseable {
 		ring();
 	}
 
+	/** Sends a frame without looking at what has arrived: Reads stay unanswered. */
+	void sendUnheeding(byte[] frame) {
+		post(frame);
+		this.pair.ringDoorbell();
+	}
+
 	/** Sends frames in one go, as fast as the wire takes them. */
 	void burst(byte[] frame, int count) {
 		for (int i = 0; i < count && !isEnded(); i++) {

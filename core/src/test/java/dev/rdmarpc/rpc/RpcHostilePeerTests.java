@@ -185,7 +185,10 @@ class RpcHostilePeerTests {
 				peer.sendFairly(Frames.control(8, 0, 0));
 				peer.receive(9);
 				assertThat(fixture.serverMemory.metrics().allocatedBytes() - before)
-					.isLessThanOrEqualTo(4 * MESSAGE + 34 * 8192 + 65536);
+					.isLessThanOrEqualTo(64 * 9000 + 34 * 8192 + 65536);
+				for (int id = 0; id < 3; id++) {
+					goOn(peer, id, MESSAGE, 1000, MESSAGE - 1);
+				}
 				finish(peer, 63, MESSAGE, 1000);
 				byte[] reply = peer.receive(4);
 				assertThat(reply[16]).isEqualTo((byte) RpcStatus.RESOURCE_EXHAUSTED.code());
@@ -213,8 +216,12 @@ class RpcHostilePeerTests {
 	}
 
 	private static void finish(RawPeer peer, int id, int messageBytes, int from) {
-		for (int at = from; at < messageBytes; at += 8000) {
-			peer.sendFairly(Frames.continuation(0, id, messageBytes, at, new byte[Math.min(8000, messageBytes - at)]));
+		goOn(peer, id, messageBytes, from, messageBytes);
+	}
+
+	private static void goOn(RawPeer peer, int id, int messageBytes, int from, int to) {
+		for (int at = from; at < to; at += 8000) {
+			peer.sendFairly(Frames.continuation(0, id, messageBytes, at, new byte[Math.min(8000, to - at)]));
 		}
 	}
 

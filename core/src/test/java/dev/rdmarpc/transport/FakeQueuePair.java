@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,6 +36,9 @@ import dev.rdmarpc.verbs.WorkStatus;
 /** A queue pair that keeps the frames posted to it until a test completes them. */
 final class FakeQueuePair implements QueuePair {
 
+	/** Where the peer's memory begins. */
+	static final long WINDOW = 0x1000;
+
 	final List<ByteBuffer> sent = new ArrayList<>();
 
 	int depth = Integer.MAX_VALUE;
@@ -46,6 +50,12 @@ final class FakeQueuePair implements QueuePair {
 
 	/** Reads that have not completed. */
 	int reads;
+
+	/** The lengths of the Reads, in order. */
+	final ArrayDeque<Integer> readBytes = new ArrayDeque<>();
+
+	/** What Reads bring from each place of the peer's memory. */
+	Content content = (offset) -> 0;
 
 	boolean disconnected;
 
@@ -110,6 +120,12 @@ final class FakeQueuePair implements QueuePair {
 		}
 		if (request.opcode() == WorkOpcode.READ) {
 			this.reads++;
+			this.readBytes.add(request.segmentLength(0));
+			for (int i = 0; i < request.segmentLength(0); i++) {
+				request.segmentRegion(0)
+					.memory()
+					.put(request.segmentOffset(0) + i, this.content.at(request.remoteAddress() - WINDOW + i));
+			}
 			return PostResult.POSTED;
 		}
 		ByteBuffer frame = ByteBuffer.allocate(request.segmentLength(0)).order(ByteOrder.LITTLE_ENDIAN);
@@ -172,6 +188,13 @@ final class FakeQueuePair implements QueuePair {
 	@Override
 	public @Nullable QueuePairFault fault() {
 		return null;
+	}
+
+	/** The memory of a peer. */
+	interface Content {
+
+		byte at(long offset);
+
 	}
 
 }

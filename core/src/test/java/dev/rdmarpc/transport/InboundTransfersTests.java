@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,9 +42,19 @@ class InboundTransfersTests {
 
 	private final List<Integer> told = new ArrayList<>();
 
+	private final List<byte[]> transferred = new ArrayList<>();
+
+	private RegisteredMemory memory;
+
 	private final InboundTransfers.Receiver receiver = new InboundTransfers.Receiver() {
 		@Override
+		public RegisteredBuffer claim(int bytes) {
+			return InboundTransfersTests.this.memory.tryAllocate(bytes);
+		}
+
+		@Override
 		public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
+			InboundTransfersTests.this.transferred.add(contentOf(transfer.takeMessage(memory)));
 			memory.release();
 		}
 
@@ -67,6 +78,7 @@ class InboundTransfersTests {
 	void eachWaitsForMemoryAsLongAsAnAllocationMay() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
 			fixture.drive(() -> {
+				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
 						8);
 				List<RegisteredBuffer> all = new ArrayList<>();
@@ -103,11 +115,13 @@ class InboundTransfersTests {
 		int chunk = 256 * 1024;
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
+				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
 						8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				transfers.readDepth(depth);
+				earnTrust(transfers, pair, buffer, 4 * chunk);
 				begin(transfers, buffer, 1, 20 * chunk, 0);
 				assertThat(transfers.post(pair)).isTrue();
 				assertThat(pair.reads).isEqualTo(depth);
@@ -137,11 +151,13 @@ class InboundTransfersTests {
 		long start = Long.MAX_VALUE - second;
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
+				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
 						8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				transfers.readDepth(4);
+				earnTrust(transfers, pair, buffer, 2 * chunk);
 				begin(transfers, buffer, 1, 12 * chunk, start);
 				for (int i = 1; i < 12; i++) {
 					transfers.post(pair);
@@ -158,6 +174,91 @@ class InboundTransfersTests {
 		}
 	}
 
+	@Test
+	void peerHoldsNoMoreThanAFewTimesWhatItHasDelivered() throws Exception {
+		int message = 4 << 20;
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
+						8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				pair.content = (offset) -> (byte) ((offset * 31) >>> 3);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(4);
+				long before = fixture.memory.metrics().allocatedBytes();
+				for (int id = 1; id <= 4; id++) {
+					begin(transfers, buffer, id, message, 0);
+				}
+				transfers.post(pair);
+				assertThat(fixture.memory.metrics().allocatedBytes() - before).as("nothing was delivered")
+					.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES);
+				long delivered = 0;
+				while (this.transferred.isEmpty()) {
+					delivered += pair.readBytes.remove();
+					pair.reads--;
+					transfers.completed(true, 0, 1);
+					transfers.post(pair);
+					assertThat(fixture.memory.metrics().allocatedBytes() - before).as("%d were delivered", delivered)
+						.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES + 9 * delivered);
+				}
+				assertThat(delivered).isEqualTo(message);
+				byte[] expected = new byte[message];
+				for (int i = 0; i < message; i++) {
+					expected[i] = pair.content.at(i);
+				}
+				assertThat(this.transferred).as("the first message").containsExactly(expected);
+				transfers.close();
+				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
+	@Test
+	void whatIsHeldWithoutAnAnswerIsKnown() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop, ChannelOptions.DEFAULTS,
+						8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				begin(transfers, buffer, 1, 1 << 20, 1000);
+				assertThat(transfers.stalledBytes(2000)).as("no Read is under way").isZero();
+				transfers.post(pair);
+				assertThat(transfers.stalledBytes(1000)).isZero();
+				assertThat(transfers.stalledBytes(1001)).isEqualTo(InboundTransfers.FIRST_BYTES);
+				transfers.completed(true, 0, 1500);
+				transfers.post(pair);
+				assertThat(transfers.stalledBytes(1500)).isZero();
+				assertThat(transfers.stalledBytes(1501)).isEqualTo(8 * InboundTransfers.FIRST_BYTES);
+				transfers.close();
+				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
+	/** Has a message delivered, after which longer ones are read at once. */
+	private static void earnTrust(InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer, int bytes) {
+		begin(transfers, buffer, 100, bytes, 0);
+		while (transfers.count() > 0) {
+			transfers.post(pair);
+			while (pair.reads > 0) {
+				pair.reads--;
+				transfers.completed(true, 0, 0);
+			}
+		}
+		pair.readBytes.clear();
+	}
+
+	private static byte[] contentOf(IncomingMessage message) {
+		byte[] content = new byte[message.messageBytes()];
+		message.message().get(content);
+		return content;
+	}
+
 	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, long nowNanos) {
 		begin(transfers, buffer, requestId, MESSAGE, nowNanos);
 	}
@@ -166,7 +267,7 @@ class InboundTransfersTests {
 			long nowNanos) {
 		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
 		WindowListFlyweight.putCount(windows, 0, 1);
-		WindowListFlyweight.putWindow(windows, 0, 0, 0x1000, 7, bytes);
+		WindowListFlyweight.putWindow(windows, 0, 0, FakeQueuePair.WINDOW, 7, bytes);
 		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, bytes, windows.array()))
 			.order(ByteOrder.LITTLE_ENDIAN);
 		IncomingMessage message = new IncomingMessage();

@@ -41,6 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class MessageAssemblerTests {
 
+	private static final int STEP = 10;
+
 	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
 		.initialBytes(0)
 		.maxBytes(1 << 20)
@@ -49,7 +51,10 @@ class MessageAssemblerTests {
 		.leakDetection(LeakDetection.PARANOID)
 		.build());
 
-	private final MessageAssembler assembler = new MessageAssembler(this.memory, 4, 20_000);
+	private final MessageAssembler assembler = new MessageAssembler(
+			(bytes) -> this.declined ? null : this.memory.tryAllocate(bytes), 4, 20_000, STEP);
+
+	private boolean declined;
 
 	private long nowNanos;
 
@@ -138,9 +143,12 @@ class MessageAssemblerTests {
 	@Test
 	void messageForWhichThereIsNoMemoryIsDropped() {
 		byte[] message = bytes(8, 100);
-		begin(1, new byte[0], Integer.MAX_VALUE / 2, message, 10, false);
+		this.declined = true;
+		begin(1, new byte[0], message, 10, false);
+		this.declined = false;
 		assertThat(this.memory.metrics().allocatedBytes()).isZero();
-		assertThat(addRaw(1, Integer.MAX_VALUE / 2, 10, new byte[90])).isEqualTo(Outcome.INCOMPLETE);
+		assertThat(add(1, message, 10, 90)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.assembler.takeCompleted(1).target()).isNull();
 	}
 
 	@Test
@@ -167,13 +175,40 @@ class MessageAssemblerTests {
 	}
 
 	@Test
+	void messageTakesNoMoreThanAFewTimesWhatHasArrived() {
+		byte[] message = bytes(15, 300_000);
+		begin(1, new byte[0], message, 100, false);
+		for (int received = 100; received < message.length - 1000; received += 1000) {
+			assertThat(this.memory.metrics().allocatedBytes()).as("%d have arrived", received)
+				.isLessThanOrEqualTo(Math.max(2L * received, Math.min(8L * received, 64 * 1024)) / 8 * 9)
+				.isLessThanOrEqualTo(message.length / 8L * 9);
+			assertThat(add(1, message, received, 1000)).isEqualTo(Outcome.INCOMPLETE);
+		}
+		assertThat(add(1, message, 299_100, 900)).isEqualTo(Outcome.COMPLETE);
+		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		assertThat(copy(target.buffer())).isEqualTo(message);
+		target.release();
+		assertThat(this.assembler.heldBytes()).isZero();
+	}
+
+	@Test
+	void messageOfTheUsualSizeIsCopiedOnce() {
+		byte[] message = bytes(16, 40_000);
+		begin(1, new byte[0], message, 8000, false);
+		long allocations = this.memory.metrics().allocations();
+		assertThat(add(1, message, 8000, 32_000)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.memory.metrics().allocations()).isEqualTo(allocations);
+		this.assembler.takeCompleted(1).target().release();
+	}
+
+	@Test
 	void unfinishedMessagesTakeNoMoreThanTheyMay() {
 		byte[] large = bytes(11, 15_000);
 		byte[] small = bytes(12, 5000);
-		begin(1, new byte[0], large, 10, false);
-		begin(2, new byte[8], small, 10, false);
-		assertThat(this.memory.metrics().allocatedBytes()).as("the second is dropped").isLessThan(20_000);
-		assertThat(add(2, small, 10, 4990)).isEqualTo(Outcome.COMPLETE);
+		begin(1, new byte[0], large, 8000, false);
+		begin(2, new byte[8], small, 3000, false);
+		assertThat(this.assembler.heldBytes()).as("there is no room for the second").isEqualTo(15_000);
+		assertThat(add(2, small, 3000, 2000)).isEqualTo(Outcome.COMPLETE);
 		assertThat(this.assembler.takeCompleted(2).target()).isNull();
 		begin(3, new byte[0], small, 10, false);
 		assertThat(add(3, small, 10, 4990)).isEqualTo(Outcome.COMPLETE);
@@ -186,13 +221,55 @@ class MessageAssemblerTests {
 	}
 
 	@Test
+	void messageThatCannotGrowIsDropped() {
+		byte[] large = bytes(17, 30_000);
+		begin(1, new byte[0], bytes(18, 5000), 4000, false);
+		begin(2, new byte[0], large, 1000, false);
+		assertThat(this.assembler.heldBytes()).isEqualTo(5000 + 8000);
+		assertThat(add(2, large, 1000, 9000)).isEqualTo(Outcome.INCOMPLETE);
+		assertThat(this.assembler.heldBytes()).as("the second is dropped").isEqualTo(5000);
+		assertThat(add(2, large, 10_000, 20_000)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+	}
+
+	@Test
 	void oneMessageMayAlwaysBeBegun() {
 		byte[] huge = bytes(13, 100_000);
 		begin(1, new byte[0], huge, 10, false);
-		assertThat(this.memory.metrics().allocatedBytes()).isGreaterThanOrEqualTo(100_000);
-		this.assembler.cancel(1);
-		begin(2, new byte[0], huge, 10, false);
-		assertThat(this.memory.metrics().allocatedBytes()).isGreaterThanOrEqualTo(100_000);
+		assertThat(add(1, huge, 10, 99_990)).isEqualTo(Outcome.COMPLETE);
+		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		assertThat(copy(target.buffer())).isEqualTo(huge);
+		target.release();
+	}
+
+	@Test
+	void largestMessagesAreShedFirst() {
+		byte[] message = bytes(19, 5000);
+		begin(1, new byte[0], message, 100, false);
+		begin(2, new byte[0], message, 300, false);
+		begin(3, new byte[0], message, 200, false);
+		assertThat(this.assembler.heldBytes()).isEqualTo(8 * 600);
+		assertThat(this.assembler.shed(8 * 300 + 1)).isTrue();
+		assertThat(this.assembler.heldBytes()).isEqualTo(8 * 100);
+		assertThat(this.assembler.shed(1)).isTrue();
+		assertThat(this.assembler.shed(1)).as("there is nothing left").isFalse();
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+		assertThat(add(2, message, 300, 4700)).isEqualTo(Outcome.COMPLETE);
+		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+	}
+
+	@Test
+	void messageThatTricklesInDoesNotGoOn() {
+		byte[] message = bytes(20, 100);
+		begin(1, new byte[0], message, 10, false);
+		for (int i = 1; i < STEP; i++) {
+			this.nowNanos++;
+			add(1, message, 9 + i, 1);
+		}
+		assertThat(this.assembler.anyStalled(1)).as("less than a step has arrived").isTrue();
+		this.nowNanos++;
+		add(1, message, 9 + STEP, 1);
+		assertThat(this.assembler.anyStalled(this.nowNanos)).isFalse();
 	}
 
 	@Test

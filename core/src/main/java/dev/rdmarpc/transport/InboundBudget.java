@@ -1,0 +1,146 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+
+/**
+ * The memory that the unfinished messages of a loop's peers may take. An eighth of all
+ * memory is left to everything else. When the rest is used up, what a peer needs is taken
+ * from the one that holds the most, as long as that holds more: so each can have a fair
+ * share, however many others want everything.
+ *
+ * <p>
+ * Implementation notes. What is in use is counted by the memory, for all loops and all
+ * purposes; summing that up takes too long for every message, so what was free at the
+ * last look is used up first. Every tick looks again. Memory into which Reads are under
+ * way cannot be taken from a peer; but a peer that does not answer them is given up while
+ * memory is short.
+ *
+ * <p>
+ * Confined to the loop's driver.
+ */
+final class InboundBudget {
+
+	/** How long a peer may leave Reads unanswered while memory is short. */
+	static final long STALL_NANOS = 1_000_000_000;
+
+	/** Unfinished messages of a loop that are remembered; that takes heap. */
+	static final int MAX_MESSAGES = 1 << 17;
+
+	private final RegisteredMemory memory;
+
+	private final List<RpcChannel> channels;
+
+	private final long maxBytes;
+
+	private final int maxMessages;
+
+	private long freeBytes;
+
+	/**
+	 * Creates a budget.
+	 * @param channels of the loop; borrowed
+	 * @param maxMessages begun and not finished on all channels
+	 */
+	InboundBudget(RegisteredMemory memory, List<RpcChannel> channels, int maxMessages) {
+		this.memory = memory;
+		this.channels = channels;
+		this.maxBytes = memory.options().maxBytes() / 8 * 7;
+		this.maxMessages = maxMessages;
+	}
+
+	/**
+	 * Claims memory for an unfinished message.
+	 * @return a buffer owned by the caller, or {@code null} if others have a better claim
+	 */
+	@Nullable RegisteredBuffer claim(FrameReceiver claimant, int bytes) {
+		boolean room = hasRoom(bytes);
+		while (!room && shed(claimant, bytes)) {
+			room = hasRoom(bytes);
+		}
+		RegisteredBuffer buffer = room ? this.memory.tryAllocate(bytes)
+				: this.memory.tryAllocate(bytes, this.memory.options().maxBytes() - this.maxBytes);
+		if (buffer != null) {
+			this.freeBytes -= buffer.length();
+		}
+		return buffer;
+	}
+
+	private boolean hasRoom(int bytes) {
+		if (bytes > this.freeBytes) {
+			this.freeBytes = this.maxBytes - this.memory.metrics().allocatedBytes();
+		}
+		return bytes <= this.freeBytes;
+	}
+
+	/** Has the peer that holds the most give something up, if it holds more. */
+	private boolean shed(FrameReceiver claimant, int bytes) {
+		RpcChannel most = most((channel) -> channel.receiver().droppableBytes());
+		if (most == null) {
+			return false;
+		}
+		FrameReceiver other = most.receiver();
+		return other != claimant && other.droppableBytes() > claimant.heldBytes() + bytes && other.shed(bytes);
+	}
+
+	/**
+	 * Looks how much is in use. If there is little left, the peer is given up that holds
+	 * the most of it and answers no Reads; if more messages are unfinished than the heap
+	 * should remember, the one that has begun the most.
+	 */
+	void tick(long nowNanos) {
+		long allocated = this.memory.metrics().allocatedBytes();
+		this.freeBytes = this.maxBytes - allocated;
+		if (allocated > this.maxBytes / 8 * 7) {
+			RpcChannel worst = most((channel) -> channel.rendezvous().stalledBytes(nowNanos - STALL_NANOS));
+			if (worst != null) {
+				worst.shut("memory is short, and the peer does not answer Reads");
+			}
+		}
+		long messages = 0;
+		for (int i = 0; i < this.channels.size(); i++) {
+			messages += this.channels.get(i).receiver().unfinished();
+		}
+		if (messages > this.maxMessages) {
+			RpcChannel worst = most((channel) -> channel.receiver().unfinished());
+			if (worst != null) {
+				worst.shut("too many messages are unfinished, and the peer has begun " + worst.receiver().unfinished());
+			}
+		}
+	}
+
+	private @Nullable RpcChannel most(ToLongFunction<RpcChannel> measure) {
+		RpcChannel most = null;
+		long value = 0;
+		for (int i = 0; i < this.channels.size(); i++) {
+			long other = measure.applyAsLong(this.channels.get(i));
+			if (other > value) {
+				value = other;
+				most = this.channels.get(i);
+			}
+		}
+		return most;
+	}
+
+}

@@ -1,0 +1,101 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.Frames;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Peers that begin messages and never end them: they hold what they have sent, and not
+ * what they say they will send.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RpcUnfinishedMemoryTests {
+
+	private static final int LARGEST = 16 << 20;
+
+	/** What a connection may take for its receives, and some for replies on their way. */
+	private static final long PER_CONNECTION = 2 * 8192 * 10;
+
+	@Test
+	void fourBegunMessagesEach() {
+		attack(6, (peer) -> {
+			for (int id = 0; id < 4; id++) {
+				peer.sendFairly(Frames.request(0, id, 5, 1, LARGEST, new byte[1000]));
+			}
+		}, 6 * 4 * 8 * 1100);
+	}
+
+	@Test
+	void piecesOfThreeThousandBytes() {
+		attack(10, (peer) -> {
+			for (int id = 0; id < 5; id++) {
+				peer.sendFairly(Frames.request(0, id, 5, 1, LARGEST, new byte[3000]));
+				peer.sendFairly(Frames.continuation(0, id, LARGEST, 3000, new byte[3000]));
+				peer.sendFairly(Frames.continuation(0, id, LARGEST, 6000, new byte[3000]));
+			}
+		}, 10 * 5 * 8 * 9100);
+	}
+
+	@Test
+	void fourAnnouncedMessagesEach() {
+		attack(12, (peer) -> {
+			for (int id = 0; id < 4; id++) {
+				peer.sendUnheeding(Frames.describedRequest(id, 5, LARGEST));
+			}
+		}, 12 * 64 * 1024);
+	}
+
+	private static void attack(int connections, Consumer<RawPeer> attack, long allowedBytes) {
+		Hostilities.attack(ChannelOptions.DEFAULTS, (fixture) -> {
+			Echo good = fixture.echo;
+			byte[] eager = new byte[30_000];
+			byte[] large = new byte[2 << 20];
+			Arrays.fill(large, (byte) 7);
+			assertThat(good.bytes(large)).isEqualTo(large);
+			long before = fixture.serverMemory.metrics().allocatedBytes();
+			List<RawPeer> peers = new ArrayList<>();
+			try {
+				for (int i = 0; i < connections; i++) {
+					RawPeer peer = RawPeer.open(fixture.server.port(), 32);
+					peers.add(peer);
+					attack.accept(peer);
+				}
+				for (int i = 0; i < 50; i++) {
+					assertThat(good.bytes(eager)).isEqualTo(eager);
+					assertThat(good.bytes(large)).isEqualTo(large);
+				}
+				RpcFixture.awaitTrue(() -> fixture.serverMemory.metrics().allocatedBytes() - before <= allowedBytes
+						+ (connections + 1) * PER_CONNECTION);
+			}
+			finally {
+				peers.forEach(RawPeer::close);
+			}
+		});
+	}
+
+}
