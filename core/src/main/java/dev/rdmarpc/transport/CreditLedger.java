@@ -106,7 +106,9 @@ final class CreditLedger {
 	 * @return whether it had one
 	 */
 	boolean used() {
-		this.framesToGrowth--;
+		if (this.framesToGrowth > 0) {
+			this.framesToGrowth--;
+		}
 		return --this.peerAvailable >= 0;
 	}
 

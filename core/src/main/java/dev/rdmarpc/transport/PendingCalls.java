@@ -63,6 +63,16 @@ final class PendingCalls {
 
 	private int withDeadline;
 
+	/** No deadline passes before that, as long as there are any. */
+	private long firstDeadline = Long.MAX_VALUE;
+
+	/** The first deadline of the slots that a walk has passed already. */
+	private long nextDeadline = Long.MAX_VALUE;
+
+	private int expiryCursor;
+
+	private int anyCursor;
+
 	PendingCalls(int maxCalls) {
 		this.maxCalls = maxCalls;
 	}
@@ -94,7 +104,9 @@ final class PendingCalls {
 		this.deadlines[slot] = deadlineNanos;
 		count(1);
 		if (deadlineNanos != Long.MAX_VALUE) {
-			this.withDeadline++;
+			this.firstDeadline = (this.withDeadline++ == 0) ? deadlineNanos
+					: earlier(this.firstDeadline, deadlineNanos);
+			this.nextDeadline = earlier(this.nextDeadline, deadlineNanos);
 		}
 		return slot | (this.generations[slot] << 16);
 	}
@@ -149,23 +161,45 @@ final class PendingCalls {
 		return call;
 	}
 
-	/** Takes a call whose deadline has passed, or {@code null} if there is none. */
+	/**
+	 * Takes a call whose deadline has passed, or {@code null} if there is none. Taking
+	 * all of them looks at each slot once, and so does finding that there is none; after
+	 * that nothing is looked at before the first deadline.
+	 */
 	@Nullable PendingCall removeExpired(long nowNanos) {
-		if (this.withDeadline == 0) {
+		if (this.withDeadline == 0 || nowNanos - this.firstDeadline < 0) {
 			return null;
 		}
-		for (int slot = 0; slot < this.usedSlots; slot++) {
-			if (this.calls[slot] != null && this.deadlines[slot] != Long.MAX_VALUE
-					&& nowNanos - this.deadlines[slot] >= 0) {
+		while (this.expiryCursor < this.usedSlots) {
+			int slot = this.expiryCursor++;
+			long deadline = this.deadlines[slot];
+			if (this.calls[slot] == null || deadline == Long.MAX_VALUE) {
+				continue;
+			}
+			if (nowNanos - deadline >= 0) {
 				return free(slot);
 			}
+			this.nextDeadline = earlier(this.nextDeadline, deadline);
 		}
+		this.expiryCursor = 0;
+		this.firstDeadline = this.nextDeadline;
+		this.nextDeadline = Long.MAX_VALUE;
 		return null;
 	}
 
-	/** Takes any call, or {@code null} if there is none. */
+	/** The earlier of two times, of which {@link Long#MAX_VALUE} is none. */
+	private static long earlier(long first, long second) {
+		return (first == Long.MAX_VALUE || second - first < 0) ? second : first;
+	}
+
+	/**
+	 * Takes any call, or {@code null} if there is none. Taking all of them looks at each
+	 * slot once.
+	 */
 	@Nullable PendingCall removeAny() {
-		for (int slot = 0; this.count > 0 && slot < this.usedSlots; slot++) {
+		while (this.count > 0) {
+			int slot = this.anyCursor++ % this.usedSlots;
+			this.anyCursor %= this.usedSlots;
 			if (this.calls[slot] != null) {
 				return free(slot);
 			}

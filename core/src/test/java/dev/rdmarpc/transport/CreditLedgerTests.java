@@ -69,6 +69,16 @@ class CreditLedgerTests {
 	}
 
 	@Test
+	void windowCanStillGrowAfterMoreFramesThanAnIntegerCounts() {
+		CreditLedger elastic = new CreditLedger(8, 64);
+		elastic.open(8, 64);
+		for (long frames = 0; frames <= 1L << 31; frames++) {
+			elastic.used();
+		}
+		assertThat(elastic.growth(true)).isEqualTo(8);
+	}
+
+	@Test
 	void receiveOfTheHandshakeIsNotGranted() {
 		this.ledger.owe();
 		assertThat(this.ledger.spend()).isZero();

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,6 +133,61 @@ class PendingCallsTests {
 		}
 		assertThat(removed).isEqualTo(ChannelOptions.MAX_CALLS);
 		assertThat(all.count()).isZero();
+	}
+
+	@Test
+	void takingAllOfThemLooksAtEachOnce() {
+		assertThat(linear((calls) -> {
+			while (calls.removeAny() != null) {
+				assertThat(calls.count()).isNotNegative();
+			}
+		})).as("any").isTrue();
+		assertThat(linear((calls) -> {
+			while (calls.removeExpired(1) != null) {
+				assertThat(calls.count()).isNotNegative();
+			}
+		})).as("expired").isTrue();
+	}
+
+	/** Whether the processor's time is far from growing with the square of the calls. */
+	private static boolean linear(Consumer<PendingCalls> takeAll) {
+		long few = Long.MAX_VALUE;
+		long many = Long.MAX_VALUE;
+		for (int i = 0; i < 8; i++) {
+			few = Math.min(few, cpuNanos(1 << 12, takeAll));
+			many = Math.min(many, cpuNanos(1 << 16, takeAll));
+		}
+		return many < 5 * 16 * Math.max(few, 10_000);
+	}
+
+	private static long cpuNanos(int count, Consumer<PendingCalls> takeAll) {
+		PendingCalls calls = new PendingCalls(ChannelOptions.MAX_CALLS);
+		for (int i = 0; i < count; i++) {
+			add(calls, 1);
+		}
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+		long before = threads.getCurrentThreadCpuTime();
+		takeAll.accept(calls);
+		long after = threads.getCurrentThreadCpuTime();
+		assertThat(calls.count()).isZero();
+		return after - before;
+	}
+
+	@Test
+	void deadlineThatComesBeforeTheOthersIsNoticed() {
+		StubCall late = add(this.calls, 100);
+		assertThat(this.calls.removeExpired(10)).isNull();
+		StubCall early = add(this.calls, 20);
+		StubCall earlier = add(this.calls, 15);
+		assertThat(this.calls.removeExpired(14)).isNull();
+		assertThat(this.calls.removeExpired(20)).isSameAs(early);
+		StubCall between = add(this.calls, 18);
+		assertThat(this.calls.removeExpired(20)).isSameAs(earlier);
+		assertThat(this.calls.removeExpired(20)).as("the walk has passed its slot").isNull();
+		assertThat(this.calls.removeExpired(20)).isSameAs(between);
+		assertThat(this.calls.removeExpired(99)).isNull();
+		assertThat(this.calls.removeExpired(99)).isNull();
+		assertThat(this.calls.removeExpired(100)).isSameAs(late);
 	}
 
 	@ParameterizedTest
