@@ -336,7 +336,7 @@ final class ClientCalls {
 		}
 		MessageSegments segments = claimSegments();
 		try {
-			segments.maxBytes(Math.min(channel.peerMaxMessageBytes(), this.options.channel().maxMessageBytes()));
+			segments.maxBytes(channel.maxSendBytes());
 			if (waiting instanceof CallFuture future) {
 				future.encode(segments, this.options.channel().eagerBytes());
 			}

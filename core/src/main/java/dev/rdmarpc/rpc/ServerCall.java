@@ -278,7 +278,7 @@ final class ServerCall implements Runnable {
 		MethodDescriptor descriptor = required(this.method).descriptor();
 		OutgoingMessage reply;
 		try {
-			this.segments.maxBytes(target.peerMaxMessageBytes());
+			this.segments.maxBytes(target.maxSendBytes());
 			descriptor.result().encode(result, this.segments);
 			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), this.segments);
 		}

@@ -122,9 +122,9 @@ public final class RpcChannel implements QueuePairListener {
 		return this.remoteAddress;
 	}
 
-	/** The largest message the peer accepts, in bytes. */
-	public int peerMaxMessageBytes() {
-		return this.handshake.peerMaxMessageBytes();
+	/** The largest message to send: what the peer accepts, and this side's own limit. */
+	public int maxSendBytes() {
+		return Math.min(this.handshake.peerMaxMessageBytes(), this.options.maxMessageBytes());
 	}
 
 	/** The address on this side; known to the side that connected. */

@@ -144,6 +144,24 @@ class RpcFailureTests {
 	}
 
 	@Test
+	void replyOverTheLimitOfTheServerIsNotSentThoughItsCallerAcceptsIt() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = RpcServer.builder()
+					.transport(fixture.serverTransport)
+					.options(RpcFixture.serverOptions(0).withChannel(ChannelOptions.DEFAULTS.withLimits(100_000, 64)))
+					.service(Zeros.class, byte[]::new)
+					.build()
+					.start();
+				RpcClient client = fixture.newClient(server)) {
+			Zeros zeros = client.proxy(Zeros.class);
+			RpcException failure = RpcFixture.failureOf(() -> zeros.make(8 << 20));
+			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+			assertThat(failure).hasMessageContaining("100000");
+			assertThat(zeros.make(50_000)).hasSize(50_000);
+		}
+	}
+
+	@Test
 	void overloadedServerSaysSo() throws Exception {
 		UnaryOperator<RpcServerOptions> two = (options) -> options.withLimits(8, 2);
 		try (RpcFixture fixture = new RpcFixture(two, UnaryOperator.identity())) {
@@ -277,6 +295,13 @@ class RpcFailureTests {
 		void unheardOf();
 
 		String echo(int number);
+
+	}
+
+	/** Makes as many zeros as it is asked for. */
+	interface Zeros {
+
+		byte[] make(int count);
 
 	}
 
