@@ -28,7 +28,8 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param address where to listen; port 0 lets the system choose
  * @param channel limits and time-outs of accepted channels
  * @param loops loops, each with a thread, that share the channels
- * @param maxConnections connections at once; more are rejected
+ * @param maxConnections connections at once; more are rejected, unless one that has said
+ * nothing since it connected can make room
  * @param maxConcurrentCalls calls at once, waiting ones included, of which one connection
  * may have four times what remains; more get {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls

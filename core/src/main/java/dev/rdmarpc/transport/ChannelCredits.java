@@ -42,12 +42,16 @@ import dev.rdmarpc.verbs.QueuePair;
  * {@link QueuePair#allowReceives} allows falls with each frame by itself.
  *
  * <p>
+ * The side that was connected to promises the receives for the credits when it has seen a
+ * good {@code HELLO}: a peer that has said nothing holds the one that it is for.
+ *
+ * <p>
  * Confined to the loop's driver.
  */
 final class ChannelCredits {
 
 	/** Receives for the handshake, which come on top of the credits. */
-	static final int HANDSHAKE_RECEIVES = 2;
+	static final int HANDSHAKE_RECEIVES = 1;
 
 	/** How long credits must have been unused to be given back. */
 	static final long IDLE_NANOS = 1_000_000_000;
@@ -63,11 +67,15 @@ final class ChannelCredits {
 
 	private int handshakeReceives = HANDSHAKE_RECEIVES;
 
+	/** Whether the receives for the credits are promised, too. */
+	private boolean lent;
+
 	private int unused;
 
 	private long periodEndNanos;
 
-	ChannelCredits(RpcChannel channel, ChannelOptions options, long nowNanos) {
+	ChannelCredits(RpcChannel channel, ChannelOptions options, boolean initiator, long nowNanos) {
+		this.lent = initiator;
 		this.channel = channel;
 		this.receives = channel.loop().receives();
 		this.ledger = new CreditLedger(options.minCredits(), options.credits());
@@ -80,15 +88,31 @@ final class ChannelCredits {
 
 	/** Receives promised to the peer. */
 	int promised() {
-		return this.ledger.window() + this.handshakeReceives;
+		return (this.lent ? this.ledger.window() : 0) + this.handshakeReceives;
+	}
+
+	/**
+	 * Promises the receives for the credits to a peer that has said a good {@code HELLO}.
+	 * While memory is short, one that has said no more than that makes room for it.
+	 * @return whether there was room and memory for them
+	 */
+	boolean lend(QueuePair pair) {
+		int window = this.ledger.window();
+		if (!this.receives.tryGrow(window)) {
+			this.channel.loop().evictNewcomer(this.channel);
+			if (!this.receives.promise(window)) {
+				return false;
+			}
+		}
+		this.lent = true;
+		pair.allowReceives(window);
+		return true;
 	}
 
 	/** The handshake is done: what it needed is not promised any more. */
-	void open(Handshake handshake, QueuePair pair) {
+	void open(Handshake handshake) {
 		this.ledger.open(handshake.peerCredits(), handshake.peerMostCredits());
 		this.receives.unpromise(this.handshakeReceives);
-		// one was used by the handshake itself, and the peer has never known of the other
-		pair.allowReceives(1 - this.handshakeReceives);
 		this.handshakeReceives = 0;
 	}
 

@@ -38,6 +38,8 @@ public final class ChannelListener implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ChannelListener.class);
 
+	private final RateLimitedLogger rejections = new RateLimitedLogger(logger);
+
 	private final RdmaTransport transport;
 
 	private final List<ChannelLoop> loops;
@@ -50,6 +52,8 @@ public final class ChannelListener implements AutoCloseable {
 
 	private final AtomicInteger next = new AtomicInteger();
 
+	private final AcceptedChannels accepted;
+
 	private final ConnectionListener listener;
 
 	ChannelListener(RdmaTransport transport, List<ChannelLoop> loops, InetSocketAddress address, int maxConnections,
@@ -58,6 +62,7 @@ public final class ChannelListener implements AutoCloseable {
 		this.loops = loops;
 		this.options = options;
 		this.handlers = handlers;
+		this.accepted = new AcceptedChannels(maxConnections);
 		this.listener = transport.device()
 			.listen(address, transport.options().listenOptions(maxConnections, options), this::onConnectionRequest);
 	}
@@ -75,7 +80,15 @@ public final class ChannelListener implements AutoCloseable {
 		RpcChannel channel = null;
 		try {
 			channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
-			if (!loop.add(channel)) {
+			channel.acceptedAmong(this.accepted);
+			if (!this.accepted.tryEnter(channel, request.remoteAddress().getAddress())) {
+				this.rejections.log(Level.WARN, "Rejected a connection from {}: there are {}", request.remoteAddress(),
+						this.accepted.limit());
+				reject(request, "too many connections (limit " + this.accepted.limit() + ")");
+				return;
+			}
+			if (!loop.add(channel) && !(loop.evictNewcomer(channel) && loop.add(channel))) {
+				this.accepted.leave(channel);
 				reject(request, "no receive buffers for another connection");
 				return;
 			}

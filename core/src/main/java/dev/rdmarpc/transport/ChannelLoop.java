@@ -290,6 +290,22 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
+	 * Closes the channel that was connected first and whose peer has said nothing since
+	 * the handshake, other than one.
+	 * @return whether there was one
+	 */
+	boolean evictNewcomer(RpcChannel other) {
+		for (int i = 0; i < this.channels.size(); i++) {
+			RpcChannel channel = this.channels.get(i);
+			if (channel != other && channel.isNewcomer()) {
+				channel.shut(AcceptedChannels.EVICTED);
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
 	 * A channel has closed: its queue pair is released when it has flushed. For one that
 	 * took part there is room, so that this succeeds without memory.
 	 */

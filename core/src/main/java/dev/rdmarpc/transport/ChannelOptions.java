@@ -32,7 +32,8 @@ import java.time.Duration;
  * @param maxUnfinishedBytes what messages that have arrived in part may take together;
  * others begun meanwhile are refused, but one alone may always be begun
  * @param maxCalls calls outstanding on the channel, at most {@value #MAX_CALLS}
- * @param handshakeTimeoutNanos for connection set-up and for the handshake after it
+ * @param handshakeTimeoutNanos for connection set-up, for the handshake after it, and
+ * again for a peer that has connected to say something else
  * @param keepAliveNanos silence after which the peer is asked whether it is alive
  * @param deadPeerNanos silence after which it is taken for dead; more than
  * {@code keepAliveNanos}

@@ -107,6 +107,9 @@ final class Handshake {
 		else if (this.channel.loop().isDraining()) {
 			refuse(HelloFlyweight.REFUSED_DRAINING, "the server is shutting down");
 		}
+		else if (!this.channel.lendReceives()) {
+			refuse(HelloFlyweight.REFUSED_BUSY, "no receive buffers for another connection");
+		}
 		else {
 			agree(frame);
 			send(FrameType.HELLO_REPLY, 0, "");

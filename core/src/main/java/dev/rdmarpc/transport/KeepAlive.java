@@ -21,7 +21,8 @@ package dev.rdmarpc.transport;
  * is asked, after more it is taken for dead. So is one that speaks but for as long grants
  * no credits for what waits to be sent. Nobody is taken for dead without having been
  * asked and given the time to answer, however late this side looks at the clock. Before
- * the channel is open only the handshake's time counts.
+ * the channel is open only the handshake's time counts; who has shaken hands as the side
+ * that connected has as much time again to call or to answer.
  *
  * <p>
  * Confined to the loop's driver.
@@ -32,7 +33,14 @@ final class KeepAlive {
 
 	private final ChannelOptions options;
 
+	/** Which part of its time a newcomer may be silent before it is asked. */
+	private static final int NEWCOMER_FRACTION = 5;
+
 	private final long handshakeDeadline;
+
+	private long askNanos;
+
+	private long deadNanos;
 
 	private long lastSignNanos;
 
@@ -47,9 +55,26 @@ final class KeepAlive {
 	KeepAlive(ChannelOptions options, long nowNanos) {
 		this.options = options;
 		this.handshakeDeadline = nowNanos + options.handshakeTimeoutNanos();
+		this.askNanos = options.keepAliveNanos();
+		this.deadNanos = options.deadPeerNanos();
 		this.lastSignNanos = nowNanos;
 		this.lastFedNanos = nowNanos;
 		this.lastLookNanos = nowNanos;
+	}
+
+	/**
+	 * The peer has shaken hands, and has yet to say something else.
+	 * @param hurry whether to ask it at once
+	 */
+	void newcomer(boolean hurry) {
+		this.deadNanos = Math.min(this.options.deadPeerNanos(), this.options.handshakeTimeoutNanos());
+		this.askNanos = hurry ? -1 : Math.min(this.options.keepAliveNanos(), this.deadNanos / NEWCOMER_FRACTION);
+	}
+
+	/** The peer has said something else than its part of the handshake. */
+	void introduced() {
+		this.askNanos = this.options.keepAliveNanos();
+		this.deadNanos = this.options.deadPeerNanos();
 	}
 
 	/** A frame has arrived. */
@@ -73,8 +98,8 @@ final class KeepAlive {
 					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : "";
 		}
 		long silence = nowNanos - this.lastSignNanos;
-		long patience = this.options.deadPeerNanos() - this.options.keepAliveNanos();
-		if (silence > this.options.deadPeerNanos() && this.asked && nowNanos - this.askedNanos >= patience) {
+		long patience = this.deadNanos - this.askNanos;
+		if (silence > this.deadNanos && this.asked && nowNanos - this.askedNanos >= patience) {
 			return "peer silent for " + silence / NANOS_PER_MILLI + " ms";
 		}
 		boolean paused = nowNanos - this.lastLookNanos > this.options.keepAliveNanos();
@@ -89,7 +114,7 @@ final class KeepAlive {
 
 	/** Whether to ask the peer now; says so once per silence. */
 	boolean shouldAsk(long nowNanos) {
-		if (this.asked || nowNanos - this.lastSignNanos <= this.options.keepAliveNanos()) {
+		if (this.asked || nowNanos - this.lastSignNanos <= this.askNanos) {
 			return false;
 		}
 		this.asked = true;

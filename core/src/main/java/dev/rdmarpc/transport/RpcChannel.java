@@ -72,6 +72,10 @@ public final class RpcChannel implements QueuePairListener {
 
 	private volatile @Nullable InetSocketAddress localAddress;
 
+	private volatile boolean introduced;
+
+	private @Nullable AcceptedChannels accepted;
+
 	private boolean dirty;
 
 	private long closedNanos;
@@ -85,7 +89,8 @@ public final class RpcChannel implements QueuePairListener {
 		this.options = options;
 		this.handler = handler;
 		this.initiator = initiator;
-		this.credits = new ChannelCredits(this, options, System.nanoTime());
+		this.introduced = initiator;
+		this.credits = new ChannelCredits(this, options, initiator, System.nanoTime());
 		this.calls = new ChannelCalls(this, options.maxCalls());
 		this.handshake = new Handshake(this, options, initiator);
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
@@ -197,6 +202,27 @@ public final class RpcChannel implements QueuePairListener {
 		return this.queuePair.get();
 	}
 
+	/**
+	 * Promises the peer the receives for the credits it begins with.
+	 * @return whether there was room and memory for them
+	 */
+	boolean lendReceives() {
+		return this.credits.lend(queuePair());
+	}
+
+	/**
+	 * Whether the peer has connected and then said no more than its part of the
+	 * handshake: it goes first when there is no room for others. Any thread.
+	 */
+	boolean isNewcomer() {
+		return !this.introduced && this.state != ChannelState.CLOSED;
+	}
+
+	/** Says who has accepted the connection; before it is {@link #accepting}. */
+	void acceptedAmong(AcceptedChannels channels) {
+		this.accepted = channels;
+	}
+
 	/** The connection is about to be accepted: the peer may speak at once. */
 	void accepting(InetSocketAddress remote) {
 		this.remoteAddress = remote;
@@ -218,7 +244,11 @@ public final class RpcChannel implements QueuePairListener {
 		if (this.state != ChannelState.HANDSHAKING) {
 			return;
 		}
-		this.credits.open(this.handshake, queuePair());
+		this.credits.open(this.handshake);
+		if (!this.initiator) {
+			this.keepAlive.newcomer(this.accepted != null && this.accepted.isCrowded());
+			this.loop.tickSoon();
+		}
 		this.state = ChannelState.OPEN;
 		this.handler.onOpen(this);
 	}
@@ -335,6 +365,10 @@ public final class RpcChannel implements QueuePairListener {
 			this.handshake.onFrame(frame, length, type);
 			return false;
 		}
+		if (!this.introduced) {
+			this.introduced = true;
+			this.keepAlive.introduced();
+		}
 		String problem = this.credits.onFrame(frame, type);
 		if (!problem.isEmpty()) {
 			return violation(problem);
@@ -426,7 +460,19 @@ public final class RpcChannel implements QueuePairListener {
 				giveBack();
 			}
 			finally {
-				this.loop.retire(this, this.handler, this.closeReason);
+				retire();
+			}
+		}
+	}
+
+	private void retire() {
+		try {
+			this.loop.retire(this, this.handler, this.closeReason);
+		}
+		finally {
+			AcceptedChannels others = this.accepted;
+			if (others != null) {
+				others.leave(this);
 			}
 		}
 	}

@@ -67,9 +67,13 @@ public record TransportOptions(String provider, String device, PollingOptions po
 				this.readDepth);
 	}
 
+	/**
+	 * The bounds of a listener. The device counts connections until they have gone, so it
+	 * is allowed twice as many as there may be channels.
+	 */
 	ListenOptions listenOptions(int maxConnections, ChannelOptions channel) {
 		return new ListenOptions(ListenOptions.DEFAULTS.backlog(), ListenOptions.DEFAULTS.maxPendingHandshakes(),
-				maxConnections, channel.handshakeTimeoutNanos());
+				(int) Math.min(Integer.MAX_VALUE, 2L * maxConnections), channel.handshakeTimeoutNanos());
 	}
 
 }

@@ -156,6 +156,8 @@ class QueuePairPoolMetricsTests {
 		try (RpcFixture fixture = fixture((options) -> options.withLimits(2, 64), 2, 2, 100, LONG)) {
 			fixture.client.connect();
 			RpcFixture.awaitTrue(() -> fixture.client.metrics().open() == 2);
+			List<CompletableFuture<Void>> calls = List.of(fixture.echo.never(), fixture.echo.never());
+			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 2);
 			try (RpcClient another = fixture.newClient()) {
 				Echo echo = another.proxy(Echo.class);
 				RpcException failure = RpcFixture.failureOf(() -> echo.add(1, 2));
@@ -163,6 +165,7 @@ class QueuePairPoolMetricsTests {
 				assertThat(failure).hasMessageContaining("too many connections (limit 2)");
 				assertThat(another.metrics().health()).isEqualTo(QueuePairPoolHealth.DOWN);
 				assertThat(fixture.echo.add(1, 2)).as("those that are there go on").isEqualTo(3);
+				calls.forEach((call) -> call.cancel(true));
 				fixture.client.close();
 				assertThat(CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(echo).add(1, 2))
 					.isEqualTo(3);

@@ -149,7 +149,13 @@ class ElasticCreditsTests {
 				}
 				assertThat(first.isOpen()).isTrue();
 				assertThat(fixture.receives.promised()).isEqualTo(16);
-				assertThat(fixture.loop.add(new RpcChannel(fixture.loop, OPTIONS, this.handler, false))).isFalse();
+				RpcChannel second = fixture.accepted(OPTIONS, this.handler);
+				fixture.deliver(second, Frames.hello(1, 8));
+				assertThat(second.state()).isEqualTo(ChannelState.CLOSED);
+				ByteBuffer reply = LoopFixture.pair(second).sent.get(0);
+				assertThat(reply.getShort(38)).as("busy").isEqualTo((short) 2);
+				assertThat(first.isOpen()).as("it has spoken").isTrue();
+				assertThat(fixture.receives.promised()).isEqualTo(16);
 			});
 		}
 	}

@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,7 @@ class HostileReceivesTests {
 	private static final int WINDOW = 128;
 
 	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withCredits(WINDOW, WINDOW)
-		.withTimeouts(Duration.ofMillis(100), Duration.ofSeconds(30), Duration.ofSeconds(60));
+		.withTimeouts(Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(60));
 
 	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
 		.initialBytes(4L << 20)
@@ -110,7 +111,11 @@ class HostileReceivesTests {
 				RawReader innocent = new RawReader(device, this.listener.localAddress())) {
 			for (int i = 0; i < ChannelOptions.MIN_CREDITS - 2; i++) {
 				innocent.call(i);
-				assertThat(FrameFlyweight.type(innocent.next())).isEqualTo(FrameType.REPLY);
+				ByteBuffer frame = innocent.next();
+				while (FrameFlyweight.type(frame) == FrameType.PING) {
+					frame = innocent.next();
+				}
+				assertThat(FrameFlyweight.type(frame)).isEqualTo(FrameType.REPLY);
 			}
 		}
 	}

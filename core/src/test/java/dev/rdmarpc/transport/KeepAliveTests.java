@@ -110,6 +110,50 @@ class KeepAliveTests {
 		}
 	}
 
+	@Test
+	void newcomerHasTheTimeOfAnotherHandshakeToAnswer() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.sign(millis(40));
+		keepAlive.newcomer(false);
+		assertThat(keepAlive.shouldAsk(millis(50))).isFalse();
+		assertThat(keepAlive.shouldAsk(millis(51))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(90))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(91))).isEqualTo("peer silent for 51 ms");
+	}
+
+	@Test
+	void newcomerIsAskedAtOnceWhereItIsCrowded() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.newcomer(true);
+		assertThat(keepAlive.shouldAsk(0)).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(50))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(51))).isNotEmpty();
+	}
+
+	@Test
+	void newcomerThatWasAskedLateMayAnswerLate() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.newcomer(false);
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(60))).as("not asked").isEmpty();
+		assertThat(keepAlive.shouldAsk(millis(60))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(99))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(100))).isNotEmpty();
+	}
+
+	@Test
+	void whoeverHasAnsweredIsNoNewcomer() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.newcomer(false);
+		assertThat(keepAlive.shouldAsk(millis(11))).isTrue();
+		keepAlive.sign(millis(12));
+		keepAlive.introduced();
+		assertThat(keepAlive.shouldAsk(millis(112))).isFalse();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(112))).isEmpty();
+		assertThat(keepAlive.shouldAsk(millis(113))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(312))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(313))).isNotEmpty();
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { Long.MAX_VALUE - 1, Long.MIN_VALUE, -1 })
 	void clockMayOverflow(long start) {

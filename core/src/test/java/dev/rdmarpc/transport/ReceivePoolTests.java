@@ -104,7 +104,7 @@ class ReceivePoolTests {
 	void receivesArePostedABatchAtATime() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 4 << 20)) {
 			fixture.drive(() -> {
-				RpcChannel channel = fixture.accepted(OPTIONS.withCredits(128, 128), new RecordingHandler());
+				RpcChannel channel = fixture.server(OPTIONS.withCredits(128, 128), new RecordingHandler(), 16);
 				long before = fixture.receives.posts();
 				for (int i = 0; i < 1000; i++) {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());

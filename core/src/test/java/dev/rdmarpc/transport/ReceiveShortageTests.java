@@ -48,7 +48,7 @@ class ReceiveShortageTests {
 	void memoryThatIsNotThereIsAskedForOncePerTick() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
 			fixture.drive(() -> {
-				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
+				RpcChannel channel = fixture.server(OPTIONS, new RecordingHandler(), 16);
 				int promised = fixture.receives.promised();
 				List<RegisteredBuffer> kept = allMemory(fixture);
 				while (fixture.receives.posted() >= promised) {

@@ -178,7 +178,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param port Port to listen on. Use 0 for one of the system's choice, which is then
 	 * found in the property 'local.rdma.port'.
 	 * @param loops Threads that share the connections.
-	 * @param maxConnections Connections at once. More are rejected.
+	 * @param maxConnections Connections at once. More are rejected, unless one that has
+	 * said nothing since it connected can make room.
 	 * @param maxConcurrentCalls Calls executed at once, those that wait for a thread
 	 * included. One connection may have four times what remains for others. More fail
 	 * with RESOURCE_EXHAUSTED.
@@ -186,7 +187,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param maxMessageSize Largest request accepted and largest reply sent.
 	 * @param maxUnfinishedSize Memory for requests of one connection that have arrived in
 	 * part. More are refused with RESOURCE_EXHAUSTED, but one alone is always taken.
-	 * @param handshakeTimeout Time a peer has to set up a connection.
+	 * @param handshakeTimeout Time a peer has to set up a connection, and then as much
+	 * again to call or to answer.
 	 * @param keepAlive Silence after which a peer is asked whether it is alive.
 	 * @param deadPeerTimeout Silence after which a peer is taken for dead. More than
 	 * keep-alive.

@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.net.InetAddress;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The channels that a listener has accepted and that are not closed. There are only so
+ * many. When there is no room for another one, a newcomer makes it: a peer that has said
+ * nothing since the handshake, if it got that far. It is the oldest newcomer of the
+ * address that has most of them. So connections that do nothing keep nobody out, and
+ * those of one address nobody of another. Where it is crowded newcomers are asked at once
+ * whether they are there, so that honest ones soon are none any more.
+ *
+ * <p>
+ * Thread-safe, by a lock that is held for a walk along the channels at most.
+ */
+final class AcceptedChannels {
+
+	static final String EVICTED = "it had said nothing since it connected, and others need the room";
+
+	private final int limit;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Map<RpcChannel, InetAddress> channels = new LinkedHashMap<>();
+
+	AcceptedChannels(int limit) {
+		this.limit = limit;
+	}
+
+	/** How many there may be. */
+	int limit() {
+		return this.limit;
+	}
+
+	/** Whether more than half of the room is taken. */
+	boolean isCrowded() {
+		this.lock.lock();
+		try {
+			return this.channels.size() > this.limit / 2;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Adds a channel.
+	 * @return whether there was room for it, or has been made
+	 */
+	boolean tryEnter(RpcChannel channel, InetAddress source) {
+		RpcChannel victim = null;
+		this.lock.lock();
+		try {
+			if (this.channels.size() >= this.limit) {
+				victim = victim();
+				if (victim == null) {
+					return false;
+				}
+				this.channels.remove(victim);
+			}
+			this.channels.put(channel, source);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		if (victim != null) {
+			victim.close(EVICTED);
+		}
+		return true;
+	}
+
+	private @Nullable RpcChannel victim() {
+		Map<InetAddress, Integer> newcomers = new HashMap<>();
+		this.channels.forEach((channel, source) -> {
+			if (channel.isNewcomer()) {
+				newcomers.merge(source, 1, Integer::sum);
+			}
+		});
+		RpcChannel victim = null;
+		int most = 0;
+		for (Map.Entry<RpcChannel, InetAddress> entry : this.channels.entrySet()) {
+			int count = newcomers.getOrDefault(entry.getValue(), 0);
+			if (count > most && entry.getKey().isNewcomer()) {
+				most = count;
+				victim = entry.getKey();
+			}
+		}
+		return victim;
+	}
+
+	/** Forgets a channel that has closed, or was never begun. */
+	void leave(RpcChannel channel) {
+		this.lock.lock();
+		try {
+			this.channels.remove(channel);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}
