@@ -35,11 +35,11 @@ import dev.rdmarpc.verbs.QueuePair;
  *
  * <p>
  * A credit is given back by using it up: a {@link FrameType#RETURN} needs a credit as any
- * frame does, and the receive that it takes is not posted again. Receives cannot be
- * withdrawn from a device, so a number in one frame would leave them posted until other
- * traffic takes them, for ever when there is none. This way promise and memory fall
- * together, nobody can give back more than it has, and what
- * {@link QueuePair#allowReceives} allows falls with each frame by itself.
+ * frame does, and the receive that it takes is not posted again. Not every device gives
+ * receives back, so a number in one frame would leave them posted until other traffic
+ * takes them, for ever when there is none. This way promise and memory fall together,
+ * nobody can give back more than it has, and what {@link QueuePair#allowReceives} allows
+ * falls with each frame by itself.
  *
  * <p>
  * The side that was connected to promises the receives for the credits when it has seen a

@@ -41,8 +41,9 @@ import dev.rdmarpc.verbs.WorkRequest;
  * promised; when they are, a batch is posted at once. So a credit in a peer's hands, on
  * its way there or owed to it always has a posted receive: {@code posted} is at least
  * {@code promised} less the receives being looked at and those whose credits are
- * withheld. Receives cannot be withdrawn. When less is promised than before, those posted
- * already serve other peers, and are given back as they complete.
+ * withheld. When less is promised than before, those posted already serve other peers.
+ * What is too much then is withdrawn at the next tick, where the device can do that, and
+ * otherwise given back as it completes.
  *
  * <p>
  * Confined to the loop's driver.
@@ -64,6 +65,8 @@ final class ReceivePool {
 	private final int capacity;
 
 	private final WorkRequest[] requests = new WorkRequest[MAX_BATCH];
+
+	private final long[] withdrawn = new long[MAX_BATCH];
 
 	private final ArrayDeque<RpcChannel> creditsWithheld = new ArrayDeque<>();
 
@@ -210,8 +213,21 @@ final class ReceivePool {
 	 */
 	void replenish() {
 		this.starved = false;
+		withdraw();
 		refill();
 		payCredits();
+	}
+
+	/** Takes back what was posted for peers that have gone. */
+	private void withdraw() {
+		int count = Math.min(this.posted - target(), MAX_BATCH);
+		while (count > 0) {
+			int taken = this.queue.withdrawReceives(this.withdrawn, count);
+			for (int i = 0; i < taken; i++) {
+				take(this.withdrawn[i]).release();
+			}
+			count = (taken < count) ? 0 : Math.min(this.posted - target(), MAX_BATCH);
+		}
 	}
 
 	/** Whether fewer are posted than promised. */

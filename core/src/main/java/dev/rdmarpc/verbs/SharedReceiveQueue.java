@@ -46,6 +46,17 @@ public interface SharedReceiveQueue extends AutoCloseable {
 		return done;
 	}
 
+	/**
+	 * Takes receives back that no queue pair has taken or was lent. They are not reported
+	 * and their memory is free. A device that has them already cannot give them back.
+	 * @param ids filled with the ids of those taken back, from index 0
+	 * @param count how many at most
+	 * @return how many, 0 from a device that cannot
+	 */
+	default int withdrawReceives(long[] ids, int count) {
+		return 0;
+	}
+
 	/** Receives posted and not yet taken. */
 	int posted();
 

@@ -34,6 +34,9 @@ final class FakeReceiveQueue implements SharedReceiveQueue {
 
 	long calls;
 
+	/** Whether receives can be taken back. */
+	boolean withdrawing;
+
 	@Override
 	public PostResult postReceive(WorkRequest request) {
 		if (this.receives.size() >= this.depth) {
@@ -48,6 +51,15 @@ final class FakeReceiveQueue implements SharedReceiveQueue {
 	public int postReceives(WorkRequest[] requests, int count) {
 		this.calls++;
 		return SharedReceiveQueue.super.postReceives(requests, count);
+	}
+
+	@Override
+	public int withdrawReceives(long[] ids, int count) {
+		int taken = 0;
+		while (this.withdrawing && taken < count && !this.receives.isEmpty()) {
+			ids[taken++] = this.receives.remove().id();
+		}
+		return taken;
 	}
 
 	/** Takes the oldest receive, with a frame placed in it. */

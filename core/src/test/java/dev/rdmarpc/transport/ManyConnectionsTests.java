@@ -92,6 +92,22 @@ class ManyConnectionsTests {
 		});
 	}
 
+	@Test
+	void connectionsThatHaveLeftKeepNoReceives() {
+		run(OPTIONS.withCredits(MOST, MOST), 250, (server, client, channels) -> {
+			awaitTrue(() -> server.receivesPromised() == 250 * MOST);
+			assertThat(server.receiveMemoryBytes()).isGreaterThanOrEqualTo(250L * MOST * FRAME);
+			channels.subList(1, 250).forEach((channel) -> channel.close("closed on this side"));
+			awaitTrue(() -> server.receivesPromised() == MOST);
+			awaitTrue(() -> server.receiveMemoryBytes() <= (MOST + 64L) * FRAME);
+			Burst burst = new Burst(channels.get(0), 3000);
+			burst.start();
+			awaitTrue(() -> burst.left.get() == 0);
+			channels.get(0).close("closed on this side");
+			awaitTrue(() -> server.receiveMemoryBytes() == 0 && client.receiveMemoryBytes() == 0);
+		});
+	}
+
 	private void run(ChannelOptions options, int connections, Body body) {
 		try (RegisteredMemory serverMemory = memory(); RegisteredMemory clientMemory = memory()) {
 			try (RdmaTransport server = RdmaTransport.open(TransportOptions.DEFAULTS, serverMemory);

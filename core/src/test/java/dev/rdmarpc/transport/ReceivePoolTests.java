@@ -101,6 +101,31 @@ class ReceivePoolTests {
 	}
 
 	@Test
+	void receivesOfDepartedPeersAreTakenBackAtTheNextTick() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 4 << 20)) {
+			fixture.receiveQueue.withdrawing = true;
+			fixture.drive(() -> {
+				RpcChannel stays = fixture.server(OPTIONS, new RecordingHandler(), 16);
+				int promised = fixture.receives.promised();
+				long before = fixture.receives.memoryBytes();
+				assertThat(fixture.receives.promise(300)).isTrue();
+				fixture.receives.unpromise(300);
+				assertThat(fixture.receives.posted()).isGreaterThanOrEqualTo(promised + 300);
+				fixture.receives.replenish();
+				assertThat(fixture.receives.posted()).isBetween(promised, promised + 4)
+					.isEqualTo(fixture.receiveQueue.posted());
+				assertThat(fixture.receives.memoryBytes()).isLessThanOrEqualTo(before);
+				fixture.deliver(stays, Frames.control(FrameType.PING, 0, 0));
+				assertThat(stays.isOpen()).isTrue();
+				stays.shut("test");
+				fixture.receives.replenish();
+				assertThat(fixture.receives.memoryBytes()).isZero();
+				assertThat(fixture.receiveQueue.posted()).isZero();
+			});
+		}
+	}
+
+	@Test
 	void receivesArePostedABatchAtATime() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 4 << 20)) {
 			fixture.drive(() -> {

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -150,6 +151,29 @@ abstract class AbstractSharedReceiveQueueTests extends AbstractVerbsTests {
 		assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> queue.postReceives(requests, 1))
 			.extracting(VerbsException::error)
 			.isEqualTo(VerbsError.INVALID_ARGUMENT);
+		queue.close();
+	}
+
+	@Test
+	void receivesThatNobodyHasTakenAreWithdrawnWhereTheDeviceCan() {
+		SharedReceiveQueue queue = this.fixture.right().domain().createSharedReceiveQueue(6, 1);
+		WorkRequest request = new WorkRequest(1);
+		for (int i = 0; i < 6; i++) {
+			queue.postReceive(request.receive(10 + i));
+		}
+		long[] ids = new long[8];
+		int some = queue.withdrawReceives(ids, 4);
+		assertThat(some).isIn(0, 4);
+		assertThat(queue.posted()).isEqualTo(6 - some);
+		if (some > 0) {
+			assertThat(queue.withdrawReceives(ids, 0)).isZero();
+			assertThat(queue.postReceive(request.receive(20))).isEqualTo(PostResult.POSTED);
+			long[] rest = new long[8];
+			assertThat(queue.withdrawReceives(rest, 8)).isEqualTo(3);
+			assertThat(LongStream.concat(LongStream.of(ids).limit(4), LongStream.of(rest).limit(3)))
+				.containsExactlyInAnyOrder(10L, 11L, 12L, 13L, 14L, 15L, 20L);
+			assertThat(queue.posted()).isZero();
+		}
 		queue.close();
 	}
 

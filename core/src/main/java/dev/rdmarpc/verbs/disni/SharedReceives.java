@@ -125,6 +125,27 @@ abstract class SharedReceives implements SharedReceiveQueue {
 	}
 
 	@Override
+	public int withdrawReceives(long[] ids, int count) {
+		this.lock.lock();
+		try {
+			int taken = 0;
+			int slot = this.slots.first();
+			while (taken < count && slot != ReceiveSlots.NONE) {
+				int next = this.slots.next(slot);
+				if (!this.slots.isHandedOver(slot)) {
+					ids[taken++] = this.slots.id(slot);
+					this.slots.remove(slot);
+				}
+				slot = next;
+			}
+			return taken;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
 	public int posted() {
 		this.lock.lock();
 		try {

@@ -100,6 +100,22 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource
 		}
 	}
 
+	@Override
+	public int withdrawReceives(long[] ids, int count) {
+		this.takeLock.lock();
+		try {
+			int taken = 0;
+			for (; taken < count && !this.ring.isEmpty(); taken++) {
+				ids[taken] = this.ring.id(this.ring.head());
+				this.ring.release();
+			}
+			return taken;
+		}
+		finally {
+			this.takeLock.unlock();
+		}
+	}
+
 	void addUser() {
 		this.users.incrementAndGet();
 	}
