@@ -19,11 +19,17 @@ package dev.rdmarpc.rpc;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Frames;
 
@@ -68,6 +74,48 @@ class RpcUnfinishedMemoryTests {
 				peer.sendUnheeding(Frames.describedRequest(id, 5, LARGEST));
 			}
 		}, 12 * 64 * 1024);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 31, 32 })
+	void mutatedMessagesCostTheGoodClientNothing(long seed) {
+		Random random = new Random(seed);
+		ServiceDescriptor service = ServiceDescriptor.of(Echo.class.getName(), Echo.class, new FlatBuffersCodec());
+		long[] methods = Stream.of("echo", "bytes", "add", "move").mapToLong((name) -> id(service, name)).toArray();
+		Hostilities.attack(ChannelOptions.DEFAULTS, (fixture) -> {
+			byte[] eager = new byte[30_000];
+			for (int sent = 0; sent < TestEnvironment.rounds(40_000, 4000);) {
+				try (RawPeer peer = RawPeer.open(fixture.server.port(), 64)) {
+					for (int id = 0; id < 2000 && !peer.isEnded(); id++) {
+						peer.sendFairly(mutated(random, id, methods[random.nextInt(methods.length)]));
+						sent++;
+					}
+				}
+				assertThat(fixture.echo.bytes(eager)).as("seed %d, after %d messages", seed, sent).isEqualTo(eager);
+			}
+		});
+	}
+
+	/** A request of which some bits are wrong, mostly in what it says of its length. */
+	private static byte[] mutated(Random random, int id, long method) {
+		int length = 8 + random.nextInt(3000);
+		byte[] message = new byte[length];
+		random.nextBytes(message);
+		int said = (random.nextInt(3) == 0) ? 1 + random.nextInt(LARGEST) : length;
+		byte[] frame = Frames.request(0, id & 0xFFF, method, 1 + random.nextInt(2), Math.max(said, length), message);
+		if (random.nextInt(20) == 0) {
+			frame[4 + random.nextInt(frame.length - 4)] ^= (byte) (1 << random.nextInt(8));
+		}
+		return frame;
+	}
+
+	private static long id(ServiceDescriptor service, String method) {
+		return service.methods()
+			.stream()
+			.filter((described) -> described.name().equals(method))
+			.findFirst()
+			.orElseThrow()
+			.id();
 	}
 
 	private static void attack(int connections, Consumer<RawPeer> attack, long allowedBytes) {
