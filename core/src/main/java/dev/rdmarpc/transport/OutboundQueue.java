@@ -203,6 +203,10 @@ final class OutboundQueue {
 		try {
 			posted = pair.postSend(this.request) == PostResult.POSTED;
 		}
+		catch (Throwable ex) {
+			message.perhapsPosted();
+			throw ex;
+		}
 		finally {
 			if (!posted) {
 				this.inFlight.removeLast();
@@ -242,7 +246,7 @@ final class OutboundQueue {
 
 	/** The messages of which no frame was posted yet; they stay here. */
 	List<OutgoingMessage> unposted() {
-		return this.data.stream().filter((message) -> message.nextFrameOffset() == 0).toList();
+		return this.data.stream().filter(OutgoingMessage::isUnposted).toList();
 	}
 
 	/** Removes what is left of a request posted in part. */

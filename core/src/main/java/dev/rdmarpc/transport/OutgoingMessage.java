@@ -69,6 +69,8 @@ public final class OutgoingMessage implements Runnable {
 
 	private boolean withdrawn;
 
+	private boolean perhapsPosted;
+
 	OutgoingMessage(OutgoingMessagePool pool) {
 		this.pool = pool;
 	}
@@ -121,6 +123,7 @@ public final class OutgoingMessage implements Runnable {
 		this.framesInFlight = 0;
 		this.controlType = 0;
 		this.withdrawn = false;
+		this.perhapsPosted = false;
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -213,6 +216,18 @@ public final class OutgoingMessage implements Runnable {
 		for (int at = 0; at < this.totalBytes; at += this.frameBytes) {
 			frames.putInt(at + FrameFlyweight.REQUEST_ID_OFFSET, id);
 		}
+	}
+
+	/**
+	 * Posting the next frame has failed in a way that leaves open whether it was sent.
+	 */
+	void perhapsPosted() {
+		this.perhapsPosted = true;
+	}
+
+	/** Whether the device has certainly seen nothing of the message. */
+	boolean isUnposted() {
+		return this.postedBytes == 0 && !this.perhapsPosted;
 	}
 
 	/** Offset of the next frame to post. */
