@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * An extent that is to go leaves the index at once, so that nobody takes from it, and is
  * deregistered by {@link #settle()}, later and by another thread than the one that made
- * it go; until then it counts as registered. A device may wait for steps under way, and
- * who allocates can be in one, so nobody who allocates deregisters anything: whoever
- * finds the budget spent has it settled, and waits for that only so long that nothing
- * stops.
+ * it go; until then it counts as registered, and whoever grows before takes it back. A
+ * device may wait for steps under way, and who allocates can be in one, so nobody who
+ * allocates deregisters anything: whoever finds the budget spent has it settled, and
+ * waits for that only so long that nothing stops.
  *
  * <p>
  * Runs are taken from the extents with the least numbers, so that the others become free.
@@ -426,6 +426,9 @@ final class Extents {
 		if (this.closed) {
 			return false;
 		}
+		if (takeBack(leastBytes)) {
+			return true;
+		}
 		ExtentMemory.Piece piece = this.memory.take(leastBytes, bytes);
 		if (piece == null) {
 			awaitSettled();
@@ -446,6 +449,26 @@ final class Extents {
 			this.added.incrementAndGet();
 			this.registeredBytes.addAndGet(extent.lengthBytes());
 			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** Makes an extent that was to go, and is not yet being deregistered, stay. */
+	private boolean takeBack(int leastBytes) {
+		this.lock.lock();
+		try {
+			for (Extent extent : this.retired) {
+				if (extent.lengthBytes() >= leastBytes) {
+					this.retired.remove(extent);
+					this.retiredBytes -= extent.lengthBytes();
+					this.index.add(extent);
+					this.freePages += extent.runs().pages();
+					return true;
+				}
+			}
+			return false;
 		}
 		finally {
 			this.lock.unlock();

@@ -157,6 +157,25 @@ class ExtentsTests {
 	}
 
 	@Test
+	void whatIsToGoIsTakenBackBeforeAnythingIsAdded() {
+		for (int index = 0; index < 4; index++) {
+			grow(PAGES);
+		}
+		this.spans.forEach(this.extents::giveSpan);
+		this.spans.clear();
+		this.nowNanos += RETENTION.toNanos();
+		this.extents.trim();
+		assertThat(this.extents.isUnsettled()).isTrue();
+		long added = this.extents.added();
+		for (int index = 0; index < 4; index++) {
+			grow(PAGES);
+		}
+		assertThat(this.extents.added()).isEqualTo(added);
+		assertThat(this.hook.registeredBytes()).isEqualTo(4 * EXTENT_BYTES);
+		giveAll();
+	}
+
+	@Test
 	void refusedExtentIsNotThere() {
 		this.hook.registrationsLeft.set(0);
 		assertThatExceptionOfType(MemoryExhaustedException.class)

@@ -46,7 +46,7 @@ public final class GrowingAndShrinking {
 			.extentBytes(EXTENT_BYTES)
 			.maxBytes(MAX_BYTES)
 			.retention(Duration.ZERO)
-			.allocationTimeout(Duration.ofSeconds(mixed ? 60 : 0))
+			.allocationTimeout(Duration.ofSeconds(60))
 			.build());
 		int failures = 0;
 		long peak = 0;

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jcstress.Main;
 
@@ -39,6 +40,7 @@ class MemoryStressTests {
 	private static final int TESTS = 11;
 
 	@Test
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void onlyAcceptableOutcomesAreSeen(@TempDir Path directory) throws Exception {
 		Path log = directory.resolve("log.txt");
 		Process process = new ProcessBuilder(command(directory)).directory(directory.toFile())
@@ -46,7 +48,7 @@ class MemoryStressTests {
 			.redirectOutput(log.toFile())
 			.start();
 		try {
-			assertThat(process.waitFor(4, TimeUnit.MINUTES)).as(() -> "ended in time: " + read(log)).isTrue();
+			assertThat(process.waitFor(9, TimeUnit.MINUTES)).as(() -> "ended in time: " + read(log)).isTrue();
 			assertThat(process.exitValue()).as(() -> read(log)).isZero();
 			assertThat(read(log)).contains(TESTS + " matching test results").doesNotContain("FAILED");
 		}
