@@ -26,19 +26,17 @@ import org.jspecify.annotations.Nullable;
  * Idle direct memory for messages that are being encoded, shared by all of the process
  * and bounded: 20 MiB. Thread-safe.
  */
-enum ChunkPool {
+final class ChunkPool {
 
-	/** Chunks of 64 KiB. */
-	SMALL(64 * 1024, 64),
+	private static final ChunkPool SMALL = new ChunkPool(64 * 1024, 64);
 
-	/** Chunks of 1 MiB. */
-	LARGE(1024 * 1024, 16);
+	private static final ChunkPool LARGE = new ChunkPool(1024 * 1024, 16);
 
 	private final int chunkBytes;
 
 	private final MpmcVarHandleArrayQueue<ByteBuffer> idle;
 
-	ChunkPool(int chunkBytes, int capacity) {
+	private ChunkPool(int chunkBytes, int capacity) {
 		this.chunkBytes = chunkBytes;
 		this.idle = new MpmcVarHandleArrayQueue<>(capacity);
 	}
