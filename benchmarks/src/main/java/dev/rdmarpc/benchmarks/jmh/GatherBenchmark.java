@@ -45,11 +45,12 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
- * The same messages three ways, ready to be posted: by the stock builder and one copy to
- * the send buffer ({@code *Stock}), by the gather builder ({@code *Gather}) and by the
- * record codec ({@code *Record}), both as segments that the device gathers. The data of
- * entries lies in registered memory. {@code *Posted} goes on until a work request names
- * all of it by regions of the device.
+ * The same messages four ways, ready to be posted: by the stock builder and one copy to
+ * the send buffer ({@code *Stock}), by the stock builder in registered memory
+ * ({@code *InPlace}), which has been sent when the next message begins, by the gather
+ * builder ({@code *Gather}) and by the record codec ({@code *Record}), both as segments
+ * that the device gathers. The data of entries lies in registered memory. {@code *Posted}
+ * goes on until a work request names all of it by regions of the device.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -70,7 +71,9 @@ public class GatherBenchmark {
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 
-	private final StockMessages stock = new StockMessages();
+	private final StockMessages stock = StockMessages.copied();
+
+	private final StockMessages inPlace = StockMessages.inPlace(this.memory);
 
 	private final MessageSegments segments = new MessageSegments();
 
@@ -129,6 +132,7 @@ public class GatherBenchmark {
 		this.device.release();
 		List.of(this.data1k).forEach(RegisteredBuffer::release);
 		List.of(this.data64k).forEach(RegisteredBuffer::release);
+		this.inPlace.release();
 		this.memory.close();
 		this.device.close();
 	}
@@ -143,6 +147,18 @@ public class GatherBenchmark {
 	@Benchmark
 	public int smallStockPosted() {
 		return this.device.post(this.stock.small(1, 2, 3, (short) 4, true, TEXT));
+	}
+
+	/** Five scalars and a string. */
+	@Benchmark
+	public int smallInPlace() {
+		return this.inPlace.small(1, 2, 3, (short) 4, true, TEXT);
+	}
+
+	/** Five scalars and a string, named in a work request. */
+	@Benchmark
+	public int smallInPlacePosted() {
+		return this.device.post(this.inPlace.small(1, 2, 3, (short) 4, true, TEXT));
 	}
 
 	/** Five scalars and a string. */
@@ -187,6 +203,18 @@ public class GatherBenchmark {
 		return this.device.post(this.stock.append(this.data1k));
 	}
 
+	/** 16 entries of 1 KiB. */
+	@Benchmark
+	public int entries1kInPlace() {
+		return this.inPlace.append(this.data1k);
+	}
+
+	/** 16 entries of 1 KiB, named in a work request. */
+	@Benchmark
+	public int entries1kInPlacePosted() {
+		return this.device.post(this.inPlace.append(this.data1k));
+	}
+
 	/** 16 entries of 1 KiB, named in a work request. */
 	@Benchmark
 	public int entries1kGatherPosted() {
@@ -211,6 +239,12 @@ public class GatherBenchmark {
 	@Benchmark
 	public int entries64kStock() {
 		return this.stock.append(this.data64k);
+	}
+
+	/** 16 entries of 64 KiB. */
+	@Benchmark
+	public int entries64kInPlace() {
+		return this.inPlace.append(this.data64k);
 	}
 
 	/** 16 entries of 64 KiB. */
@@ -272,6 +306,12 @@ public class GatherBenchmark {
 	@Benchmark
 	public int tablesStock() {
 		return this.stock.points(POINTS);
+	}
+
+	/** 1000 small tables. */
+	@Benchmark
+	public int tablesInPlace() {
+		return this.inPlace.points(POINTS);
 	}
 
 	/** 1000 small tables. */

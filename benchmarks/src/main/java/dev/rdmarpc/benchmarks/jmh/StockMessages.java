@@ -20,24 +20,52 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 import com.google.flatbuffers.FlatBufferBuilder;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
- * Messages by the stock builder, as generated code would make them: one builder on direct
- * memory, used again and large enough, then one copy to the send buffer.
+ * Messages by the stock builder, as generated code would make them: by one builder, used
+ * again and large enough. Either on direct memory, then with one copy to the send buffer,
+ * or in place: on registered memory, so that nothing is copied after the builder.
  */
 final class StockMessages {
 
 	private static final int BYTES = 2 * 1024 * 1024;
 
-	private final FlatBufferBuilder builder = new FlatBufferBuilder(BYTES, new DirectMemory());
+	private final FlatBufferBuilder builder;
 
-	private final ByteBuffer sendBuffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+	private final @Nullable ByteBuffer sendBuffer;
+
+	private final @Nullable RegisteredBuffer place;
 
 	private final int[] offsets = new int[16];
 
 	private final int[] points = new int[1000];
+
+	private StockMessages(@Nullable ByteBuffer sendBuffer, @Nullable RegisteredBuffer place) {
+		this.builder = new FlatBufferBuilder(BYTES, new Memory(place));
+		this.sendBuffer = sendBuffer;
+		this.place = place;
+	}
+
+	/** Copied to a send buffer. */
+	static StockMessages copied() {
+		return new StockMessages(ByteBuffer.allocateDirect(BYTES).order(ByteOrder.LITTLE_ENDIAN), null);
+	}
+
+	/** Built where they are sent from. */
+	static StockMessages inPlace(RegisteredMemory memory) {
+		return new StockMessages(null, memory.allocate(BYTES));
+	}
+
+	/** Gives the memory back, if it is registered. */
+	void release() {
+		if (this.place != null) {
+			this.place.release();
+		}
+	}
 
 	int small(int a, long b, double c, short d, boolean e, String text) {
 		FlatBufferBuilder out = this.builder;
@@ -99,15 +127,26 @@ final class StockMessages {
 
 	private int send(int root) {
 		this.builder.finish(root);
-		this.sendBuffer.clear().put(this.builder.dataBuffer());
+		ByteBuffer message = this.builder.dataBuffer();
+		if (this.sendBuffer == null) {
+			return message.remaining();
+		}
+		this.sendBuffer.clear().put(message);
 		return this.sendBuffer.position();
 	}
 
-	private static final class DirectMemory extends FlatBufferBuilder.ByteBufferFactory {
+	private static final class Memory extends FlatBufferBuilder.ByteBufferFactory {
+
+		private final @Nullable RegisteredBuffer place;
+
+		Memory(@Nullable RegisteredBuffer place) {
+			this.place = place;
+		}
 
 		@Override
 		public ByteBuffer newByteBuffer(int capacity) {
-			return ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
+			return (this.place != null) ? this.place.buffer()
+					: ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
 		}
 
 	}
