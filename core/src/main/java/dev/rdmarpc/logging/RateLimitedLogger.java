@@ -22,6 +22,7 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.EventConstants;
 import org.slf4j.event.Level;
 
 /**
@@ -66,15 +67,24 @@ public final class RateLimitedLogger {
 	}
 
 	/**
-	 * Writes a line, or counts it if one was written less than an interval ago.
+	 * Writes a line, or counts it if one was written less than an interval ago. Throws
+	 * nothing: a line that cannot be written, as when there is no memory, is left out.
 	 * @param level the level; where it is switched off, nothing is written or counted
 	 * @param format the line with a <code>{}</code> for each argument
 	 * @param arguments what is inserted, and as the last one perhaps an exception
 	 */
 	public void log(Level level, String format, @Nullable Object... arguments) {
-		if (!this.logger.isEnabledForLevel(level)) {
-			return;
+		try {
+			if (this.logger.isEnabledForLevel(level)) {
+				tryWrite(level, format, arguments);
+			}
 		}
+		catch (Throwable ex) {
+			this.withheld.getAndIncrement();
+		}
+	}
+
+	private void tryWrite(Level level, String format, @Nullable Object[] arguments) {
 		long now = this.clock.getAsLong();
 		long until = this.quietUntil.get();
 		if (now - until < 0 || !this.quietUntil.compareAndSet(until, now + this.intervalNanos)) {
@@ -102,12 +112,12 @@ public final class RateLimitedLogger {
 	}
 
 	private void write(Level level, String line, @Nullable Object... arguments) {
-		switch (level) {
-			case ERROR -> this.logger.error(line, arguments);
-			case WARN -> this.logger.warn(line, arguments);
-			case INFO -> this.logger.info(line, arguments);
-			case DEBUG -> this.logger.debug(line, arguments);
-			case TRACE -> this.logger.trace(line, arguments);
+		switch (level.toInt()) {
+			case EventConstants.ERROR_INT -> this.logger.error(line, arguments);
+			case EventConstants.WARN_INT -> this.logger.warn(line, arguments);
+			case EventConstants.INFO_INT -> this.logger.info(line, arguments);
+			case EventConstants.DEBUG_INT -> this.logger.debug(line, arguments);
+			default -> this.logger.trace(line, arguments);
 		}
 	}
 

@@ -92,6 +92,20 @@ final class RateLimitedLoggerTests {
 	}
 
 	@Test
+	void aLineThatCannotBeWrittenHarmsNobody() {
+		this.limited.log(org.slf4j.event.Level.WARN, "peer {} failed", new Object() {
+			@Override
+			public String toString() {
+				throw new OutOfMemoryError("on purpose");
+			}
+		});
+		this.clock.addAndGet(INTERVAL.toNanos());
+		this.limited.log(org.slf4j.event.Level.WARN, "peer {} failed", "b");
+		assertThat(this.lines.list).last()
+			.satisfies((line) -> assertThat(line.getFormattedMessage()).startsWith("peer b failed"));
+	}
+
+	@Test
 	void linesBelowTheLevelNeitherCountNorUseTheIntervalUp() {
 		this.limited.log(org.slf4j.event.Level.DEBUG, "not seen");
 		this.limited.log(org.slf4j.event.Level.INFO, "seen");
