@@ -22,7 +22,9 @@ import java.time.Duration;
  * Bounds of a listener.
  *
  * @param backlog connections the system may hold before they are seen
- * @param maxPendingHandshakes half-open connections at once; more are closed
+ * @param maxPendingHandshakes half-open connections at once; where the provider sees them
+ * before their request, those that have waited for it for longest are closed for more,
+ * else the new ones
  * @param maxConnections established connections at once; more are rejected, with the
  * reason in ASCII as private data
  * @param handshakeTimeoutNanos time for a peer to finish its part of the set-up

@@ -24,6 +24,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -174,8 +176,9 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		connect(listener).greet();
 	}
 
-	@Test
-	void aHandlerThatThrowsDoesNotEndTheListener() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aHandlerThatThrowsDoesNotEndTheListener(boolean error) {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		VerbsEndpoint right = this.fixture.right().endpoint();
 		CompletableFuture<CompletableFuture<ConnectionInfo>> accepting = new CompletableFuture<>();
@@ -187,6 +190,9 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, Duration.ofMillis(500).toNanos()),
 					(request) -> {
 						if (request.privateData().length > 0) {
+							if (error) {
+								throw new OutOfMemoryError("a handler that throws, on purpose");
+							}
 							throw new IllegalStateException("a handler that throws, on purpose");
 						}
 						accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));

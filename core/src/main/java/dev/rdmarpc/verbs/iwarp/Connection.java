@@ -22,9 +22,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
 import dev.rdmarpc.verbs.WorkStatus;
@@ -39,8 +36,6 @@ import dev.rdmarpc.verbs.WorkStatus;
  * bytes would reset the connection and could take the Terminate with it.
  */
 final class Connection {
-
-	private static final Logger logger = LoggerFactory.getLogger(Connection.class);
 
 	private final IwarpQueuePair queuePair;
 
@@ -67,6 +62,8 @@ final class Connection {
 	private int interest = SelectionKey.OP_READ;
 
 	private boolean closed;
+
+	private boolean left;
 
 	/** Made with {@link Reactor#register} only. */
 	Connection(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters, SelectionKey key) {
@@ -191,12 +188,9 @@ final class Connection {
 			lost(io);
 		}
 		else {
-			logger.error("Unexpected failure in {}, terminating its connection", this.queuePair, ex);
+			this.queuePair.reactor().unexpected(this.queuePair, ex);
 			terminate(
 					ProtocolViolation.ofStream(TerminateError.RDMAP_CATASTROPHIC_STREAM, "unexpected failure: " + ex));
-			if (ex instanceof VirtualMachineError error) {
-				throw error;
-			}
 		}
 	}
 
@@ -216,10 +210,17 @@ final class Connection {
 					ByteBuffer.allocate(0));
 	}
 
-	/** Ends the stream because the rest of a frame has not come in time. */
+	/**
+	 * Ends the stream because the rest of a frame has not come in time; throws nothing.
+	 */
 	void frameOverdue() {
-		terminate(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
-				"frame that the peer has begun did not arrive whole in time"));
+		try {
+			terminate(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
+					"frame that the peer has begun did not arrive whole in time"));
+		}
+		catch (Throwable ex) {
+			this.queuePair.lifecycle().failed(ex);
+		}
 	}
 
 	/** Ends the stream because of the peer's or this side's own fault, and says so. */
@@ -246,9 +247,12 @@ final class Connection {
 		return this.outbound.isIdle();
 	}
 
-	/** Leaves the reactor; the socket is the connection thread's from here on. */
+	/**
+	 * Leaves the selector; the socket is the connection thread's from here on. What has
+	 * failed is done by being called again.
+	 */
 	void close(ByteBuffer lastWords) {
-		if (this.closed) {
+		if (this.left) {
 			return;
 		}
 		this.closed = true;
@@ -256,8 +260,9 @@ final class Connection {
 		this.outbound.close();
 		this.requester.clear();
 		this.responder.clear();
-		this.queuePair.reactor().deregister(this);
+		this.queuePair.reactor().cancel(this.key);
 		this.queuePair.device().connectionThread().linger(this.channel, lastWords);
+		this.left = true;
 	}
 
 }

@@ -40,10 +40,22 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  *      |  &lt;- failed - |           |                      |
  *      +-------------+-----------+------ error ---------+
  * </pre>
+ *
+ * <p>
+ * Implementation notes. The reactor's steps ({@link #serve()}, {@link #advance()},
+ * {@link #drainEnded}) throw nothing, so that whatever fails on one connection, for want
+ * of memory or by a fault of this side, ends that connection and leaves the others their
+ * step. Leaving a connection may itself fail half-way. It is made of parts that may be
+ * repeated, the queue pair forgets the connection last, and the reactor repeats the
+ * leaving with its next steps until it is done.
  */
 final class ConnectionLifecycle {
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+	/** Made in advance, because there may be no memory when it is needed. */
+	private static final QueuePairFault FAILED = new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
+			"unexpected failure on this side, which is in the log");
 
 	private final IwarpQueuePair queuePair;
 
@@ -67,6 +79,8 @@ final class ConnectionLifecycle {
 
 	private boolean backlogged;
 
+	private boolean failed;
+
 	private long drainDeadline;
 
 	ConnectionLifecycle(IwarpQueuePair queuePair, WorkReporter reporter) {
@@ -89,37 +103,68 @@ final class ConnectionLifecycle {
 		return this.listenerCall;
 	}
 
-	/**
-	 * Notes whether the queue pair waits for room in the completion queue; returns
-	 * whether that is new.
-	 */
-	boolean backlogged(boolean backlogged) {
-		boolean changed = this.backlogged != backlogged;
+	/** Whether the queue pair waits for room in the completion queue. */
+	boolean isBacklogged() {
+		return this.backlogged;
+	}
+
+	/** Notes whether the queue pair waits for room in the completion queue. */
+	void backlogged(boolean backlogged) {
 		this.backlogged = backlogged;
-		return changed;
 	}
 
 	/** Sends what was posted and reports what has ended. */
 	void serve() {
-		Connection current = this.connection;
-		if (current != null) {
-			if (current.isStalled()) {
-				current.advance();
-			}
-			else {
-				current.flush();
-			}
-		}
-		report();
+		step(false);
 	}
 
 	/** Receives and sends what is possible, and reports what has ended. */
 	void advance() {
-		Connection current = this.connection;
-		if (current != null) {
-			current.advance();
+		step(true);
+	}
+
+	private void step(boolean receive) {
+		try {
+			if (this.failed) {
+				end();
+			}
+			Connection current = this.connection;
+			if (current != null) {
+				if (receive || current.isStalled()) {
+					current.advance();
+				}
+				else {
+					current.flush();
+				}
+			}
+			report();
 		}
-		report();
+		catch (Throwable ex) {
+			failed(ex);
+		}
+	}
+
+	/** Ends the connection because something failed that must not; throws nothing. */
+	void failed(Throwable ex) {
+		this.failed = true;
+		try {
+			this.reactor.unexpected(this.queuePair, ex);
+			end();
+		}
+		catch (Throwable again) {
+			this.reactor.repeatFailed();
+		}
+	}
+
+	private void end() {
+		enterError(FAILED, null, NOTHING);
+		leaveConnection(NOTHING);
+		this.failed = false;
+	}
+
+	/** Whether the connection has still to be left, because that has failed. */
+	boolean hasFailed() {
+		return this.failed;
 	}
 
 	private void report() {
@@ -165,8 +210,7 @@ final class ConnectionLifecycle {
 		Connection current = this.connection;
 		if (current != null) {
 			takeUnfinished(current, (receiveStatus != null) ? receiveStatus : WorkStatus.FLUSHED);
-			leaveConnection(current, lastWords);
-			this.reactor.addDisconnected(this.queuePair);
+			leaveConnection(lastWords);
 		}
 		if (!this.reporter.flush(this.writtenBytes)) {
 			this.reactor.addBacklog(this);
@@ -180,15 +224,23 @@ final class ConnectionLifecycle {
 		}
 	}
 
-	private void leaveConnection(Connection current, ByteBuffer lastWords) {
+	private void leaveConnection(ByteBuffer lastWords) {
+		Connection current = this.connection;
+		if (current == null) {
+			return;
+		}
 		this.writtenBytes = current.outbound().writtenBytes();
-		this.connection = null;
 		current.close(lastWords);
 		Runnable ended = this.connectionEnded;
 		if (ended != null) {
-			this.connectionEnded = null;
 			ended.run();
+			this.connectionEnded = null;
 		}
+		if (this.state == QueuePairState.ERROR) {
+			this.reactor.addDisconnected(this.queuePair);
+		}
+		this.reactor.deregister(current);
+		this.connection = null;
 	}
 
 	/** Claims the queue pair for a connection attempt. */
@@ -257,10 +309,10 @@ final class ConnectionLifecycle {
 		try {
 			QueuePairState current = this.state;
 			if (current == QueuePairState.READY_TO_SEND) {
-				this.state = QueuePairState.DRAINING;
-				this.sendQueue.limitToPosted();
 				this.drainDeadline = System.nanoTime() + this.queuePair.device().options().drainTimeout().toNanos();
 				this.reactor.deadlines().addDraining(this);
+				this.state = QueuePairState.DRAINING;
+				this.sendQueue.limitToPosted();
 				serve();
 			}
 			else if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
@@ -281,8 +333,8 @@ final class ConnectionLifecycle {
 		if (now - this.drainDeadline < 0) {
 			return false;
 		}
-		enterError(new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
-				"peer did not take what was posted before the disconnect in time"), null, NOTHING);
+		end(new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
+				"peer did not take what was posted before the disconnect in time"));
 		return true;
 	}
 
@@ -292,7 +344,25 @@ final class ConnectionLifecycle {
 
 	/** The completion queue is closing; the caller holds the lock. */
 	void completionQueueClosed() {
-		enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.LOCAL, "completion queue was closed"), null, NOTHING);
+		end(new QueuePairFault(WorkStatus.FLUSHED, Origin.LOCAL, "completion queue was closed"));
+	}
+
+	private void end(QueuePairFault cause) {
+		try {
+			enterError(cause, null, NOTHING);
+		}
+		catch (Throwable ex) {
+			failed(ex);
+		}
+	}
+
+	private void leaveAtClose() {
+		try {
+			leaveConnection(NOTHING);
+		}
+		catch (Throwable ex) {
+			failed(ex);
+		}
 	}
 
 	/**
@@ -310,7 +380,7 @@ final class ConnectionLifecycle {
 			Connection current = this.connection;
 			if (current != null) {
 				takeUnfinished(current, WorkStatus.FLUSHED);
-				leaveConnection(current, NOTHING);
+				leaveAtClose();
 			}
 			this.reporter.clear();
 			this.queuePair.completionQueue().detach(this.queuePair);

@@ -28,6 +28,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -35,11 +36,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -53,12 +57,28 @@ import dev.rdmarpc.verbs.VerbsException;
  * selector; handlers, deadlines and the selector's keys are touched by this thread alone.
  * The thread is started by the first task and ends after {@link #shutDown()} when the
  * last lingering socket is closed.
+ *
+ * <p>
+ * Nothing else ends it. Whatever a handler or a task throws, errors included, concerns
+ * that handler: it is told, and closes its socket. Buffers that the thread needs are
+ * allocated before it starts, so that others who use memory up do not keep it from
+ * answering. If the selector itself fails, the thread waits a moment before it goes on;
+ * an interrupt, which would make the selector return at once for ever, is taken back.
  */
 final class ConnectionThread implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ConnectionThread.class);
 
-	private static final int DISCARD_BYTES = 64 * 1024;
+	private static final int BUFFER_BYTES = 64 * 1024;
+
+	/** Sockets that are seen out at once. */
+	private static final int MAX_LINGERING = 1024;
+
+	/** What they may still have to say. */
+	private static final long MAX_LAST_WORDS_BYTES = 16L << 20;
+
+	/** How long to wait after the selector has failed. */
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final String deviceName;
 
@@ -75,13 +95,19 @@ final class ConnectionThread implements Runnable {
 
 	private final long epoch = System.nanoTime();
 
+	private final Set<LingeringSocket> lingering = new LinkedHashSet<>();
+
+	private long lastWordsBytes;
+
 	private @Nullable Selector selector;
 
 	private volatile @Nullable Thread thread;
 
 	private volatile boolean stopping;
 
-	private @Nullable ByteBuffer discard;
+	private final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
 	ConnectionThread(String deviceName, IwarpOptions options) {
 		this.deviceName = deviceName;
@@ -111,6 +137,7 @@ final class ConnectionThread implements Runnable {
 		boolean running = false;
 		try {
 			opened = Selector.open();
+			prepareToClose();
 			this.selector = opened;
 			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
 			created.setDaemon(true);
@@ -130,6 +157,14 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
+	/**
+	 * Closes a socket while there are descriptors: the first one that a virtual machine
+	 * closes needs another two, and if there are none then, it closes no socket ever.
+	 */
+	private static void prepareToClose() throws IOException {
+		SocketChannel.open().close();
+	}
+
 	boolean isCurrent() {
 		return Thread.currentThread() == this.thread;
 	}
@@ -143,9 +178,21 @@ final class ConnectionThread implements Runnable {
 		return key;
 	}
 
+	/** Gives a handler another deadline; on the thread. */
+	void postpone(SocketHandler handler, long deadlineNanos) {
+		this.deadlines.remove(handler);
+		handler.deadlineNanos(deadlineNanos);
+		this.deadlines.add(handler);
+	}
+
 	/** Gives a channel free for another selector; on the thread. */
 	void deregister(SelectionKey key) throws IOException {
 		key.cancel();
+		releaseClosed();
+	}
+
+	/** Has the selector let go of channels that are closed; on the thread. */
+	void releaseClosed() throws IOException {
 		selector().selectNow((selected) -> {
 			// What is ready stays ready.
 		});
@@ -183,6 +230,34 @@ final class ConnectionThread implements Runnable {
 		execute(() -> LingeringSocket.start(this, channel, lastWords, deadline));
 	}
 
+	/** Notes a socket that is being seen out; ends the oldest when there are too many. */
+	void addLingering(LingeringSocket socket) {
+		this.lingering.add(socket);
+		this.lastWordsBytes += socket.lastWordsBytes();
+		while (this.lingering.size() > MAX_LINGERING
+				|| (this.lastWordsBytes > MAX_LAST_WORDS_BYTES && this.lingering.size() > 1)) {
+			tryEndLingering();
+		}
+	}
+
+	void removeLingering(LingeringSocket socket) {
+		if (this.lingering.remove(socket)) {
+			this.lastWordsBytes -= socket.lastWordsBytes();
+		}
+	}
+
+	/**
+	 * Closes the socket that has been seen out for longest; on the thread. Returns false
+	 * if there is none.
+	 */
+	boolean tryEndLingering() {
+		if (this.lingering.isEmpty()) {
+			return false;
+		}
+		this.lingering.iterator().next().close();
+		return true;
+	}
+
 	/** Closes a socket at once; on the thread. */
 	void discard(SocketChannel channel) {
 		closeQuietly(channel);
@@ -199,14 +274,13 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
-	/** A buffer for bytes that nobody wants; on the thread. */
-	ByteBuffer discardBuffer() {
-		ByteBuffer buffer = this.discard;
-		if (buffer == null) {
-			buffer = ByteBuffer.allocateDirect(DISCARD_BYTES);
-			this.discard = buffer;
-		}
-		return buffer.clear();
+	/** A direct buffer for whatever is read or written at once; on the thread. */
+	ByteBuffer buffer() {
+		return this.buffer.clear();
+	}
+
+	private void unexpected(Throwable ex) {
+		this.failures.log(Level.ERROR, "Unexpected failure on the connection thread of {}", this.deviceName, ex);
 	}
 
 	/** Closes all listeners and fails all attempts; lingering sockets stay. */
@@ -261,19 +335,26 @@ final class ConnectionThread implements Runnable {
 		Selector current = selector();
 		List<SelectionKey> ready = new ArrayList<>();
 		while (!(this.stopping && this.handlers.isEmpty() && this.tasks.isEmpty())) {
+			Thread.interrupted();
 			try {
 				current.select(ready::add, untilDeadline());
+			}
+			catch (ClosedSelectorException ex) {
+				return;
+			}
+			catch (Throwable ex) {
+				unexpected(ex);
+				LockSupport.parkNanos(PAUSE_NANOS);
+			}
+			try {
 				ready.forEach(this::handle);
 				ready.clear();
 				runTasks();
 				checkDeadlines();
 				this.handlers.removeIf(SocketHandler::isFinished);
 			}
-			catch (ClosedSelectorException ex) {
-				return;
-			}
-			catch (IOException | RuntimeException ex) {
-				logger.error("Unexpected failure on the connection thread of {}", this.deviceName, ex);
+			catch (Throwable ex) {
+				unexpected(ex);
 			}
 		}
 		closeQuietly(current);
@@ -288,11 +369,31 @@ final class ConnectionThread implements Runnable {
 			handler.ready();
 		}
 		catch (CancelledKeyException | IOException | VerbsException ex) {
-			handler.failed(ex);
+			fail(handler, ex);
 		}
-		catch (RuntimeException ex) {
-			logger.error("Unexpected failure while a connection was set up", ex);
-			handler.failed(ex);
+		catch (Throwable ex) {
+			unexpected(ex);
+			fail(handler, ex);
+		}
+	}
+
+	private void fail(SocketHandler handler, Throwable cause) {
+		try {
+			handler.failed(cause);
+		}
+		catch (Throwable ex) {
+			unexpected(ex);
+			closeSocket(handler);
+		}
+	}
+
+	/** Sees to it that a handler that cannot even fail is not called again. */
+	private void closeSocket(SocketHandler handler) {
+		handler.finish();
+		for (SelectionKey key : selector().keys()) {
+			if (key.attachment() == handler) {
+				closeQuietly(key.channel());
+			}
 		}
 	}
 
@@ -302,8 +403,8 @@ final class ConnectionThread implements Runnable {
 			try {
 				task.run();
 			}
-			catch (RuntimeException ex) {
-				logger.error("Unexpected failure on the connection thread of {}", this.deviceName, ex);
+			catch (Throwable ex) {
+				unexpected(ex);
 			}
 			task = this.tasks.poll();
 		}
@@ -315,9 +416,19 @@ final class ConnectionThread implements Runnable {
 		while (first != null && (first.isFinished() || first.deadlineNanos() - now <= 0)) {
 			this.deadlines.remove();
 			if (!first.isFinished()) {
-				first.timedOut();
+				timeOut(first);
 			}
 			first = this.deadlines.peek();
+		}
+	}
+
+	private void timeOut(SocketHandler handler) {
+		try {
+			handler.timedOut();
+		}
+		catch (Throwable ex) {
+			unexpected(ex);
+			fail(handler, ex);
 		}
 	}
 

@@ -124,6 +124,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 				this.reactor.runScheduled();
 				this.reactor.runBacklog();
 				this.reactor.deadlines().check();
+				this.reactor.leaveFailed();
 				this.reactor.finishUpkeep();
 				if (this.fired || this.wakeUp) {
 					boolean result = this.fired;
@@ -137,7 +138,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 				if (!this.ring.hasRoom()) {
 					return true;
 				}
-				remaining = this.reactor.deadlines().until(remaining);
+				remaining = this.reactor.until(remaining);
 				this.reactor.beginSelect();
 			}
 			finally {

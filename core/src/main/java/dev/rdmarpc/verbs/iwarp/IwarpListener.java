@@ -27,12 +27,15 @@ import java.nio.channels.SocketChannel;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequestHandler;
 import dev.rdmarpc.verbs.ListenOptions;
@@ -40,14 +43,24 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * A listening socket on the connection thread. Accepts as long as its bounds on half-open
- * connections allow; established connections are counted until they end.
+ * A listening socket on the connection thread. Half-open connections make room for newer
+ * ones ({@link HalfOpenHandshakes}); established connections are counted until they end.
+ *
+ * <p>
+ * When the system has no descriptor for another connection, those that are closing and
+ * the half-open ones are given up for it. When there are none left, the listener accepts
+ * nothing for a moment; who connects meanwhile waits in the backlog.
  */
 final class IwarpListener extends SocketHandler implements ConnectionListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(IwarpListener.class);
 
 	private static final int MAX_ACCEPTS = 64;
+
+	private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
+
+	/** How long nothing is accepted after the system has refused to. */
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final IwarpDevice device;
 
@@ -61,19 +74,31 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 
 	private final Set<MpaResponder> pending = new HashSet<>();
 
+	private final HalfOpenHandshakes halfOpen;
+
 	private final AtomicInteger connections = new AtomicInteger();
 
-	/** Whether that was said already since the last connection has gone. */
-	private volatile boolean full;
+	private final RateLimitedLogger full = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger manyHandshakes = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger pauses = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger handlerFailures = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger unanswered = new RateLimitedLogger(logger);
+
+	private @Nullable SelectionKey key;
 
 	private IwarpListener(IwarpDevice device, ServerSocketChannel channel, InetSocketAddress localAddress,
 			ListenOptions options, ConnectionRequestHandler handler) {
-		super(System.nanoTime() + Long.MAX_VALUE / 2);
+		super(System.nanoTime() + NEVER_NANOS);
 		this.device = device;
 		this.channel = channel;
 		this.localAddress = localAddress;
 		this.options = options;
 		this.handler = handler;
+		this.halfOpen = new HalfOpenHandshakes(options.maxPendingHandshakes());
 	}
 
 	/** Binds and starts to listen; from any thread. */
@@ -130,7 +155,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return;
 		}
 		try {
-			this.device.connectionThread().register(this.channel, SelectionKey.OP_ACCEPT, this);
+			this.key = this.device.connectionThread().register(this.channel, SelectionKey.OP_ACCEPT, this);
 		}
 		catch (IOException ex) {
 			failed(ex);
@@ -145,8 +170,21 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		return this.options;
 	}
 
-	ConnectionRequestHandler handler() {
-		return this.handler;
+	/** Hands a request to whoever listens; returns false if that has failed. */
+	boolean tryHandle(IwarpConnectionRequest request) {
+		try {
+			this.handler.onConnectionRequest(request);
+			return true;
+		}
+		catch (Throwable ex) {
+			this.handlerFailures.log(Level.ERROR, "Handler of connections to {} failed", this.localAddress, ex);
+			return false;
+		}
+	}
+
+	/** A request has not been answered in time. */
+	void unanswered(InetSocketAddress remote) {
+		this.unanswered.log(Level.WARN, "Connection request from {} was not answered in time", remote);
 	}
 
 	/**
@@ -158,19 +196,28 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return null;
 		}
 		this.connections.decrementAndGet();
-		if (!this.full) {
-			this.full = true;
-			logger.warn("Rejecting connections to {}: there are {}", this.localAddress, this.options.maxConnections());
-		}
+		this.full.log(Level.WARN, "Rejecting connections to {}: there are {}", this.localAddress,
+				this.options.maxConnections());
 		return "too many connections (limit " + this.options.maxConnections() + ")";
 	}
 
 	void removeConnection() {
 		this.connections.decrementAndGet();
-		this.full = false;
+	}
+
+	/** A connection is closed because there are too many handshakes. */
+	void closedAtHandshake() {
+		this.manyHandshakes.log(Level.WARN, "Closed a connection to {}: {} handshakes are pending", this.localAddress,
+				this.pending.size());
+	}
+
+	/** The request of a handshake has come. */
+	void requested(MpaResponder responder) {
+		this.halfOpen.remove(responder);
 	}
 
 	void removePending(MpaResponder responder) {
+		this.halfOpen.remove(responder);
 		this.pending.remove(responder);
 	}
 
@@ -180,46 +227,87 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	}
 
 	@Override
-	void ready() throws IOException {
+	void ready() {
 		for (int i = 0; i < MAX_ACCEPTS; i++) {
-			SocketChannel accepted;
 			try {
-				accepted = this.channel.accept();
+				SocketChannel accepted = this.channel.accept();
+				if (accepted == null) {
+					return;
+				}
+				accept(accepted);
 			}
-			catch (IOException ex) {
-				logger.warn("Cannot accept a connection on {}: {}", this.localAddress, ex.toString());
-				return;
+			catch (Throwable ex) {
+				if (!this.channel.isOpen()) {
+					return;
+				}
+				if (!tryMakeRoom()) {
+					pause(ex);
+					return;
+				}
 			}
-			if (accepted == null) {
-				return;
+		}
+	}
+
+	private boolean tryMakeRoom() {
+		try {
+			ConnectionThread thread = this.device.connectionThread();
+			if (!thread.tryEndLingering() && !this.halfOpen.tryGiveUpOldest()) {
+				return false;
 			}
-			accept(accepted);
+			thread.releaseClosed();
+			return true;
+		}
+		catch (Throwable ex) {
+			return false;
+		}
+	}
+
+	private void pause(Throwable cause) {
+		SelectionKey current = this.key;
+		if (current != null) {
+			current.interestOps(0);
+			this.device.connectionThread().postpone(this, System.nanoTime() + PAUSE_NANOS);
+		}
+		this.pauses.log(Level.WARN, "Cannot accept connections to {}, trying again every {} ms: {}", this.localAddress,
+				TimeUnit.NANOSECONDS.toMillis(PAUSE_NANOS), cause.toString());
+	}
+
+	/** The pause is over. */
+	@Override
+	void timedOut() {
+		SelectionKey current = this.key;
+		if (current != null && current.isValid()) {
+			current.interestOps(SelectionKey.OP_ACCEPT);
+			this.device.connectionThread().postpone(this, System.nanoTime() + NEVER_NANOS);
 		}
 	}
 
 	private void accept(SocketChannel accepted) {
-		if (this.pending.size() >= this.options.maxPendingHandshakes()) {
-			logger.warn("Closed a connection to {}: {} handshakes are pending", this.localAddress, this.pending.size());
+		MpaResponder responder = null;
+		if (this.pending.size() - this.halfOpen.size() >= this.options.maxPendingHandshakes()) {
+			closedAtHandshake();
 			closeQuietly(accepted);
 			return;
 		}
 		try {
 			SocketTuning.prepare(accepted, this.device.options());
-			this.pending.add(MpaResponder.start(this, accepted));
+			responder = MpaResponder.start(this, accepted);
+			this.pending.add(responder);
+			this.halfOpen.add(responder, this.pending.size() - 1 - this.halfOpen.size());
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			logger.debug("Connection was lost as it was accepted", ex);
-			closeQuietly(accepted);
+			if (responder != null) {
+				responder.drop("not accepted");
+			}
+			else {
+				closeQuietly(accepted);
+			}
 		}
 	}
 
 	@Override
-	void timedOut() {
-		throw new IllegalStateException("a listener has no deadline");
-	}
-
-	@Override
-	void failed(Exception cause) {
+	void failed(Throwable cause) {
 		closeHere();
 	}
 

@@ -58,9 +58,10 @@ final class LingeringSocket extends SocketHandler {
 		try {
 			if (!socket.advance()) {
 				socket.key = thread.register(channel, socket.interest(), socket);
+				thread.addLingering(socket);
 			}
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			socket.failed(ex);
 		}
 	}
@@ -79,14 +80,14 @@ final class LingeringSocket extends SocketHandler {
 	/** Writes and reads what is possible; returns whether the socket is closed. */
 	private boolean advance() throws IOException {
 		if (!this.halfClosed) {
-			this.channel.write(this.lastWords);
+			write();
 			if (!this.lastWords.hasRemaining()) {
 				this.channel.shutdownOutput();
 				this.halfClosed = true;
 			}
 		}
 		for (int i = 0; i < MAX_READS; i++) {
-			int read = this.channel.read(this.thread.discardBuffer());
+			int read = this.channel.read(this.thread.buffer());
 			if (read < 0) {
 				close();
 				return true;
@@ -98,19 +99,40 @@ final class LingeringSocket extends SocketHandler {
 		return false;
 	}
 
+	/** Writes from a buffer that is there, which needs no memory. */
+	private void write() throws IOException {
+		ByteBuffer left = this.lastWords;
+		boolean taken = true;
+		while (taken && left.hasRemaining()) {
+			ByteBuffer piece = this.thread.buffer();
+			int length = Math.min(left.remaining(), piece.capacity());
+			piece.put(0, left, left.position(), length).limit(length);
+			int written = this.channel.write(piece);
+			left.position(left.position() + written);
+			taken = written == length;
+		}
+	}
+
+	/** How long the last words are. */
+	int lastWordsBytes() {
+		return this.lastWords.capacity();
+	}
+
 	@Override
 	void timedOut() {
 		close();
 	}
 
 	@Override
-	void failed(Exception cause) {
+	void failed(Throwable cause) {
 		logger.debug("Connection ended without a farewell: {}", cause.toString());
 		close();
 	}
 
-	private void close() {
+	/** Closes the socket without waiting any longer. */
+	void close() {
 		finish();
+		this.thread.removeLingering(this);
 		try {
 			this.channel.close();
 		}

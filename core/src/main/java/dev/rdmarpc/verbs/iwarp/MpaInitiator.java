@@ -102,7 +102,7 @@ final class MpaInitiator extends SocketHandler {
 			boolean connected = opened.connect(this.remote);
 			this.key = this.thread.register(opened, connected ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT, this);
 		}
-		catch (IOException | UnresolvedAddressException ex) {
+		catch (Throwable ex) {
 			failed(ex);
 		}
 	}
@@ -256,7 +256,7 @@ final class MpaInitiator extends SocketHandler {
 	}
 
 	@Override
-	void failed(Exception cause) {
+	void failed(Throwable cause) {
 		boolean asked = this.request != null && !this.request.hasRemaining();
 		if (asked && this.revision == MpaFrameFlyweight.REVISION_2 && cause instanceof IOException
 				&& this.reader.isUntouched()) {
@@ -277,7 +277,7 @@ final class MpaInitiator extends SocketHandler {
 		}
 	}
 
-	private VerbsException translate(Exception cause) {
+	private VerbsException translate(Throwable cause) {
 		if (cause instanceof VerbsException verbs) {
 			return verbs;
 		}

@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -88,6 +89,24 @@ final class MpaResponder extends SocketHandler {
 		return this.remote;
 	}
 
+	InetAddress source() {
+		return this.remote.getAddress();
+	}
+
+	/** Makes room for others, unless the request has come meanwhile. */
+	void giveUp() {
+		try {
+			ready();
+		}
+		catch (IOException | VerbsException ex) {
+			failed(ex);
+		}
+		if (this.request == null && !isFinished()) {
+			this.listener.closedAtHandshake();
+			drop("too many handshakes");
+		}
+	}
+
 	@Override
 	void ready() throws IOException {
 		Acceptance accepted = this.acceptance;
@@ -96,7 +115,7 @@ final class MpaResponder extends SocketHandler {
 			return;
 		}
 		if (this.request != null) {
-			int read = this.channel.read(this.thread.discardBuffer().limit(1));
+			int read = this.channel.read(this.thread.buffer().limit(1));
 			if (read != 0) {
 				drop((read < 0) ? "peer closed before the reply" : "peer sent data before the reply");
 			}
@@ -104,6 +123,7 @@ final class MpaResponder extends SocketHandler {
 		}
 		MpaFrame frame = this.reader.read(this.channel);
 		if (frame != null) {
+			this.listener.requested(this);
 			requested(frame);
 		}
 	}
@@ -126,11 +146,7 @@ final class MpaResponder extends SocketHandler {
 		}
 		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);
 		this.request = asked;
-		try {
-			this.listener.handler().onConnectionRequest(asked);
-		}
-		catch (RuntimeException ex) {
-			logger.error("Handler of connections to {} failed", this.listener.localAddress(), ex);
+		if (!this.listener.tryHandle(asked)) {
 			drop("handler failed");
 		}
 	}
@@ -150,7 +166,7 @@ final class MpaResponder extends SocketHandler {
 			this.thread.addAttempt(queuePair, this);
 			writeReply(accepted);
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			failed(ex);
 		}
 	}
@@ -166,15 +182,16 @@ final class MpaResponder extends SocketHandler {
 			return;
 		}
 		InetSocketAddress local = (InetSocketAddress) this.channel.getLocalAddress();
+		ConnectionInfo info = new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
+				accepted.parameters().responderResources(), accepted.frame().privateData());
 		this.thread.deregister(current);
+		boolean established = accepted.queuePair()
+			.lifecycle()
+			.established(this.channel, accepted.parameters(), this.listener::removeConnection);
 		end();
 		this.thread.removeAttempt(accepted.queuePair());
-		if (accepted.queuePair()
-			.lifecycle()
-			.established(this.channel, accepted.parameters(), this.listener::removeConnection)) {
-			accepted.result()
-				.complete(new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
-						accepted.parameters().responderResources(), accepted.frame().privateData()));
+		if (established) {
+			accepted.result().complete(info);
 			return;
 		}
 		this.listener.removeConnection();
@@ -204,7 +221,7 @@ final class MpaResponder extends SocketHandler {
 			}
 			this.thread.linger(this.channel, reply);
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			this.thread.discard(this.channel);
 		}
 	}
@@ -240,7 +257,7 @@ final class MpaResponder extends SocketHandler {
 	void timedOut() {
 		IwarpConnectionRequest asked = this.request;
 		if (asked != null && this.acceptance == null && asked.drop()) {
-			logger.warn("Connection request from {} was not answered in time", this.remote);
+			this.listener.unanswered(this.remote);
 			reject(asked.frame(), new byte[0]);
 			return;
 		}
@@ -248,7 +265,7 @@ final class MpaResponder extends SocketHandler {
 	}
 
 	@Override
-	void failed(Exception cause) {
+	void failed(Throwable cause) {
 		logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
 		drop(cause.toString());
 	}

@@ -31,6 +31,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.support.ListenerCall;
@@ -48,6 +52,11 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  * that one of the two sees the other.
  *
  * <p>
+ * No step of one connection fails that of another: what a connection's step cannot handle
+ * ends that connection alone ({@link ConnectionLifecycle}), and {@link #leaveFailed()}
+ * repeats what could not be done for want of memory.
+ *
+ * <p>
  * The selector is used by one thread at a time: by the awaiting thread while
  * {@link #selecting} is set, otherwise by holders of the lock. A thread that polls while
  * another awaits reads some connections in turn instead of selecting.
@@ -62,6 +71,9 @@ final class Reactor {
 
 	/** An idle connection among several is read once in so many polls. */
 	private static final int IDLE_STRIDE = 16;
+
+	/** How soon what has failed is tried again while a thread awaits. */
+	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private final IwarpCompletionQueue completionQueue;
 
@@ -81,7 +93,8 @@ final class Reactor {
 
 	private final List<Connection> connections = new ArrayList<>();
 
-	private final List<Connection> ready = new ArrayList<>();
+	/** Emptied by whoever has it filled, so that it keeps nobody alive. */
+	private final ArrayList<Connection> ready = new ArrayList<>();
 
 	private final ArrayDeque<ConnectionLifecycle> backlog = new ArrayDeque<>();
 
@@ -92,7 +105,11 @@ final class Reactor {
 	/** Kept, because a method reference made per call would be garbage per call. */
 	private final Consumer<SelectionKey> readyAction;
 
+	private final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(Reactor.class));
+
 	private boolean selecting;
+
+	private boolean failed;
 
 	private boolean moved;
 
@@ -117,7 +134,38 @@ final class Reactor {
 	}
 
 	private void addReady(SelectionKey key) {
-		this.ready.add((Connection) key.attachment());
+		if (key.attachment() instanceof Connection connection) {
+			this.ready.add(connection);
+		}
+	}
+
+	/** Reports what must not happen; throws nothing. */
+	void unexpected(IwarpQueuePair queuePair, Throwable ex) {
+		this.failures.log(Level.ERROR, "Unexpected failure in {}, ending its connection", queuePair, ex);
+	}
+
+	/** Notes that a connection has still to be left, because that has failed. */
+	void repeatFailed() {
+		this.failed = true;
+	}
+
+	/** The time until the next step has to be made, at most the given one. */
+	long until(long timeoutNanos) {
+		return this.deadlines.until(this.failed ? Math.min(timeoutNanos, REPEAT_NANOS) : timeoutNanos);
+	}
+
+	/** Leaves connections that could not be left before. */
+	void leaveFailed() {
+		if (!this.failed) {
+			return;
+		}
+		this.failed = false;
+		for (int i = this.connections.size() - 1; i >= 0; i--) {
+			ConnectionLifecycle lifecycle = this.connections.get(i).queuePair().lifecycle();
+			if (lifecycle.hasFailed()) {
+				lifecycle.serve();
+			}
+		}
 	}
 
 	void lock() {
@@ -136,18 +184,21 @@ final class Reactor {
 
 	/** Unlocks and calls listeners of connections that have ended. */
 	void unlockAndNotify() {
-		while (!this.disconnected.isEmpty()) {
-			IwarpQueuePair queuePair = this.disconnected.poll();
-			ListenerCall call = queuePair.lifecycle().listenerCall();
-			this.lock.unlock();
-			try {
-				call.make();
-			}
-			finally {
-				this.lock.lock();
+		try {
+			while (!this.disconnected.isEmpty()) {
+				ListenerCall call = this.disconnected.remove().lifecycle().listenerCall();
+				this.lock.unlock();
+				try {
+					call.make();
+				}
+				finally {
+					this.lock.lock();
+				}
 			}
 		}
-		unlock();
+		finally {
+			unlock();
+		}
 	}
 
 	/** Has a queue pair served at the next opportunity; needs no lock. */
@@ -183,8 +234,9 @@ final class Reactor {
 
 	/** Notes that a queue pair has more to report than there is room for. */
 	void addBacklog(ConnectionLifecycle lifecycle) {
-		if (lifecycle.backlogged(true)) {
+		if (!lifecycle.isBacklogged()) {
 			this.backlog.add(lifecycle);
+			lifecycle.backlogged(true);
 		}
 	}
 
@@ -233,12 +285,13 @@ final class Reactor {
 	/** Advances connections without waiting, as many as is cheap. */
 	void advance() {
 		this.polls++;
+		leaveFailed();
 		int count = this.connections.size();
 		if (this.selecting || count <= DIRECT_CONNECTIONS) {
 			advanceDirectly(count);
 		}
 		else {
-			selectNow();
+			selectNow(this.readyAction);
 			advanceReady();
 		}
 		this.deadlines.checkNowAndThen(this.polls);
@@ -270,17 +323,20 @@ final class Reactor {
 		this.ready.clear();
 	}
 
-	/** Sees to sockets that have left. */
+	/** Sees to sockets that have left; what is ready stays so. */
 	void finishUpkeep() {
 		if (this.keysCancelled && !this.selecting) {
-			selectNow();
+			selectNow(Reactor::leaveReady);
 		}
 	}
 
-	private void selectNow() {
+	private static void leaveReady(SelectionKey key) {
+	}
+
+	private void selectNow(Consumer<SelectionKey> action) {
 		this.keysCancelled = false;
 		try {
-			this.selector.selectNow(this.readyAction);
+			this.selector.selectNow(action);
 		}
 		catch (IOException ex) {
 			throw new VerbsException(VerbsError.DEVICE_ERROR, "selector failed: " + ex.getMessage(), ex);
@@ -336,23 +392,37 @@ final class Reactor {
 	Connection register(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters)
 			throws IOException {
 		SelectionKey key = channel.register(this.selector, SelectionKey.OP_READ);
-		Connection connection = new Connection(queuePair, channel, parameters, key);
-		key.attach(connection);
-		this.connections.add(connection);
-		interestChanged();
-		return connection;
+		boolean registered = false;
+		try {
+			Connection connection = new Connection(queuePair, channel, parameters, key);
+			this.ready.ensureCapacity(this.connections.size() + 1);
+			this.connections.add(connection);
+			key.attach(connection);
+			registered = true;
+			interestChanged();
+			return connection;
+		}
+		finally {
+			if (!registered) {
+				cancel(key);
+			}
+		}
 	}
 
-	void deregister(Connection connection) {
-		this.connections.remove(connection);
-		connection.key().cancel();
+	/** Takes a key out of the selector. */
+	void cancel(SelectionKey key) {
+		key.cancel();
 		this.keysCancelled = true;
 		if (this.selecting) {
 			this.selector.wakeup();
 		}
 		else {
-			selectNow();
+			selectNow(Reactor::leaveReady);
 		}
+	}
+
+	void deregister(Connection connection) {
+		this.connections.remove(connection);
 	}
 
 	/** Where connections read to that hold no partial frame. */

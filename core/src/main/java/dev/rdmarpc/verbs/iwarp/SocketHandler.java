@@ -23,7 +23,7 @@ import java.io.IOException;
  */
 abstract class SocketHandler {
 
-	private final long deadlineNanos;
+	private long deadlineNanos;
 
 	private boolean finished;
 
@@ -38,6 +38,11 @@ abstract class SocketHandler {
 
 	final long deadlineNanos() {
 		return this.deadlineNanos;
+	}
+
+	/** Changes the deadline; with {@link ConnectionThread#postpone} only. */
+	final void deadlineNanos(long deadlineNanos) {
+		this.deadlineNanos = deadlineNanos;
 	}
 
 	/** Whether the handler is done with its socket. */
@@ -56,7 +61,7 @@ abstract class SocketHandler {
 	/** The deadline has passed. */
 	abstract void timedOut();
 
-	/** Something failed, or the thread is being stopped. */
-	abstract void failed(Exception cause);
+	/** Something failed, or the thread is being stopped. Closes the socket. */
+	abstract void failed(Throwable cause);
 
 }

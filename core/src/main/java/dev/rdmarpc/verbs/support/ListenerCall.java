@@ -23,7 +23,9 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairState;
@@ -39,6 +41,10 @@ import dev.rdmarpc.verbs.QueuePairState;
 public final class ListenerCall {
 
 	private static final Logger logger = LoggerFactory.getLogger(ListenerCall.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	private static final RateLimitedLogger blocks = new RateLimitedLogger(logger);
 
 	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -71,7 +77,7 @@ public final class ListenerCall {
 			this.queuePair.listener().onDisconnected(this.queuePair, fault);
 		}
 		catch (Throwable ex) {
-			logger.error("Listener of {} failed", this.queuePair, ex);
+			failures.log(Level.ERROR, "Listener of {} failed", this.queuePair, ex);
 		}
 		finally {
 			end();
@@ -119,7 +125,7 @@ public final class ListenerCall {
 			}
 		}
 		if (remaining <= 0) {
-			logger.error("Listener of {} blocks; the queue pair is closed without waiting for it any longer",
+			blocks.log(Level.ERROR, "Listener of {} blocks; the queue pair is closed without waiting for it any longer",
 					this.queuePair);
 		}
 		if (interrupted) {

@@ -321,13 +321,13 @@ class HandshakeTests {
 	}
 
 	@Test
-	void halfOpenConnectionsAreBounded() throws Exception {
+	void halfOpenConnectionsMakeRoomForNewerOnes() throws Exception {
 		try (ConnectionListener listener = listen(shortListen(2, 100, Duration.ofSeconds(20)));
 				RawPeer first = new RawPeer(listener.localAddress());
 				RawPeer second = new RawPeer(listener.localAddress());
 				RawPeer third = new RawPeer(listener.localAddress())) {
-			assertThat(third.isCutOff()).isTrue();
-			first.write(MpaFrameFlyweight.encode(true, 0, 1, new byte[0]));
+			assertThat(first.isCutOff()).isTrue();
+			third.write(MpaFrameFlyweight.encode(true, 0, 1, new byte[0]));
 			second.write(MpaFrameFlyweight.encode(true, 0, 1, new byte[0]));
 			assertThat(ConnectedPair.get(acceptNext(ConnectOptions.DEFAULTS))).isNotNull();
 			this.requests.take().reject(new byte[0]);

@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A socket without a network: reads bytes from a script in pieces of given lengths, and
  * keeps what is written. When the script is over the stream ends.
  */
-final class ScriptedChannel extends SocketChannel {
+class ScriptedChannel extends SocketChannel {
 
 	private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 

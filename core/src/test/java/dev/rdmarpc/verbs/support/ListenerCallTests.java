@@ -27,6 +27,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
@@ -110,9 +112,13 @@ class ListenerCallTests {
 		assertThat(lost.state()).isEqualTo(QueuePairState.CLOSED);
 	}
 
-	@Test
-	void closeDoesNotWaitForAListenerThatFailed() throws Exception {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void closeDoesNotWaitForAListenerThatFailed(boolean error) throws Exception {
 		Lost lost = new Lost((queuePair, fault) -> {
+			if (error) {
+				throw new OutOfMemoryError("a listener that throws, on purpose");
+			}
 			throw new IllegalStateException("a listener that throws, on purpose");
 		});
 		CompletableFuture.runAsync(lost.call::make, THREADS).get(DEADLINE_SECONDS, TimeUnit.SECONDS);

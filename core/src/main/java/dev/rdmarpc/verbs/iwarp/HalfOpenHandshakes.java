@@ -1,0 +1,97 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp;
+
+import java.net.InetAddress;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The handshakes of a listener whose request has not come yet, the oldest first. When
+ * there are too many, the oldest go: those of the source that has its share already, then
+ * those of all. A peer that sends its request at once is through long before it is the
+ * oldest, so those that send nothing keep nobody out. On the connection thread.
+ */
+final class HalfOpenHandshakes {
+
+	/** What part of the places one source may have. */
+	private static final int SHARES = 4;
+
+	/** What one source may have at least. */
+	private static final int LEAST_OF_ONE_SOURCE = 16;
+
+	private final int most;
+
+	private final int mostOfOneSource;
+
+	private final Set<MpaResponder> all = new LinkedHashSet<>();
+
+	private final Map<InetAddress, Set<MpaResponder>> bySource = new HashMap<>();
+
+	HalfOpenHandshakes(int most) {
+		this.most = most;
+		this.mostOfOneSource = Math.max(most / SHARES, LEAST_OF_ONE_SOURCE);
+	}
+
+	/**
+	 * Adds a handshake and gives up those for which there is no room then.
+	 * @param others how many places are taken by handshakes whose request has come
+	 */
+	void add(MpaResponder responder, int others) {
+		this.all.add(responder);
+		Set<MpaResponder> ofSource = this.bySource.computeIfAbsent(responder.source(),
+				(source) -> new LinkedHashSet<>());
+		ofSource.add(responder);
+		if (ofSource.size() > this.mostOfOneSource) {
+			giveUp(ofSource.iterator().next());
+		}
+		else if (this.all.size() + others > this.most) {
+			tryGiveUpOldest();
+		}
+	}
+
+	int size() {
+		return this.all.size();
+	}
+
+	/** Gives the oldest up; returns false if there is none. */
+	boolean tryGiveUpOldest() {
+		if (this.all.isEmpty()) {
+			return false;
+		}
+		giveUp(this.all.iterator().next());
+		return true;
+	}
+
+	private void giveUp(MpaResponder responder) {
+		remove(responder);
+		responder.giveUp();
+	}
+
+	/** Removes a handshake whose request has come, or that is over. */
+	void remove(MpaResponder responder) {
+		if (this.all.remove(responder)) {
+			this.bySource.computeIfPresent(responder.source(), (source, ofSource) -> {
+				ofSource.remove(responder);
+				return ofSource.isEmpty() ? null : ofSource;
+			});
+		}
+	}
+
+}
