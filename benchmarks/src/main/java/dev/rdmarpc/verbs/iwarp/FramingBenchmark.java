@@ -57,7 +57,7 @@ public class FramingBenchmark {
 
 	private final CRC32C checksum = new CRC32C();
 
-	private final GatherBatch batch = new GatherBatch();
+	private final GatherBatch batch = new GatherBatch(ByteBuffer.allocateDirect(GatherBatch.STAGING_BYTES));
 
 	private final ByteBuffer wire = ByteBuffer.allocateDirect(FpduFlyweight.MAX_BYTES);
 

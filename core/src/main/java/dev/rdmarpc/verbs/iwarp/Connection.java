@@ -211,12 +211,20 @@ final class Connection {
 	}
 
 	/**
-	 * Ends the stream because the rest of a frame has not come in time; throws nothing.
+	 * Since when it has held staging memory, as a moment of the reactor, or 0.
 	 */
-	void frameOverdue() {
+	long holdingSince() {
+		long partial = this.inbound.partialSince();
+		long unsent = this.outbound.unsentSince();
+		return (partial == 0 || (unsent != 0 && unsent < partial)) ? unsent : partial;
+	}
+
+	/**
+	 * Ends the stream because of what the peer has not done; throws nothing.
+	 */
+	void end(ProtocolViolation violation) {
 		try {
-			terminate(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
-					"frame that the peer has begun did not arrive whole in time"));
+			terminate(violation);
 		}
 		catch (Throwable ex) {
 			this.queuePair.lifecycle().failed(ex);

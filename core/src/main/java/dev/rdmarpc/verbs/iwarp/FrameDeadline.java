@@ -67,7 +67,8 @@ final class FrameDeadline {
 		if (isCurrent() && now - this.deadline >= 0) {
 			this.connection.queuePair().lifecycle().advance();
 			if (isCurrent()) {
-				this.connection.frameOverdue();
+				this.connection.end(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
+						"frame that the peer has begun did not arrive whole in time"));
 			}
 		}
 		if (this.connection.isClosed() || this.inbound.atBoundary()) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * lock.
  *
  * <p>
- * Filled once, then written until empty, then filled again or given back to the pool.
+ * Filled once, then written until empty, then filled again or given back.
  */
 final class GatherBatch {
 
@@ -37,7 +37,7 @@ final class GatherBatch {
 
 	private static final int MAX_VECTORS = 256;
 
-	private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+	private final ByteBuffer staging;
 
 	private final ByteBuffer[] slices = new ByteBuffer[MAX_VECTORS / 2 + 1];
 
@@ -56,6 +56,15 @@ final class GatherBatch {
 	private int runStart;
 
 	private long remainingBytes;
+
+	/**
+	 * Creates a batch.
+	 * @param staging of {@link #STAGING_BYTES}; batches may share it as long as what is
+	 * left of one is moved before another is filled
+	 */
+	GatherBatch(ByteBuffer staging) {
+		this.staging = staging;
+	}
 
 	/** Whether nothing is left to write. */
 	boolean isEmpty() {
@@ -138,6 +147,29 @@ final class GatherBatch {
 			reset();
 		}
 		return written;
+	}
+
+	/** How much of what is left to be written was staged. */
+	int stagedBytes() {
+		int bytes = 0;
+		for (int i = this.first; i < this.count; i++) {
+			bytes += (this.regions[i] == null) ? this.vectors[i].remaining() : 0;
+		}
+		return bytes;
+	}
+
+	/** Moves what was staged and is left to be written to memory of its own. */
+	void moveStaged(ByteBuffer target) {
+		int at = 0;
+		for (int i = this.first; i < this.count; i++) {
+			ByteBuffer slice = this.vectors[i];
+			if (this.regions[i] == null && slice.hasRemaining()) {
+				int length = slice.remaining();
+				target.put(at, slice, slice.position(), length);
+				this.vectors[i] = target.slice(at, length);
+				at += length;
+			}
+		}
 	}
 
 	/** Copies what is left to be written. */

@@ -30,20 +30,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Implementation notes. Bytes are read into a staging buffer that all connections of the
- * reactor share. What is left of an incomplete FPDU moves to a buffer of the connection's
- * own, borrowed while it is needed. When a long rest of a payload is still in the socket
- * and may be placed before the CRC is known, the stream changes to {@code PAYLOAD}: the
- * next reads go straight to the payload's place, with a short tail buffer behind for the
- * trailer and the next header, or with {@link ReadAhead} between the two. {@code TRAILER}
- * waits for pad and CRC after such a payload. Where long payloads are expected, no more
- * is read to a buffer than one FPDU's rest or the header of the next one, because
- * whatever is read there must be copied. No FPDU is begun while the completion queue has
- * no room, nor between a refused Read Request and its Terminate; it waits in the buffer.
+ * reactor share. What is left of an incomplete FPDU is kept in a block of the reactor's
+ * {@link StagingMemory} that is as long as what has arrived, not as what is announced,
+ * and goes back to the staging buffer in front of what the next read finds. When an FPDU
+ * is long or its rest is, and its payload may be placed before the CRC is known, the
+ * stream changes to {@code PAYLOAD}: the next reads go straight to the payload's place,
+ * with a short tail buffer behind for the trailer and the next header, or with
+ * {@link ReadAhead} between the two. {@code TRAILER} waits for pad and CRC after such a
+ * payload. Where long payloads are expected, no more is read to a buffer than one FPDU's
+ * rest or the header of the next one, because whatever is read there must be copied. No
+ * FPDU is begun while the completion queue has no room, nor between a refused Read
+ * Request and its Terminate; it waits in the buffer.
  */
 final class InboundStream {
 
 	/** Bytes read per connection before others get their turn. */
 	private static final int STEP_BYTES = 512 * 1024;
+
+	/**
+	 * What is kept of an FPDU at most whose payload may be placed before it is complete.
+	 */
+	private static final int MOST_KEPT_BYTES = 8 * 1024;
 
 	/** What is read behind a payload, or first where a long payload is expected. */
 	private static final int TAIL_BYTES = 256;
@@ -74,11 +81,15 @@ final class InboundStream {
 
 	private State state = State.HEADER;
 
-	private @Nullable ByteBuffer partial;
+	private StagingMemory.@Nullable Block partial;
 
 	private int partialBytes;
 
 	private int partialNeeded;
+
+	private long partialSince;
+
+	private long partialFrame;
 
 	private int payloadRemaining;
 
@@ -151,25 +162,28 @@ final class InboundStream {
 		return this.state == State.HEADER && this.partialBytes == 0;
 	}
 
-	private ByteBuffer prepareRead() {
-		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
-		ByteBuffer own = this.partial;
-		if (own != null) {
-			int whole = this.partialNeeded + TAIL_BYTES;
-			return own.limit(small ? Math.min(whole, own.capacity()) : own.capacity()).position(this.partialBytes);
-		}
-		ByteBuffer shared = this.reactor.inboundStaging();
-		return shared.limit(small ? TAIL_BYTES : shared.capacity()).position(0);
-	}
-
 	private int readFrames() throws IOException, ProtocolViolation {
-		ByteBuffer in = prepareRead();
+		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
+		int kept = this.partialBytes;
+		ByteBuffer in = this.reactor.inboundStaging();
+		int whole = (kept > 0) ? this.partialNeeded + TAIL_BYTES : TAIL_BYTES;
+		in.limit(small ? Math.min(whole, in.capacity()) : in.capacity()).position(kept);
 		this.askedBytes = Math.max(1, in.remaining());
 		int read = this.connection.channel().read(in);
 		if (read > 0) {
-			parse(in, in.position());
+			takePartial(in);
+			parse(in, kept + read);
 		}
 		return read;
+	}
+
+	/** Puts what was kept to where it came from. */
+	private void takePartial(ByteBuffer in) {
+		StagingMemory.Block own = this.partial;
+		if (own != null) {
+			in.put(0, own.buffer(), 0, this.partialBytes);
+			this.reactor.copied(this.partialBytes);
+		}
 	}
 
 	private long readPayload() throws IOException, ProtocolViolation {
@@ -251,13 +265,14 @@ final class InboundStream {
 	}
 
 	private void resume() throws ProtocolViolation {
-		ByteBuffer own = this.partial;
-		this.stalled = false;
-		if (own != null && mayBegin()) {
-			parse(own, this.partialBytes);
+		if (this.partial == null) {
+			this.stalled = false;
 		}
-		else {
-			this.stalled = own != null;
+		else if (mayBegin()) {
+			this.stalled = false;
+			ByteBuffer in = this.reactor.inboundStaging(this.partialBytes);
+			takePartial(in);
+			parse(in, this.partialBytes);
 		}
 	}
 
@@ -328,7 +343,7 @@ final class InboundStream {
 		int arrived = position + available;
 		boolean mayPlace = InboundDispatcher.placeFixedByState(control)
 				|| (!this.crcEnabled && InboundDispatcher.isWrite(control));
-		if (!mayPlace || end - arrived < this.directBytes) {
+		if (!mayPlace || (end - arrived < this.directBytes && ulpduBytes <= MOST_KEPT_BYTES)) {
 			return false;
 		}
 		if (this.crcEnabled) {
@@ -394,34 +409,37 @@ final class InboundStream {
 		this.dispatcher.begin(in, ddp, ulpduBytes);
 	}
 
-	/**
-	 * Moves what could not be handled yet to a buffer that lasts. If there is one
-	 * already, it is {@code in}.
-	 */
-	private void keep(ByteBuffer in, int position, int limit) {
+	/** Moves what could not be handled yet to a block that lasts. */
+	private void keep(ByteBuffer in, int position, int limit) throws ProtocolViolation {
 		int rest = limit - position;
-		ByteBuffer own = this.partial;
+		StagingMemory.Block own = this.partial;
+		this.partialBytes = 0;
+		if (own != null && !own.fits(rest)) {
+			this.partial = null;
+			own.release();
+			own = null;
+		}
+		if (rest == 0) {
+			this.partialSince = 0;
+			return;
+		}
+		this.partialNeeded = Math.max(rest, neededBytes(in, position, rest));
+		if (this.partialSince == 0 || this.partialFrame != this.frames) {
+			this.partialSince = this.reactor.nextMoment();
+			this.partialFrame = this.frames;
+		}
+		if (own == null) {
+			own = this.reactor.allocateStaging(rest, this.connection);
+			this.partial = own;
+		}
+		own.buffer().put(0, in, position, rest);
+		this.reactor.copied(rest);
 		this.partialBytes = rest;
-		if (own == null && rest == 0) {
-			return;
-		}
-		int needed = Math.max(rest, neededBytes(in, position, rest));
-		this.partialNeeded = needed;
-		if (own != null && rest > 0 && own.capacity() >= needed) {
-			if (position > 0) {
-				own.limit(limit).position(position).compact().clear();
-				this.reactor.copied(rest);
-			}
-			return;
-		}
-		this.partial = null;
-		if (rest > 0) {
-			this.partial = this.reactor.acquirePartial(needed).put(0, in, position, rest);
-			this.reactor.copied(rest);
-		}
-		if (own != null) {
-			this.reactor.releasePartial(own);
-		}
+	}
+
+	/** Since when part of a frame has been kept, as a moment of the reactor, or 0. */
+	long partialSince() {
+		return this.partialSince;
 	}
 
 	/** Bytes that must be together before the rest can be handled. */
@@ -449,12 +467,13 @@ final class InboundStream {
 			this.state = State.HEADER;
 		}
 		this.placement.clear();
-		ByteBuffer own = this.partial;
+		StagingMemory.Block own = this.partial;
 		if (own != null) {
 			this.partial = null;
-			this.reactor.releasePartial(own);
+			own.release();
 		}
 		this.partialBytes = 0;
+		this.partialSince = 0;
 		this.stalled = false;
 	}
 

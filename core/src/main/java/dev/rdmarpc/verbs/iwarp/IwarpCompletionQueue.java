@@ -58,7 +58,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	IwarpCompletionQueue(IwarpDevice device, int capacity) {
 		this.device = device;
 		this.ring = new CompletionRing(capacity);
-		this.reactor = new Reactor(this, device.secureRandom());
+		this.reactor = new Reactor(this, device.secureRandom(), device.options().stagingBytes());
 	}
 
 	IwarpDevice device() {
@@ -183,6 +183,17 @@ final class IwarpCompletionQueue implements CompletionQueue {
 		this.reactor.lock();
 		try {
 			return this.reactor.copiedBytes();
+		}
+		finally {
+			this.reactor.unlock();
+		}
+	}
+
+	/** Memory in use for what peers have begun. */
+	int stagingBytes() {
+		this.reactor.lock();
+		try {
+			return this.reactor.staging().usedBytes();
 		}
 		finally {
 			this.reactor.unlock();

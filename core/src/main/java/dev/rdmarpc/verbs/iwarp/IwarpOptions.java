@@ -38,10 +38,13 @@ import java.time.Duration;
  * @param lingerTimeout how long the last words of a connection may take to reach the peer
  * @param frameTimeout how long a frame that a peer has begun may take to arrive, or 0 for
  * as long as it likes
+ * @param stagingBytes memory of each completion queue for what peers have begun: parts of
+ * frames whose rest has not come, and bytes that a socket does not take; when it is used
+ * up, the connection ends that has held some for longest
  */
 public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdBytes, int directReceiveBytes,
 		int sendBufferBytes, int receiveBufferBytes, boolean peerToPeer, int maxQueuePairs, int maxReadDepth,
-		Duration drainTimeout, Duration lingerTimeout, Duration frameTimeout) {
+		Duration drainTimeout, Duration lingerTimeout, Duration frameTimeout, int stagingBytes) {
 
 	/** The least {@link #maxUlpduBytes()}. */
 	public static final int MIN_ULPDU_BYTES = 128;
@@ -52,9 +55,15 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	/** The greatest {@link #maxReadDepth()}. */
 	public static final int MAX_READ_DEPTH = MpaFrameFlyweight.MAX_READ_DEPTH;
 
+	/** The least {@link #stagingBytes()}, of which it is a multiple. */
+	public static final int MIN_STAGING_BYTES = StagingMemory.MOST_BYTES;
+
+	/** The greatest {@link #stagingBytes()}. */
+	public static final int MAX_STAGING_BYTES = 1 << 30;
+
 	/** The default settings. */
 	public static final IwarpOptions DEFAULTS = new IwarpOptions(CrcMode.AUTO, 0, 2048, 8192, 0, 0, true, 65536, 128,
-			Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(10));
+			Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(10), 4 << 20);
 
 	/**
 	 * Checks the bounds.
@@ -75,6 +84,9 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 		check(!drainTimeout.isNegative(), "drainTimeout", drainTimeout, "not negative");
 		check(!lingerTimeout.isNegative(), "lingerTimeout", lingerTimeout, "not negative");
 		check(!frameTimeout.isNegative(), "frameTimeout", frameTimeout, "not negative");
+		check(stagingBytes >= MIN_STAGING_BYTES && stagingBytes <= MAX_STAGING_BYTES
+				&& stagingBytes % MIN_STAGING_BYTES == 0, "stagingBytes", stagingBytes,
+				"a multiple of " + MIN_STAGING_BYTES + " up to " + MAX_STAGING_BYTES);
 	}
 
 	private static void check(boolean valid, String name, Object value, String expected) {
@@ -87,14 +99,14 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	public IwarpOptions withCrc(CrcMode crc) {
 		return new IwarpOptions(crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with another {@link #maxUlpduBytes()}. */
 	public IwarpOptions withMaxUlpduBytes(int maxUlpduBytes) {
 		return new IwarpOptions(this.crc, maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/**
@@ -104,42 +116,49 @@ public record IwarpOptions(CrcMode crc, int maxUlpduBytes, int copyThresholdByte
 	public IwarpOptions withCopyThresholds(int copyThresholdBytes, int directReceiveBytes) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, copyThresholdBytes, directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with other socket buffers. */
 	public IwarpOptions withSocketBuffers(int sendBufferBytes, int receiveBufferBytes) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				sendBufferBytes, receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with another {@link #peerToPeer()}. */
 	public IwarpOptions withPeerToPeer(boolean peerToPeer) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with other limits of a device. */
 	public IwarpOptions withLimits(int maxQueuePairs, int maxReadDepth) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, maxQueuePairs, maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, this.frameTimeout);
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with other time-outs for the end of a connection. */
 	public IwarpOptions withTimeouts(Duration drainTimeout, Duration lingerTimeout) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				drainTimeout, lingerTimeout, this.frameTimeout);
+				drainTimeout, lingerTimeout, this.frameTimeout, this.stagingBytes);
 	}
 
 	/** These settings with another {@link #frameTimeout()}. */
 	public IwarpOptions withFrameTimeout(Duration frameTimeout) {
 		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
 				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout, this.lingerTimeout, frameTimeout);
+				this.drainTimeout, this.lingerTimeout, frameTimeout, this.stagingBytes);
+	}
+
+	/** These settings with another {@link #stagingBytes()}. */
+	public IwarpOptions withStagingBytes(int stagingBytes) {
+		return new IwarpOptions(this.crc, this.maxUlpduBytes, this.copyThresholdBytes, this.directReceiveBytes,
+				this.sendBufferBytes, this.receiveBufferBytes, this.peerToPeer, this.maxQueuePairs, this.maxReadDepth,
+				this.drainTimeout, this.lingerTimeout, this.frameTimeout, stagingBytes);
 	}
 
 }

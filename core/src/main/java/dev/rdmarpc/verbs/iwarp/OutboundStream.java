@@ -33,9 +33,11 @@ import dev.rdmarpc.verbs.WorkOpcode;
  * Segments of one message are never mixed with segments of another of the same kind,
  * tagged or untagged, because receivers such as Linux siw keep one reassembly state per
  * kind. A batch is filled only when the last one is written, so what is posted while the
- * socket is full leaves in few large writes. It ends with a Read Response rather than
- * within one, if that is not too long, because what is posted next comes first in the
- * next batch, and the peer expects the response to go on ({@link ReadAhead}).
+ * socket is full leaves in few large writes. It is filled in memory that all connections
+ * of the reactor share; what the socket leaves of it moves to a block of
+ * {@link StagingMemory}. It ends with a Read Response rather than within one, if that is
+ * not too long, because what is posted next comes first in the next batch, and the peer
+ * expects the response to go on ({@link ReadAhead}).
  */
 final class OutboundStream {
 
@@ -75,6 +77,10 @@ final class OutboundStream {
 	private final int maxPieces;
 
 	private @Nullable GatherBatch batch;
+
+	private StagingMemory.@Nullable Block unsent;
+
+	private long unsentSince;
 
 	private boolean heldBack;
 
@@ -145,12 +151,42 @@ final class OutboundStream {
 				this.writtenBytes += current.write(this.connection.channel());
 			}
 			if (!current.isEmpty()) {
+				keep(current);
 				break;
 			}
-			this.batch = null;
-			this.reactor.releaseBatch(current);
+			releaseBatch(current);
 		}
 		return this.writtenBytes != before;
+	}
+
+	/** Moves what the socket does not take out of the memory that all share. */
+	private void keep(GatherBatch current) throws ProtocolViolation {
+		if (this.unsentSince != 0) {
+			return;
+		}
+		this.unsentSince = this.reactor.nextMoment();
+		int staged = current.stagedBytes();
+		if (staged > 0) {
+			StagingMemory.Block own = this.reactor.allocateStaging(staged, this.connection);
+			this.unsent = own;
+			current.moveStaged(own.buffer());
+		}
+	}
+
+	private void releaseBatch(GatherBatch current) {
+		StagingMemory.Block own = this.unsent;
+		this.batch = null;
+		this.unsent = null;
+		this.unsentSince = 0;
+		if (own != null) {
+			own.release();
+		}
+		this.reactor.releaseBatch(current);
+	}
+
+	/** Since when the socket has been full, as a moment of the reactor, or 0. */
+	long unsentSince() {
+		return (this.unsent != null) ? this.unsentSince : 0;
 	}
 
 	/** Whether there is something to send now. */
@@ -346,9 +382,8 @@ final class OutboundStream {
 		this.heldBack = true;
 		GatherBatch current = this.batch;
 		if (current != null) {
-			this.batch = null;
 			current.reset();
-			this.reactor.releaseBatch(current);
+			releaseBatch(current);
 		}
 	}
 

@@ -72,6 +72,11 @@ final class Reactor {
 	/** An idle connection among several is read once in so many polls. */
 	private static final int IDLE_STRIDE = 16;
 
+	/** What one read finds at most. */
+	private static final int INBOUND_BYTES = 128 * 1024;
+
+	private static final int KEPT_BATCHES = 64;
+
 	/** How soon what has failed is tried again while a thread awaits. */
 	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -83,11 +88,15 @@ final class Reactor {
 
 	private final SplittableRandom random;
 
-	private final BufferPool buffers = new BufferPool();
+	private final ByteBuffer inboundStaging = ByteBuffer.allocateDirect(INBOUND_BYTES);
 
-	private final ByteBuffer inboundStaging = ByteBuffer.allocateDirect(BufferPool.LARGE_BYTES);
+	private final ByteBuffer outboundStaging = ByteBuffer.allocateDirect(GatherBatch.STAGING_BYTES);
 
 	private final ReadAhead readAhead = new ReadAhead();
+
+	private StagingMemory staging;
+
+	private final ArrayDeque<GatherBatch> batches = new ArrayDeque<>();
 
 	private final ScheduledStack scheduled = new ScheduledStack();
 
@@ -107,6 +116,10 @@ final class Reactor {
 
 	private final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(Reactor.class));
 
+	private final RateLimitedLogger shortages = new RateLimitedLogger(LoggerFactory.getLogger(Reactor.class));
+
+	private long moments;
+
 	private boolean selecting;
 
 	private boolean failed;
@@ -121,9 +134,10 @@ final class Reactor {
 
 	private int polls;
 
-	Reactor(IwarpCompletionQueue completionQueue, SecureRandom secureRandom) {
+	Reactor(IwarpCompletionQueue completionQueue, SecureRandom secureRandom, int stagingBytes) {
 		this.completionQueue = completionQueue;
 		this.readyAction = this::addReady;
+		this.staging = new StagingMemory(stagingBytes);
 		this.random = new SplittableRandom(secureRandom.nextLong());
 		try {
 			this.selector = Selector.open();
@@ -425,9 +439,14 @@ final class Reactor {
 		this.connections.remove(connection);
 	}
 
-	/** Where connections read to that hold no partial frame. */
+	/** Where connections read to. */
 	ByteBuffer inboundStaging() {
 		return this.inboundStaging.clear();
+	}
+
+	/** Where frames that have waited are handled: more than one read may have found. */
+	ByteBuffer inboundStaging(int bytes) {
+		return (bytes <= INBOUND_BYTES) ? inboundStaging() : this.readAhead.displaced();
 	}
 
 	/** What is expected of the connection that is being read. */
@@ -435,28 +454,78 @@ final class Reactor {
 		return this.readAhead;
 	}
 
-	ByteBuffer acquirePartial(int bytes) {
-		return this.buffers.acquire(bytes);
+	/** The memory for what peers have begun. */
+	StagingMemory staging() {
+		return this.staging;
 	}
 
-	void releasePartial(ByteBuffer buffer) {
-		this.buffers.release(buffer);
+	/** Counts what is begun, so that the older can be told from the newer. */
+	long nextMoment() {
+		return ++this.moments;
 	}
 
+	/**
+	 * Allocates memory for what a connection has begun. If there is none, connections end
+	 * that have held some for longest: a peer that goes on is not among them for long.
+	 * @throws ProtocolViolation if it is the connection itself that ends
+	 */
+	StagingMemory.Block allocateStaging(int bytes, Connection connection) throws ProtocolViolation {
+		while (true) {
+			StagingMemory.Block block = this.staging.tryAllocate(bytes);
+			if (block != null) {
+				return block;
+			}
+			Connection eldest = eldestHolder(connection);
+			ProtocolViolation violation = ProtocolViolation.ofStream(TerminateError.MPA_LOCAL_CATASTROPHIC,
+					"memory for frames that are not complete, " + this.staging.totalBytes()
+							+ " bytes, is used up, and the connection has held some for longest");
+			this.shortages.log(Level.WARN, "Ending {}: {}", eldest.queuePair(), violation.getMessage());
+			if (eldest == connection) {
+				throw violation;
+			}
+			eldest.end(violation);
+		}
+	}
+
+	private Connection eldestHolder(Connection asking) {
+		Connection eldest = asking;
+		long least = (asking.holdingSince() != 0) ? asking.holdingSince() : Long.MAX_VALUE;
+		for (int i = 0; i < this.connections.size(); i++) {
+			Connection candidate = this.connections.get(i);
+			long since = candidate.holdingSince();
+			if (since != 0 && since < least) {
+				eldest = candidate;
+				least = since;
+			}
+		}
+		return eldest;
+	}
+
+	/** Borrows an empty batch. */
 	GatherBatch acquireBatch() {
-		return this.buffers.acquireBatch();
+		GatherBatch batch = this.batches.pollLast();
+		return (batch != null) ? batch : new GatherBatch(this.outboundStaging);
 	}
 
 	void releaseBatch(GatherBatch batch) {
-		this.buffers.releaseBatch(batch);
+		if (this.batches.size() < KEPT_BATCHES) {
+			this.batches.addLast(batch);
+		}
 	}
 
 	SplittableRandom random() {
 		return this.random;
 	}
 
-	/** Closes the selector; no connection is left. */
+	/** Closes the selector and lets go of the memory; no connection is left. */
 	void close() {
+		this.lock.lock();
+		try {
+			this.staging = StagingMemory.NONE;
+		}
+		finally {
+			this.lock.unlock();
+		}
 		try {
 			this.selector.close();
 		}

@@ -44,6 +44,8 @@ final class ReadAhead {
 
 	private static final int HEADER_BYTES = FpduFlyweight.ULPDU_OFFSET + DdpTaggedFlyweight.HEADER_BYTES;
 
+	private static final int MOST_TAIL_BYTES = 256;
+
 	private static final int MOST_GAP_BYTES = FpduWriter.MAX_TRAILER_BYTES + HEADER_BYTES;
 
 	private final ByteBuffer[] gaps = new ByteBuffer[MOST_FRAMES];
@@ -58,7 +60,8 @@ final class ReadAhead {
 
 	private @Nullable IwarpMemoryRegion region;
 
-	private @Nullable ByteBuffer displaced;
+	private final ByteBuffer displaced = ByteBuffer
+		.allocateDirect(MOST_FRAMES * (MOST_GAP_BYTES + FpduFlyweight.MAX_ULPDU_BYTES) + MOST_TAIL_BYTES);
 
 	private int count;
 
@@ -152,13 +155,7 @@ final class ReadAhead {
 	 * @return the bytes, up to the buffer's position
 	 */
 	ByteBuffer displace(int frame, int left, ByteBuffer tail) {
-		ByteBuffer target = this.displaced;
-		if (target == null) {
-			target = ByteBuffer
-				.allocateDirect(MOST_FRAMES * (MOST_GAP_BYTES + FpduFlyweight.MAX_ULPDU_BYTES) + tail.capacity());
-			this.displaced = target;
-		}
-		target.clear();
+		ByteBuffer target = this.displaced.clear();
 		int rest = left;
 		int from = this.trailers[frame];
 		for (int i = frame; i < this.count; i++) {
@@ -177,6 +174,11 @@ final class ReadAhead {
 	private static void append(ByteBuffer target, ByteBuffer source, int offset, int length) {
 		int at = target.position();
 		target.put(at, source.clear(), offset, length).position(at + length);
+	}
+
+	/** The buffer for what was read and is not as expected. */
+	ByteBuffer displaced() {
+		return this.displaced.clear();
 	}
 
 	/** Expects nothing. */

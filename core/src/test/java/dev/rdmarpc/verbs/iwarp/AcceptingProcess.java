@@ -29,7 +29,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -47,14 +51,22 @@ import dev.rdmarpc.verbs.WorkStatus;
 
 /**
  * A process that accepts whoever comes and tells how many messages it has got. Its
- * standard input is its command line: {@code report} is answered by a line, the end of
- * the input ends it.
+ * standard input is its command line: each command is answered by a {@link Report}, the
+ * end of the input ends it.
  */
-final class AcceptingProcess {
+public final class AcceptingProcess {
 
 	static final String READY = "ready ";
 
 	static final String REPORT = "report ";
+
+	static final String USE_UP_DIRECT_MEMORY = "use up direct memory";
+
+	static final String USE_UP_HEAP = "use up heap";
+
+	static final String FREE = "free";
+
+	private static final int LEFT_OF_THE_HEAP = 64 * 1024;
 
 	private final VerbsDevice device = new IwarpProvider().openDevice(null);
 
@@ -65,7 +77,9 @@ final class AcceptingProcess {
 	private final MemoryRegion target = this.domain.registerMemory(ByteBuffer.allocateDirect(64 * 1024),
 			Endpoint.ALL_ACCESS);
 
-	private volatile int received;
+	private final List<Object> ballast = new ArrayList<>();
+
+	private final AtomicInteger received = new AtomicInteger();
 
 	private volatile boolean ended;
 
@@ -103,10 +117,34 @@ final class AcceptingProcess {
 		say(READY + listener.localAddress().getPort());
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+			obey(line);
 			say(REPORT + this.received + " " + cpuMillis() + " " + (this.device.isRunning() && poller.isAlive()));
 		}
 		this.ended = true;
 		listener.close();
+	}
+
+	private void obey(String command) {
+		switch (command) {
+			case USE_UP_DIRECT_MEMORY -> useUp((bytes) -> this.ballast.add(ByteBuffer.allocateDirect(bytes)), 1);
+			case USE_UP_HEAP -> useUp((bytes) -> this.ballast.add(new byte[bytes]), LEFT_OF_THE_HEAP);
+			case FREE -> this.ballast.clear();
+			default -> {
+			}
+		}
+	}
+
+	private static void useUp(IntConsumer allocation, int least) {
+		for (int bytes = 1 << 20; bytes >= least; bytes /= 2) {
+			try {
+				while (true) {
+					allocation.accept(bytes);
+				}
+			}
+			catch (OutOfMemoryError ex) {
+				// Smaller pieces may fit.
+			}
+		}
 	}
 
 	@SuppressWarnings("SystemOut") // the parent reads it
@@ -123,7 +161,7 @@ final class AcceptingProcess {
 		return queuePair;
 	}
 
-	/** What all threads have used of the processor. */
+	/** What the provider's threads have used of the processor. */
 	private static long cpuMillis() {
 		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 		long nanos = 0;
@@ -142,7 +180,7 @@ final class AcceptingProcess {
 			int count = this.completionQueue.poll(completions);
 			for (int i = 0; i < count; i++) {
 				if (completions[i].status() == WorkStatus.SUCCESS) {
-					this.received++;
+					this.received.getAndIncrement();
 				}
 			}
 			if (count == 0) {
@@ -150,6 +188,22 @@ final class AcceptingProcess {
 				this.completionQueue.await(Duration.ofMillis(20).toNanos());
 			}
 		}
+	}
+
+	/**
+	 * How the process is.
+	 *
+	 * @param received messages received
+	 * @param cpuMillis what the provider's threads have used of the processor
+	 * @param running whether they all run
+	 */
+	record Report(int received, long cpuMillis, boolean running) {
+
+		static Report parse(String line) {
+			String[] values = line.substring(REPORT.length()).split(" ", -1);
+			return new Report(Integer.parseInt(values[0]), Long.parseLong(values[1]), Boolean.parseBoolean(values[2]));
+		}
+
 	}
 
 }

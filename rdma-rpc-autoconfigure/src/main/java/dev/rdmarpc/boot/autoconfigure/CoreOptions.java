@@ -44,6 +44,13 @@ final class CoreOptions {
 
 	private static final int MAX_MESSAGE_BYTES = Integer.MAX_VALUE / 2;
 
+	/** What part of the budget is the memory for what peers have begun. */
+	private static final long STAGING_SHARE = 64;
+
+	private static final long LEAST_STAGING_BYTES = 1 << 20;
+
+	private static final long MOST_STAGING_BYTES = 64 << 20;
+
 	private CoreOptions() {
 	}
 
@@ -101,7 +108,7 @@ final class CoreOptions {
 				(decoded != null) ? decoded.toBytes() : FlatBuffersOptions.defaultMaxDecodedBytes());
 	}
 
-	static IwarpOptions iwarp(Iwarp iwarp) {
+	static IwarpOptions iwarp(Iwarp iwarp, Memory memory) {
 		String prefix = "rdma.rpc.iwarp.";
 		DataSize segment = iwarp.maxSegmentSize();
 		int segmentBytes = (segment != null) ? PropertyCheck.bytes(prefix + "max-segment-size", segment,
@@ -117,7 +124,17 @@ final class CoreOptions {
 				PropertyCheck.range(prefix + "max-read-depth", iwarp.maxReadDepth(), 1, IwarpOptions.MAX_READ_DEPTH),
 				PropertyCheck.notNegative(prefix + "drain-timeout", iwarp.drainTimeout()),
 				PropertyCheck.notNegative(prefix + "linger-timeout", iwarp.lingerTimeout()),
-				PropertyCheck.notNegative(prefix + "frame-timeout", iwarp.frameTimeout()));
+				PropertyCheck.notNegative(prefix + "frame-timeout", iwarp.frameTimeout()),
+				stagingBytes(prefix + "staging", iwarp.staging(), memory.max().toBytes()));
+	}
+
+	private static int stagingBytes(String name, @Nullable DataSize size, long memoryBytes) {
+		int step = IwarpOptions.MIN_STAGING_BYTES;
+		if (size != null) {
+			return PropertyCheck.bytes(name, size, step, IwarpOptions.MAX_STAGING_BYTES, step);
+		}
+		long share = memoryBytes / STAGING_SHARE / step * step;
+		return (int) Math.max(LEAST_STAGING_BYTES, Math.min(MOST_STAGING_BYTES, share));
 	}
 
 	private static int socketBuffer(String name, @Nullable DataSize size) {

@@ -150,13 +150,16 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * peer.
 	 * @param frameTimeout How long a frame that a peer has begun may take to arrive whole
 	 * before the connection ends. 0 is without limit.
+	 * @param staging Memory of each loop for what peers have begun: parts of frames, and
+	 * bytes that they do not take. When it is used up, the connection ends that has held
+	 * some for longest. By default a 64th of rdma.rpc.memory.max, 1MB to 64MB.
 	 */
 	public record Iwarp(@DefaultValue("auto") CrcMode crc, @Nullable DataSize maxSegmentSize,
 			@DefaultValue("2KB") DataSize copyThreshold, @DefaultValue("8KB") DataSize directReceiveThreshold,
 			@Nullable DataSize sendBuffer, @Nullable DataSize receiveBuffer, @DefaultValue("true") boolean peerToPeer,
 			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
 			@DefaultValue("5s") Duration drainTimeout, @DefaultValue("2s") Duration lingerTimeout,
-			@DefaultValue("10s") Duration frameTimeout) {
+			@DefaultValue("10s") Duration frameTimeout, @Nullable DataSize staging) {
 
 	}
 

@@ -46,7 +46,7 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	IwarpProvider rdmaIwarpProvider(RdmaRpcProperties properties) {
-		return new IwarpProvider(CoreOptions.iwarp(properties.iwarp()));
+		return new IwarpProvider(CoreOptions.iwarp(properties.iwarp(), properties.memory()));
 	}
 
 	/** Beans come before providers of the same name that the service loader finds. */

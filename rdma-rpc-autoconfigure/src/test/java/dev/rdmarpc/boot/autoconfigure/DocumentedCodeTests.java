@@ -67,7 +67,7 @@ class DocumentedCodeTests {
 				CoreOptions.memory(bound.memory());
 				CoreOptions.transport(bound);
 				CoreOptions.codec(bound.codec());
-				CoreOptions.iwarp(bound.iwarp());
+				CoreOptions.iwarp(bound.iwarp(), bound.memory());
 				CoreOptions.server(bound);
 				bound.client().keySet().forEach((target) -> ClientSettings.of(target, bound));
 				blocks++;

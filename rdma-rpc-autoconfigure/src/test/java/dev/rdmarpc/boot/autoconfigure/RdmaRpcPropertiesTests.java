@@ -30,6 +30,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.util.unit.DataSize;
 
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 import dev.rdmarpc.memory.MemoryOptions;
@@ -53,7 +54,7 @@ class RdmaRpcPropertiesTests {
 		assertThat(CoreOptions.memory(properties.memory())).isEqualTo(MemoryOptions.DEFAULTS);
 		assertThat(CoreOptions.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
 		assertThat(CoreOptions.codec(properties.codec())).isEqualTo(FlatBuffersOptions.defaults());
-		assertThat(CoreOptions.iwarp(properties.iwarp())).isEqualTo(IwarpOptions.DEFAULTS);
+		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory())).isEqualTo(IwarpOptions.DEFAULTS);
 		assertThat(CoreOptions.server(properties))
 			.isEqualTo(RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(RdmaRpcProperties.DEFAULT_PORT)));
 		ClientSettings client = ClientSettings.of("any", properties);
@@ -123,19 +124,36 @@ class RdmaRpcPropertiesTests {
 	}
 
 	@Test
+	void stagingMayBeSet() {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.iwarp.staging", "1536KB"));
+		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()).stagingBytes()).isEqualTo(3 << 19);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "4KB, 1MB", "16MB, 1MB", "100MB, 1536KB", "256MB, 4MB", "1GB, 16MB", "64GB, 64MB" })
+	void stagingIsAShareOfTheBudget(String max, String staging) {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.memory.max", max, "rdma.rpc.memory.initial", "0B"));
+		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()).stagingBytes())
+			.isEqualTo(DataSize.parse(staging).toBytes());
+	}
+
+	@Test
 	void iwarpOptions() {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.iwarp.crc", "required", "rdma.rpc.iwarp.max-segment-size",
 				"1400B", "rdma.rpc.iwarp.copy-threshold", "1KB", "rdma.rpc.iwarp.direct-receive-threshold", "4KB",
 				"rdma.rpc.iwarp.send-buffer", "1MB", "rdma.rpc.iwarp.receive-buffer", "2MB",
 				"rdma.rpc.iwarp.peer-to-peer", "false", "rdma.rpc.iwarp.max-queue-pairs", "7",
 				"rdma.rpc.iwarp.max-read-depth", "8", "rdma.rpc.iwarp.frame-timeout", "9s"));
-		assertThat(CoreOptions.iwarp(properties.iwarp())).isEqualTo(new IwarpOptions(CrcMode.REQUIRED, 1400, 1024, 4096,
-				1 << 20, 2 << 20, false, 7, 8, Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(9)));
+		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()))
+			.isEqualTo(new IwarpOptions(CrcMode.REQUIRED, 1400, 1024, 4096, 1 << 20, 2 << 20, false, 7, 8,
+					Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(9), 4 << 20));
 	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			rdma.rpc.memory.max                      | 5000B   | a positive multiple of 4096B
+			rdma.rpc.iwarp.staging                   | 0B      | a multiple of 524288B from 524288B to 1073741824B
+			rdma.rpc.iwarp.staging                   | 513KB   | a multiple of 524288B
 			rdma.rpc.memory.max                      | 0B      | a positive multiple of 4096B
 			rdma.rpc.memory.initial                  | 512MB   | from 0B to rdma.rpc.memory.max, which is 268435456B
 			rdma.rpc.memory.initial                  | 1B      | a multiple of 4096B
@@ -200,7 +218,7 @@ class RdmaRpcPropertiesTests {
 			CoreOptions.memory(properties.memory());
 			CoreOptions.transport(properties);
 			CoreOptions.codec(properties.codec());
-			CoreOptions.iwarp(properties.iwarp());
+			CoreOptions.iwarp(properties.iwarp(), properties.memory());
 			CoreOptions.server(properties);
 			ClientSettings.of("a", properties);
 		}).satisfies((ex) -> {
