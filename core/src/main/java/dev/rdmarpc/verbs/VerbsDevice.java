@@ -48,6 +48,19 @@ public interface VerbsDevice extends AutoCloseable {
 	}
 
 	/**
+	 * Bytes in use for what peers have begun: parts of frames whose rest has not come,
+	 * and what they do not take. 0 where the adapter sees to it.
+	 */
+	default long stagingBytes() {
+		return 0;
+	}
+
+	/** What {@link #stagingBytes()} may be at most. */
+	default long maxStagingBytes() {
+		return 0;
+	}
+
+	/**
 	 * Whether connections can begin and end: the device is open, and the thread on which
 	 * they do has not ended by a failure. Cheap, and never blocks.
 	 */

@@ -191,13 +191,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	/** Memory in use for what peers have begun. */
 	int stagingBytes() {
-		this.reactor.lock();
-		try {
-			return this.reactor.staging().usedBytes();
-		}
-		finally {
-			this.reactor.unlock();
-		}
+		return this.reactor.staging().usedBytes();
 	}
 
 	boolean hasRoom() {

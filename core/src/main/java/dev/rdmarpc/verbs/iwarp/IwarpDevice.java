@@ -106,6 +106,16 @@ final class IwarpDevice implements VerbsDevice {
 	}
 
 	@Override
+	public long stagingBytes() {
+		return this.completionQueues.stream().mapToLong(IwarpCompletionQueue::stagingBytes).sum();
+	}
+
+	@Override
+	public long maxStagingBytes() {
+		return (long) this.completionQueues.size() * this.options.stagingBytes();
+	}
+
+	@Override
 	public boolean isRunning() {
 		return !this.closed.get() && !this.connectionThread.hasEnded();
 	}

@@ -94,7 +94,7 @@ final class Reactor {
 
 	private final ReadAhead readAhead = new ReadAhead();
 
-	private StagingMemory staging;
+	private volatile StagingMemory staging;
 
 	private final ArrayDeque<GatherBatch> batches = new ArrayDeque<>();
 

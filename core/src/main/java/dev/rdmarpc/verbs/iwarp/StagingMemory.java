@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +62,8 @@ final class StagingMemory {
 
 	private final @Nullable Block[][] blocks = new @Nullable Block[ORDERS][];
 
-	private int usedBytes;
+	/** Written under the lock, read by anybody. */
+	private final AtomicInteger usedBytes = new AtomicInteger();
 
 	/**
 	 * Allocates the memory.
@@ -82,9 +84,9 @@ final class StagingMemory {
 		}
 	}
 
-	/** How much is in use, rounded up to blocks. */
+	/** How much is in use, rounded up to blocks; from any thread. */
 	int usedBytes() {
-		return this.usedBytes;
+		return this.usedBytes.get();
 	}
 
 	int totalBytes() {
@@ -111,7 +113,7 @@ final class StagingMemory {
 			order--;
 			push(unit + (1 << order), order);
 		}
-		this.usedBytes += LEAST_BYTES << wanted;
+		this.usedBytes.lazySet(this.usedBytes.get() + (LEAST_BYTES << wanted));
 		block.buffer.clear();
 		return block;
 	}
@@ -129,7 +131,7 @@ final class StagingMemory {
 	private void release(Block block) {
 		int unit = block.unit;
 		int order = block.order;
-		this.usedBytes -= LEAST_BYTES << order;
+		this.usedBytes.lazySet(this.usedBytes.get() - (LEAST_BYTES << order));
 		while (order < ORDERS - 1 && this.free[unit ^ (1 << order)] == order + 1) {
 			remove(unit ^ (1 << order), order);
 			unit &= -1 << (order + 1);

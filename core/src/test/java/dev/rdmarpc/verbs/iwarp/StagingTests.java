@@ -120,6 +120,8 @@ class StagingTests {
 			established(false).write(new byte[] { (byte) 0xFF, (byte) 0xF0, 0x41, 0x43, 0 });
 		}
 		pollUntil(() -> this.completionQueue.stagingBytes() == 50 * StagingMemory.LEAST_BYTES);
+		assertThat(this.device.stagingBytes()).isEqualTo(50 * StagingMemory.LEAST_BYTES);
+		assertThat(this.device.maxStagingBytes()).isEqualTo(STAGING_BYTES);
 		assertThat(this.faults).isEmpty();
 	}
 

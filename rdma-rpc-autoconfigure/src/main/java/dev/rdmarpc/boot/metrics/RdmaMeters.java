@@ -38,6 +38,12 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Bytes of the application's own memory that is registered. */
 	MEMORY_USER("rdma.memory.user", Meter.Type.GAUGE, "bytes"),
 
+	/** Bytes in use outside the pool for parts of frames and what peers do not take. */
+	MEMORY_STAGING("rdma.memory.staging", Meter.Type.GAUGE, "bytes"),
+
+	/** Bytes there are for parts of frames and what peers do not take. */
+	MEMORY_STAGING_MAX("rdma.memory.staging.max", Meter.Type.GAUGE, "bytes"),
+
 	/** Extents of the pool. */
 	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents"),
 

@@ -57,6 +57,8 @@ public class RdmaTransportMetrics implements MeterBinder {
 		gauge(registry, RdmaMeters.MEMORY_ALLOCATED, metrics, MemoryMetrics::allocatedBytes);
 		gauge(registry, RdmaMeters.MEMORY_CACHED, metrics, MemoryMetrics::cachedBytes);
 		gauge(registry, RdmaMeters.MEMORY_USER, metrics, MemoryMetrics::userBytes);
+		gauge(registry, RdmaMeters.MEMORY_STAGING, this.transport, (owner) -> owner.device().stagingBytes());
+		gauge(registry, RdmaMeters.MEMORY_STAGING_MAX, this.transport, (owner) -> owner.device().maxStagingBytes());
 		gauge(registry, RdmaMeters.MEMORY_EXTENTS, metrics, MemoryMetrics::extents);
 		counter(registry, RdmaMeters.MEMORY_EXTENTS_ADDED, metrics, MemoryMetrics::extentsAdded);
 		counter(registry, RdmaMeters.MEMORY_EXTENTS_REMOVED, metrics, MemoryMetrics::extentsRemoved);
