@@ -123,6 +123,7 @@ abstract class AbstractReleaseTests extends AbstractVerbsTests {
 				awaitFirstBytes(right, left);
 				left.close();
 				fillWith(left.view(), AFTERWARDS);
+				pair.left().queuePair().disconnect();
 				pair.awaitEnd();
 			});
 			assertThat(longestRun(right.view(), AFTERWARDS))
