@@ -102,9 +102,9 @@ class FrameFlyweightTests {
 
 	@Test
 	void typesAreThoseOfTheDocument() {
-		assertThat(IntStream.rangeClosed(0, 13).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
+		assertThat(IntStream.rangeClosed(0, 14).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
 				"HELLO_REPLY", "REQUEST", "REPLY", "CONTINUATION", "CANCEL", "CREDIT", "PING", "PONG", "GOODBYE",
-				"READ_DONE", "RETURN", "unknown type 13");
+				"READ_DONE", "RETURN", "READ_PROGRESS", "unknown type 14");
 	}
 
 	@Test
