@@ -241,7 +241,7 @@ final class Besiegers implements AutoCloseable {
 		BesiegedServer.Town town = CallOptions.deadline(Duration.ofSeconds(5))
 			.on(this.caller.proxy(BesiegedServer.Town.class));
 		try {
-			town.fail(2 + random.nextInt(6));
+			town.fail(random.nextInt(8));
 		}
 		catch (RpcException ex) {
 			this.refusals.incrementAndGet();
