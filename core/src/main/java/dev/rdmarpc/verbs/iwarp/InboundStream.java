@@ -48,7 +48,8 @@ final class InboundStream {
 	private static final int STEP_BYTES = 512 * 1024;
 
 	/**
-	 * What is kept of an FPDU at most whose payload may be placed before it is complete.
+	 * What is kept of an FPDU at most whose payload may be placed before it is complete,
+	 * unless only pad and CRC are missing.
 	 */
 	private static final int MOST_KEPT_BYTES = 8 * 1024;
 
@@ -343,7 +344,8 @@ final class InboundStream {
 		int arrived = position + available;
 		boolean mayPlace = InboundDispatcher.placeFixedByState(control)
 				|| (!this.crcEnabled && InboundDispatcher.isWrite(control));
-		if (!mayPlace || (end - arrived < this.directBytes && ulpduBytes <= MOST_KEPT_BYTES)) {
+		boolean worthwhile = end - arrived >= this.directBytes || ulpduBytes > MOST_KEPT_BYTES;
+		if (!mayPlace || arrived >= end || !worthwhile) {
 			return false;
 		}
 		if (this.crcEnabled) {
