@@ -231,8 +231,10 @@ final class ClientCalls {
 
 	private RpcException notInTime(MethodDescriptor method, long deadline, Throwable cause) {
 		boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
+		String before = this.pool.lastFailure();
 		return new RpcException(late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE,
-				"no connection to " + target() + " in time", method.service(), method.name(), cause);
+				"no connection to " + target() + " in time" + (before.isEmpty() ? "" : ", after: " + before),
+				method.service(), method.name(), cause);
 	}
 
 	private static RpcException forMethod(MethodDescriptor method, @Nullable Throwable failure) {
