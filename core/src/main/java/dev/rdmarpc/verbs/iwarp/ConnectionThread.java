@@ -333,8 +333,23 @@ final class ConnectionThread implements Runnable {
 	@Override
 	public void run() {
 		Selector current = selector();
+		boolean ended = false;
+		while (!ended) {
+			try {
+				serve(current);
+				ended = true;
+			}
+			catch (Throwable ex) {
+				// thrown while another failure was reported; there is nothing left to say
+				LockSupport.parkNanos(PAUSE_NANOS);
+			}
+		}
+		closeQuietly(current);
+	}
+
+	private void serve(Selector current) {
 		List<SelectionKey> ready = new ArrayList<>();
-		while (!(this.stopping && this.handlers.isEmpty() && this.tasks.isEmpty())) {
+		while (current.isOpen() && !(this.stopping && this.handlers.isEmpty() && this.tasks.isEmpty())) {
 			Thread.interrupted();
 			try {
 				current.select(ready::add, untilDeadline());
@@ -357,7 +372,6 @@ final class ConnectionThread implements Runnable {
 				unexpected(ex);
 			}
 		}
-		closeQuietly(current);
 	}
 
 	private void handle(SelectionKey key) {
