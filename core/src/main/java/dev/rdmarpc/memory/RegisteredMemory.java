@@ -232,19 +232,9 @@ public final class RegisteredMemory implements AutoCloseable {
 	private RegisteredBuffer activate(RegisteredBuffer buffer, int lengthBytes) {
 		buffer.activate(lengthBytes);
 		if (this.leakDetector != null) {
-			follow(buffer, this.leakDetector);
+			buffer.follow(this.leakDetector.follow(buffer));
 		}
 		return buffer;
-	}
-
-	private static void follow(RegisteredBuffer buffer, LeakDetector detector) {
-		try {
-			buffer.follow(detector.follow(buffer));
-		}
-		catch (Throwable ex) {
-			buffer.release();
-			throw ex;
-		}
 	}
 
 	/**

@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The caller's side of a channel: starts calls, matches replies, gives calls up.
  *
  * <p>
- * Confined to the loop's driver. A call that was removed is told in any case: nothing
- * between the one and the other needs memory, and neither does telling.
+ * Confined to the loop's driver.
  */
 final class ChannelCalls {
 
@@ -45,9 +44,8 @@ final class ChannelCalls {
 	 * @return whether the message may be sent
 	 */
 	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
-		message.clearCall();
 		if (!refusal.isEmpty()) {
-			notSent(call, message, refusal);
+			deliver(() -> call.onNotSent(message, refusal));
 			return false;
 		}
 		if (call.isDone()) {
@@ -70,6 +68,7 @@ final class ChannelCalls {
 		this.loop.callStarted(message.deadlineNanos());
 		call.onStarted(requestId);
 		message.stamp(requestId);
+		message.clearCall();
 		return true;
 	}
 
@@ -90,7 +89,7 @@ final class ChannelCalls {
 		catch (Throwable ex) {
 			this.loop.failures().report(this.channel, ex);
 			if (!call.isDone()) {
-				fail(call, CallFailure.MALFORMED_REPLY, LoopFailures.reason("reply could not be delivered: ", ex));
+				fail(call, CallFailure.MALFORMED_REPLY, "reply could not be delivered: " + LoopFailures.reason(ex));
 			}
 		}
 		this.channel.closeIfDrained();
@@ -113,25 +112,16 @@ final class ChannelCalls {
 		return call;
 	}
 
-	/** Tells a call of its end; does not throw. */
-	void fail(PendingCall call, CallFailure why, String detail) {
-		try {
-			call.onFailure(why, detail);
-		}
-		catch (Throwable ex) {
-			this.loop.failures().report(this.channel, ex);
-		}
+	private void fail(PendingCall call, CallFailure why, String detail) {
+		deliver(() -> call.onFailure(why, detail));
 	}
 
-	private void notSent(PendingCall call, OutgoingMessage request, String detail) {
+	private void deliver(Runnable failure) {
 		try {
-			call.onNotSent(request, detail);
+			failure.run();
 		}
 		catch (Throwable ex) {
 			this.loop.failures().report(this.channel, ex);
-			if (!call.isDone()) {
-				fail(call, CallFailure.NOT_SENT, detail);
-			}
 		}
 	}
 
@@ -139,10 +129,6 @@ final class ChannelCalls {
 	void abandon(PendingCall call, CallFailure why, String detail) {
 		if (this.pending.remove(call)) {
 			giveUp(call, why, detail);
-		}
-		else if (!call.isDone()) {
-			// whoever ended it could not tell it
-			fail(call, why, detail);
 		}
 	}
 
@@ -155,12 +141,8 @@ final class ChannelCalls {
 
 	private void giveUp(PendingCall call, CallFailure why, String detail) {
 		this.loop.callFinished();
-		try {
-			this.channel.withdraw(call.requestId());
-		}
-		finally {
-			fail(call, why, detail);
-		}
+		this.channel.withdraw(call.requestId());
+		fail(call, why, detail);
 		this.channel.closeIfDrained();
 	}
 
@@ -168,7 +150,7 @@ final class ChannelCalls {
 	void notSent(OutgoingMessage request, String detail) {
 		PendingCall call = finish(request.requestId());
 		if (call != null) {
-			notSent(call, request, detail);
+			deliver(() -> call.onNotSent(request, detail));
 		}
 	}
 

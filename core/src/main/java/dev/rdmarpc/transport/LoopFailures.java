@@ -41,13 +41,8 @@ final class LoopFailures {
 
 	/** What a peer or caller is told of a failure, whose own words may fail too. */
 	static String reason(Throwable failure) {
-		return reason("", failure);
-	}
-
-	/** The same after what it has led to. */
-	static String reason(String before, Throwable failure) {
 		try {
-			return before + "internal error: " + failure;
+			return "internal error: " + failure;
 		}
 		catch (Throwable ex) {
 			return "internal error";

@@ -102,8 +102,6 @@ final class MessageAssembler {
 		int received = frameLength - head.messageOffset();
 		Assembly assembly = new Assembly(metadataBytes, request);
 		assembly.head.copyFrom(head);
-		// what is noted down before it has memory is given back in any case
-		this.assemblies.put(head.requestId(), assembly);
 		RegisteredBuffer target = drop ? null : claim(assembly.memoryBytes(received));
 		assembly.target = target;
 		if (target != null) {
@@ -114,9 +112,10 @@ final class MessageAssembler {
 		assembly.received = received;
 		assembly.lastReceived = received;
 		assembly.lastNanos = nowNanos;
-		if (this.assemblies.size() == 1) {
+		if (this.assemblies.isEmpty()) {
 			this.oldestNanos = nowNanos;
 		}
+		this.assemblies.put(head.requestId(), assembly);
 		return true;
 	}
 
@@ -161,15 +160,11 @@ final class MessageAssembler {
 		// its own memory must not stand in the way of a message that is alone
 		this.heldBytes -= target.length();
 		RegisteredBuffer larger = claim(assembly.memoryBytes(assembly.received + bytes));
+		if (larger != null) {
+			larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
+		}
+		target.release();
 		assembly.target = larger;
-		try {
-			if (larger != null) {
-				larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
-			}
-		}
-		finally {
-			target.release();
-		}
 		return larger;
 	}
 
@@ -241,9 +236,7 @@ final class MessageAssembler {
 
 	/** Gives everything back. */
 	void close() {
-		for (Assembly assembly : this.assemblies.values()) {
-			release(assembly);
-		}
+		this.assemblies.values().forEach(this::release);
 		this.assemblies.clear();
 	}
 

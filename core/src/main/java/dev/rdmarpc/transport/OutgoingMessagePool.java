@@ -157,14 +157,8 @@ final class OutgoingMessagePool {
 			give(control);
 			return null;
 		}
-		try {
-			control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
-			return control;
-		}
-		catch (Throwable ex) {
-			buffer.release();
-			throw ex;
-		}
+		control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
+		return control;
 	}
 
 	/**

@@ -66,10 +66,6 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this);
 
-	private final Disconnection disconnection = new Disconnection();
-
-	private volatile @Nullable QueuePairFault fault;
-
 	private volatile ChannelState state = ChannelState.CONNECTING;
 
 	private volatile @Nullable InetSocketAddress remoteAddress;
@@ -272,10 +268,6 @@ public final class RpcChannel implements QueuePairListener {
 		}
 		catch (Throwable ex) {
 			this.loop.failed(this, ex);
-			PendingCall untold = message.call();
-			if (untold != null && !untold.isDone()) {
-				this.calls.fail(untold, CallFailure.NOT_SENT, "internal error");
-			}
 		}
 		finally {
 			if (!queued) {
@@ -439,8 +431,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	@Override
 	public void onDisconnected(QueuePair pair, QueuePairFault fault) {
-		this.fault = fault;
-		this.loop.executeLaterSurely(this.disconnection);
+		this.loop.executeLater(() -> shut(fault.detail()));
 	}
 
 	/** Ends the channel: fails its calls and gives everything back. */
@@ -550,29 +541,6 @@ public final class RpcChannel implements QueuePairListener {
 	@Override
 	public String toString() {
 		return (this.initiator ? "channel to " : "channel from ") + this.remoteAddress + " " + this.state;
-	}
-
-	/** What the loop is told, which needs no memory, for it is told once. */
-	private final class Disconnection implements LinkedTask {
-
-		private @Nullable LinkedTask before;
-
-		@Override
-		public void run() {
-			QueuePairFault known = RpcChannel.this.fault;
-			shut((known != null) ? known.detail() : "the connection has ended");
-		}
-
-		@Override
-		public @Nullable LinkedTask before() {
-			return this.before;
-		}
-
-		@Override
-		public void before(@Nullable LinkedTask task) {
-			this.before = task;
-		}
-
 	}
 
 }

@@ -169,8 +169,7 @@ class LoopDriverTests {
 				this.driver.callStarted();
 				started.set(true);
 			};
-			this.driver.executeForCaller(task);
-			assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
+			assertThat(this.driver.executeAndWait(task, call, Long.MAX_VALUE)).isTrue();
 		}
 	}
 

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.slf4j.LoggerFactory;
@@ -81,7 +82,7 @@ final class Reactor {
 
 	private final IwarpCompletionQueue completionQueue;
 
-	private final SteadyLock lock = new SteadyLock();
+	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Selector selector;
 
