@@ -503,11 +503,6 @@ final class Extents {
 		return this.registeredBytes.get();
 	}
 
-	/** How many bytes were given back that the garbage collector has not freed yet. */
-	long idleBytes() {
-		return this.memory.idleBytes();
-	}
-
 	/** How many extents there are. */
 	int count() {
 		return (int) (this.added.get() - this.removed.get());
