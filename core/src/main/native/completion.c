@@ -79,18 +79,6 @@ void completion_channel_wake(JNIEnv *env, handle_t handle)
 	handle_unpin(handle);
 }
 
-int completion_channel_descriptor(JNIEnv *env, handle_t handle)
-{
-	struct completion_channel *channel = handle_pin(handle, KIND_COMPLETION_CHANNEL);
-	if (channel == NULL) {
-		fail_stale(env, "file descriptor", handle, KIND_COMPLETION_CHANNEL);
-		return -1;
-	}
-	int descriptor = channel->raw->fd;
-	handle_unpin(handle);
-	return descriptor;
-}
-
 /*
  * Takes one notification and acknowledges it at once, for whoever destroys the queue waits for that. The handle that
  * comes back may be stale already.
@@ -180,18 +168,6 @@ void completion_queue_destroy(JNIEnv *env, handle_t handle)
 		return;
 	}
 	handle_release(handle);
-}
-
-int completion_queue_capacity(JNIEnv *env, handle_t handle)
-{
-	struct ibv_cq *queue = handle_pin(handle, KIND_COMPLETION_QUEUE);
-	if (queue == NULL) {
-		fail_stale(env, "completion queue capacity", handle, KIND_COMPLETION_QUEUE);
-		return -1;
-	}
-	int capacity = queue->cqe;
-	handle_unpin(handle);
-	return capacity;
 }
 
 int completion_queue_poll(handle_t handle, int most, struct ibv_wc *completions)

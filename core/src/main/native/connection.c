@@ -228,15 +228,6 @@ void id_disconnect(JNIEnv *env, handle_t handle)
 		id_finish(env, handle, id, verb, rdma_disconnect(id->raw));
 }
 
-void id_set_option(JNIEnv *env, handle_t handle, int option, int value)
-{
-	static const char verb[] = "rdma_set_option";
-	struct connection_id *id = id_enter(env, handle, verb);
-	if (id != NULL)
-		id_finish(env, handle, id, verb,
-				rdma_set_option(id->raw, RDMA_OPTION_ID, option, &value, sizeof(value)));
-}
-
 bool id_address(JNIEnv *env, handle_t handle, bool local, struct sockaddr_storage *address)
 {
 	struct connection_id *id = id_enter(env, handle, local ? "rdma_get_local_addr" : "rdma_get_peer_addr");

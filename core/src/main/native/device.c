@@ -13,7 +13,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -61,36 +60,12 @@ struct ibv_context *context_of(JNIEnv *env, handle_t handle, const char *verb)
 	return context;
 }
 
-jlongArray long_array(JNIEnv *env, const jlong *values, int count)
+static jlongArray long_array(JNIEnv *env, const jlong *values, int count)
 {
 	jlongArray array = (*env)->NewLongArray(env, count);
 	if (array != NULL)
 		(*env)->SetLongArrayRegion(env, array, 0, count, values);
 	return array;
-}
-
-jobjectArray device_names(JNIEnv *env)
-{
-	int count = 0;
-	errno = 0;
-	struct ibv_device **devices = ibv_get_device_list(&count);
-	/* ENOSYS: the kernel has no InfiniBand, so it has no devices */
-	if (devices == NULL && errno != ENOSYS && errno != 0) {
-		fail(env, "ibv_get_device_list", errno, 0, NULL);
-		return NULL;
-	}
-	jclass string = (*env)->FindClass(env, "java/lang/String");
-	jobjectArray names = string == NULL ? NULL : (*env)->NewObjectArray(env, devices == NULL ? 0 : count, string, NULL);
-	for (int i = 0; names != NULL && devices != NULL && i < count; i++) {
-		jstring name = (*env)->NewStringUTF(env, ibv_get_device_name(devices[i]));
-		if (name == NULL)
-			break;
-		(*env)->SetObjectArrayElement(env, names, i, name);
-		(*env)->DeleteLocalRef(env, name);
-	}
-	if (devices != NULL)
-		ibv_free_device_list(devices);
-	return names;
 }
 
 jlongArray device_contexts(JNIEnv *env)
@@ -132,53 +107,20 @@ jlongArray device_query(JNIEnv *env, handle_t handle)
 	}
 	/* NativeLayout.DEVICE_* in their order */
 	const jlong values[] = {
-		context->device->node_type,
 		context->device->transport_type,
-		(jlong) be64toh(attributes.node_guid),
-		(jlong) attributes.max_mr_size,
 		attributes.max_qp,
 		attributes.max_qp_wr,
-		attributes.device_cap_flags,
 		attributes.max_sge,
 		attributes.max_sge_rd,
-		attributes.max_cq,
 		attributes.max_cqe,
-		attributes.max_mr,
-		attributes.max_pd,
 		attributes.max_qp_rd_atom,
-		attributes.max_res_rd_atom,
 		attributes.max_qp_init_rd_atom,
-		attributes.max_mw,
 		attributes.max_srq,
 		attributes.max_srq_wr,
 		attributes.max_srq_sge,
-		attributes.phys_port_cnt,
 		attributes.vendor_id,
-		attributes.vendor_part_id,
-		context->num_comp_vectors,
 	};
 	return long_array(env, values, sizeof(values) / sizeof(values[0]));
-}
-
-jstring device_firmware(JNIEnv *env, handle_t handle)
-{
-	static const char verb[] = "ibv_query_device";
-	struct ibv_context *context = context_of(env, handle, verb);
-	struct ibv_device_attr attributes;
-	if (context == NULL)
-		return NULL;
-	int error = error_of(ibv_query_device(context, &attributes));
-	if (error != 0) {
-		fail(env, verb, error, handle, context);
-		return NULL;
-	}
-	attributes.fw_ver[sizeof(attributes.fw_ver) - 1] = '\0';
-	return (*env)->NewStringUTF(env, attributes.fw_ver);
-}
-
-static jlong mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu < IBV_MTU_256 ? 0 : 128L << mtu;
 }
 
 jlongArray port_query(JNIEnv *env, handle_t handle, uint8_t port)
@@ -196,15 +138,7 @@ jlongArray port_query(JNIEnv *env, handle_t handle, uint8_t port)
 	/* NativeLayout.PORT_* in their order */
 	const jlong values[] = {
 		attributes.state,
-		mtu_bytes(attributes.max_mtu),
-		mtu_bytes(attributes.active_mtu),
-		attributes.link_layer,
 		attributes.max_msg_sz,
-		attributes.active_width,
-		attributes.active_speed,
-		attributes.gid_tbl_len,
-		attributes.port_cap_flags,
-		attributes.lid,
 	};
 	return long_array(env, values, sizeof(values) / sizeof(values[0]));
 }

@@ -22,13 +22,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The size that any error_text fits into. */
+#define ERROR_TEXT_SIZE 128
 #define MESSAGE_SIZE 384
 
 /* Weak, because the class keeps its loader and that keeps this library. */
 static jweak error_type;
 static jmethodID error_constructor;
 
-const char *error_text(int error, char *buffer, size_t size)
+/* "Connection refused (ECONNREFUSED)" */
+static const char *error_text(int error, char *buffer, size_t size)
 {
 	char text[ERROR_TEXT_SIZE];
 	const char *name = strerrorname_np(error);
@@ -46,23 +49,20 @@ int error_of(int result)
 	return result < 0 ? -result : result;
 }
 
-static jthrowable typed_error(JNIEnv *env, const char *message, const char *verb, int error)
+static jthrowable typed_error(JNIEnv *env, const char *message, int error)
 {
 	jclass type = error_type == NULL ? NULL : (*env)->NewLocalRef(env, error_type);
 	if (type == NULL)
 		return NULL;
 	jstring message_string = (*env)->NewStringUTF(env, message);
-	jstring verb_string = (*env)->NewStringUTF(env, verb);
-	if (message_string == NULL || verb_string == NULL)
-		return NULL;
-	return (*env)->NewObject(env, type, error_constructor, message_string, verb_string, (jint) error);
+	return message_string == NULL ? NULL : (*env)->NewObject(env, type, error_constructor, message_string, (jint) error);
 }
 
-static void throw_error(JNIEnv *env, const char *message, const char *verb, int error)
+static void throw_error(JNIEnv *env, const char *message, int error)
 {
 	if ((*env)->ExceptionCheck(env))
 		return;
-	jthrowable thrown = typed_error(env, message, verb, error);
+	jthrowable thrown = typed_error(env, message, error);
 	if (thrown != NULL) {
 		(*env)->Throw(env, thrown);
 	} else if (!(*env)->ExceptionCheck(env)) {
@@ -83,7 +83,7 @@ void fail(JNIEnv *env, const char *verb, int error, handle_t object, const struc
 	if (context != NULL && length < MESSAGE_SIZE)
 		snprintf(message + length, sizeof(message) - (size_t) length, "%s%s",
 				object != 0 ? " of " : " on device ", ibv_get_device_name(context->device));
-	throw_error(env, message, verb, error);
+	throw_error(env, message, error);
 }
 
 void fail_stale(JNIEnv *env, const char *verb, handle_t handle, enum kind expected)
@@ -92,13 +92,12 @@ void fail_stale(JNIEnv *env, const char *verb, handle_t handle, enum kind expect
 	char message[MESSAGE_SIZE];
 	snprintf(message, sizeof(message), "%s: %s, no open %s has the handle 0x%" PRIx64, verb,
 			error_text(EBADF, text, sizeof(text)), kind_name(expected), handle);
-	throw_error(env, message, verb, EBADF);
+	throw_error(env, message, EBADF);
 }
 
 void error_type_set(JNIEnv *env, jclass type)
 {
-	jmethodID constructor =
-		(*env)->GetMethodID(env, type, "<init>", "(Ljava/lang/String;Ljava/lang/String;I)V");
+	jmethodID constructor = (*env)->GetMethodID(env, type, "<init>", "(Ljava/lang/String;I)V");
 	jweak reference = constructor == NULL ? NULL : (*env)->NewWeakGlobalRef(env, type);
 	if (reference != NULL) {
 		error_constructor = constructor;

@@ -19,17 +19,10 @@
 #define RDMARPC_ERRORS_H
 
 #include <jni.h>
-#include <stddef.h>
 
 #include "handles.h"
 
 struct ibv_context;
-
-/* The size that any error_text fits into. */
-#define ERROR_TEXT_SIZE 128
-
-/* "Connection refused (ECONNREFUSED)" */
-const char *error_text(int error, char *buffer, size_t size);
 
 /* The errno in what a verb returned: they return it, or its negation, or -1 with errno set. */
 int error_of(int result);
@@ -40,7 +33,7 @@ void fail(JNIEnv *env, const char *verb, int error, handle_t object, const struc
 /* Throws for a handle that names no object of that kind. */
 void fail_stale(JNIEnv *env, const char *verb, handle_t handle, enum kind expected);
 
-/* Sets the exception class to throw, which has a constructor (String message, String verb, int errno). */
+/* Sets the exception class to throw, which has a constructor (String message, int errno). */
 void error_type_set(JNIEnv *env, jclass type);
 
 #endif

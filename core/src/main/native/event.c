@@ -87,12 +87,6 @@ static int take(struct event_channel *channel, struct event_record *event)
 		rdma_destroy_id(request);
 		return ENOMEM;
 	}
-	struct connection_id *owner = handle_pin(id, KIND_ID);
-	if (owner != NULL) {
-		owner->event = *event;
-		owner->has_event = true;
-		handle_unpin(id);
-	}
 	return 0;
 }
 
@@ -123,17 +117,6 @@ int event_await(JNIEnv *env, handle_t handle, int64_t deadline, struct event_rec
 	return result;
 }
 
-bool event_latest(JNIEnv *env, handle_t handle, struct event_record *event)
-{
-	struct connection_id *id = id_enter(env, handle, "latest event");
-	if (id == NULL)
-		return false;
-	bool has_event = id->has_event;
-	*event = id->event;
-	id_leave(handle, id);
-	return has_event;
-}
-
 void event_channel_wake(JNIEnv *env, handle_t handle)
 {
 	struct event_channel *channel = handle_pin(handle, KIND_EVENT_CHANNEL);
@@ -143,16 +126,4 @@ void event_channel_wake(JNIEnv *env, handle_t handle)
 	}
 	wake_up(channel->wake);
 	handle_unpin(handle);
-}
-
-int event_channel_descriptor(JNIEnv *env, handle_t handle)
-{
-	struct event_channel *channel = handle_pin(handle, KIND_EVENT_CHANNEL);
-	if (channel == NULL) {
-		fail_stale(env, "file descriptor", handle, KIND_EVENT_CHANNEL);
-		return -1;
-	}
-	int descriptor = channel->raw->fd;
-	handle_unpin(handle);
-	return descriptor;
 }

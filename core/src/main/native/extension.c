@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "errors.h"
 #include "library.h"
@@ -28,7 +27,7 @@
 #define EXTENSION(type, name) JNIEXPORT type JNICALL Java_dev_rdmarpc_verbs_disni_NativeVerbs_##name
 #define UNUSED __attribute__((unused))
 
-#define EXTENSION_VERSION 1
+#define EXTENSION_VERSION 2
 
 /* Library and host */
 
@@ -50,27 +49,6 @@ EXTENSION(void, exposeAsStaticLibrary)(JNIEnv *env, jclass self UNUSED)
 		if (type != NULL)
 			(*env)->ThrowNew(env, type, text);
 	}
-}
-
-EXTENSION(jstring, errorText)(JNIEnv *env, jclass self UNUSED, jint error)
-{
-	char text[ERROR_TEXT_SIZE];
-	return (*env)->NewStringUTF(env, error_text(error, text, sizeof(text)));
-}
-
-EXTENSION(jlong, lockedMemoryLimit)(JNIEnv *env, jclass self UNUSED)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0) {
-		fail(env, "getrlimit", errno, 0, NULL);
-		return 0;
-	}
-	return limit.rlim_cur == RLIM_INFINITY ? -1 : (jlong) limit.rlim_cur;
-}
-
-EXTENSION(jlong, addressOf)(JNIEnv *env, jclass self UNUSED, jobject buffer)
-{
-	return (jlong) (uintptr_t) (buffer == NULL ? NULL : (*env)->GetDirectBufferAddress(env, buffer));
 }
 
 EXTENSION(void, close)(JNIEnv *env, jclass self UNUSED, jlong object)
@@ -101,20 +79,12 @@ EXTENSION(void, close)(JNIEnv *env, jclass self UNUSED, jlong object)
 	case KIND_SHARED_QUEUE:
 		shared_queue_destroy(env, handle);
 		break;
-	case KIND_WINDOW:
-		window_deallocate(env, handle);
-		break;
 	default:
 		fail_stale(env, "close", handle, KIND_ANY);
 	}
 }
 
 /* Devices */
-
-EXTENSION(jobjectArray, deviceNames)(JNIEnv *env, jclass self UNUSED)
-{
-	return device_names(env);
-}
 
 EXTENSION(jlongArray, devices)(JNIEnv *env, jclass self UNUSED)
 {
@@ -125,11 +95,6 @@ EXTENSION(jstring, deviceName)(JNIEnv *env, jclass self UNUSED, jlong handle)
 {
 	struct ibv_context *context = context_of(env, (handle_t) handle, "ibv_get_device_name");
 	return context == NULL ? NULL : (*env)->NewStringUTF(env, ibv_get_device_name(context->device));
-}
-
-EXTENSION(jstring, firmware)(JNIEnv *env, jclass self UNUSED, jlong context)
-{
-	return device_firmware(env, (handle_t) context);
 }
 
 EXTENSION(jlongArray, queryDevice)(JNIEnv *env, jclass self UNUSED, jlong context)
@@ -144,47 +109,23 @@ EXTENSION(jlongArray, queryPort)(JNIEnv *env, jclass self UNUSED, jlong context,
 
 /* Events of connections */
 
-EXTENSION(jint, eventChannelDescriptor)(JNIEnv *env, jclass self UNUSED, jlong channel)
-{
-	return event_channel_descriptor(env, (handle_t) channel);
-}
-
 EXTENSION(void, wakeEventChannel)(JNIEnv *env, jclass self UNUSED, jlong channel)
 {
 	event_channel_wake(env, (handle_t) channel);
 }
 
-/* The record that the buffer has room for, or NULL and an exception. */
-static struct event_record *record_in(JNIEnv *env, jobject buffer, handle_t object)
-{
-	void *memory = buffer == NULL ? NULL : (*env)->GetDirectBufferAddress(env, buffer);
-	bool fits = memory != NULL
-		&& (*env)->GetDirectBufferCapacity(env, buffer) >= (jlong) sizeof(struct event_record);
-	if (!fits)
-		fail(env, "event buffer", EINVAL, object, NULL);
-	return fits ? memory : NULL;
-}
-
 EXTENSION(jint, awaitEvent)(JNIEnv *env, jclass self UNUSED, jlong channel, jobject buffer, jlong timeout_nanos)
 {
-	struct event_record *target = record_in(env, buffer, (handle_t) channel);
+	void *target = buffer == NULL ? NULL : (*env)->GetDirectBufferAddress(env, buffer);
 	struct event_record event;
-	if (target == NULL)
+	if (target == NULL || (*env)->GetDirectBufferCapacity(env, buffer) < (jlong) sizeof(event)) {
+		fail(env, "event buffer", EINVAL, (handle_t) channel, NULL);
 		return WAIT_FAILED;
+	}
 	int result = event_await(env, (handle_t) channel, deadline_after(timeout_nanos), &event);
 	if (result == WAIT_READY)
 		memcpy(target, &event, sizeof(event));
 	return result;
-}
-
-EXTENSION(jboolean, lastEvent)(JNIEnv *env, jclass self UNUSED, jlong id, jobject buffer)
-{
-	struct event_record *target = record_in(env, buffer, (handle_t) id);
-	struct event_record event;
-	if (target == NULL || !event_latest(env, (handle_t) id, &event))
-		return JNI_FALSE;
-	memcpy(target, &event, sizeof(event));
-	return JNI_TRUE;
 }
 
 /* Connections */
@@ -214,16 +155,6 @@ static bool socket_address(JNIEnv *env, const char *verb, handle_t id, jbyteArra
 	return false;
 }
 
-EXTENSION(void, reuseAddress)(JNIEnv *env, jclass self UNUSED, jlong id)
-{
-	id_set_option(env, (handle_t) id, RDMA_OPTION_ID_REUSEADDR, 1);
-}
-
-EXTENSION(void, addressFamilyOnly)(JNIEnv *env, jclass self UNUSED, jlong id)
-{
-	id_set_option(env, (handle_t) id, RDMA_OPTION_ID_AFONLY, 1);
-}
-
 EXTENSION(void, bindAddress)(JNIEnv *env, jclass self UNUSED, jlong id, jbyteArray bytes, jint scope, jint port)
 {
 	struct sockaddr_storage address;
@@ -231,17 +162,12 @@ EXTENSION(void, bindAddress)(JNIEnv *env, jclass self UNUSED, jlong id, jbyteArr
 		id_bind(env, (handle_t) id, (struct sockaddr *) &address);
 }
 
-EXTENSION(void, resolveAddress)(JNIEnv *env, jclass self UNUSED, jlong id, jbyteArray source_bytes,
-		jbyteArray destination_bytes, jint scope, jint port, jint millis)
+EXTENSION(void, resolveAddress)(JNIEnv *env, jclass self UNUSED, jlong id, jbyteArray bytes, jint scope, jint port,
+		jint millis)
 {
-	static const char verb[] = "rdma_resolve_addr";
-	struct sockaddr_storage source;
-	struct sockaddr_storage destination;
-	if (source_bytes != NULL && !socket_address(env, verb, (handle_t) id, source_bytes, scope, 0, &source))
-		return;
-	if (socket_address(env, verb, (handle_t) id, destination_bytes, scope, port, &destination))
-		id_resolve_address(env, (handle_t) id, source_bytes == NULL ? NULL : (struct sockaddr *) &source,
-				(struct sockaddr *) &destination, millis);
+	struct sockaddr_storage address;
+	if (socket_address(env, "rdma_resolve_addr", (handle_t) id, bytes, scope, port, &address))
+		id_resolve_address(env, (handle_t) id, NULL, (struct sockaddr *) &address, millis);
 }
 
 EXTENSION(jlong, contextOf)(JNIEnv *env, jclass self UNUSED, jlong id)
@@ -339,9 +265,9 @@ EXTENSION(void, reject)(JNIEnv *env, jclass self UNUSED, jlong id, jbyteArray ar
 
 /* Queue pairs */
 
-EXTENSION(jlong, createQueuePair)(JNIEnv *env, jclass self UNUSED, jlong id, jlong domain, jlong send_queue,
-		jlong receive_queue, jlong shared_queue, jint max_send, jint max_receive, jint send_segments,
-		jint receive_segments, jint max_inline)
+EXTENSION(jlong, createQueuePair)(JNIEnv *env, jclass self UNUSED, jlong id, jlong domain, jlong completions,
+		jlong shared_queue, jint max_send, jint max_receive, jint send_segments, jint receive_segments,
+		jint max_inline)
 {
 	struct ibv_qp_init_attr attributes = {
 		.qp_type = IBV_QPT_RC,
@@ -353,13 +279,8 @@ EXTENSION(jlong, createQueuePair)(JNIEnv *env, jclass self UNUSED, jlong id, jlo
 			.max_inline_data = (uint32_t) max_inline,
 		},
 	};
-	return (jlong) queue_pair_create(env, (handle_t) id, (handle_t) domain, (handle_t) send_queue,
-			(handle_t) receive_queue, (handle_t) shared_queue, &attributes);
-}
-
-EXTENSION(jlongArray, queryQueuePair)(JNIEnv *env, jclass self UNUSED, jlong queue_pair)
-{
-	return queue_pair_query(env, (handle_t) queue_pair);
+	return (jlong) queue_pair_create(env, (handle_t) id, (handle_t) domain, (handle_t) completions,
+			(handle_t) completions, (handle_t) shared_queue, &attributes);
 }
 
 EXTENSION(jint, queuePairNumber)(JNIEnv *env, jclass self UNUSED, jlong queue_pair)
@@ -372,53 +293,12 @@ EXTENSION(void, failQueuePair)(JNIEnv *env, jclass self UNUSED, jlong queue_pair
 	queue_pair_fail(env, (handle_t) queue_pair);
 }
 
-EXTENSION(jint, postSend)(JNIEnv *env UNUSED, jclass self UNUSED, jlong queue_pair, jlong address)
-{
-	return post_send((handle_t) queue_pair, (struct ibv_send_wr *) (uintptr_t) address);
-}
-
-EXTENSION(jint, postReceive)(JNIEnv *env UNUSED, jclass self UNUSED, jlong queue, jlong address)
-{
-	return post_receive((handle_t) queue, (struct ibv_recv_wr *) (uintptr_t) address);
-}
-
 EXTENSION(jlong, createSharedReceiveQueue)(JNIEnv *env, jclass self UNUSED, jlong domain, jint depth, jint segments)
 {
 	return (jlong) shared_queue_create(env, (handle_t) domain, depth, segments);
 }
 
-EXTENSION(jlongArray, querySharedReceiveQueue)(JNIEnv *env, jclass self UNUSED, jlong queue)
-{
-	return shared_queue_query(env, (handle_t) queue);
-}
-
 /* Completions */
-
-EXTENSION(jlong, createCompletionQueue)(JNIEnv *env, jclass self UNUSED, jlong context, jlong channel, jint entries,
-		jint vector)
-{
-	return (jlong) completion_queue_create(env, (handle_t) context, (handle_t) channel, entries, vector);
-}
-
-EXTENSION(jint, completionQueueCapacity)(JNIEnv *env, jclass self UNUSED, jlong queue)
-{
-	return completion_queue_capacity(env, (handle_t) queue);
-}
-
-EXTENSION(jint, poll)(JNIEnv *env UNUSED, jclass self UNUSED, jlong queue, jint most, jlong address)
-{
-	return completion_queue_poll((handle_t) queue, most, (struct ibv_wc *) (uintptr_t) address);
-}
-
-EXTENSION(jint, requestNotification)(JNIEnv *env UNUSED, jclass self UNUSED, jlong queue, jboolean solicited_only)
-{
-	return completion_queue_arm((handle_t) queue, solicited_only != JNI_FALSE);
-}
-
-EXTENSION(jint, completionChannelDescriptor)(JNIEnv *env, jclass self UNUSED, jlong channel)
-{
-	return completion_channel_descriptor(env, (handle_t) channel);
-}
 
 EXTENSION(void, wakeCompletionChannel)(JNIEnv *env, jclass self UNUSED, jlong channel)
 {
@@ -428,50 +308,4 @@ EXTENSION(void, wakeCompletionChannel)(JNIEnv *env, jclass self UNUSED, jlong ch
 EXTENSION(jlong, awaitCompletion)(JNIEnv *env, jclass self UNUSED, jlong channel, jlong timeout_nanos)
 {
 	return completion_await(env, (handle_t) channel, deadline_after(timeout_nanos));
-}
-
-/* Memory */
-
-EXTENSION(jlong, registerMemory)(JNIEnv *env, jclass self UNUSED, jlong domain, jlong address, jlong length, jint access)
-{
-	return (jlong) region_register(env, (handle_t) domain, (uint64_t) address, (uint64_t) length, access);
-}
-
-static jint region_key(JNIEnv *env, jlong region, int which)
-{
-	uint32_t keys[3] = { 0 };
-	region_keys(env, (handle_t) region, keys);
-	return (jint) keys[which];
-}
-
-EXTENSION(jint, localKey)(JNIEnv *env, jclass self UNUSED, jlong region)
-{
-	return region_key(env, region, 0);
-}
-
-EXTENSION(jint, remoteKey)(JNIEnv *env, jclass self UNUSED, jlong region)
-{
-	return region_key(env, region, 1);
-}
-
-EXTENSION(jlong, allocateWindow)(JNIEnv *env, jclass self UNUSED, jlong domain, jint type)
-{
-	return (jlong) window_allocate(env, (handle_t) domain, type);
-}
-
-EXTENSION(jint, windowKey)(JNIEnv *env, jclass self UNUSED, jlong window)
-{
-	return (jint) window_key(env, (handle_t) window);
-}
-
-EXTENSION(jint, bindWindow)(JNIEnv *env, jclass self UNUSED, jlong queue_pair, jlong window, jlong region, jlong request,
-		jint flags, jlong address, jlong length, jint access)
-{
-	const struct ibv_mw_bind_info range = {
-		.addr = (uint64_t) address,
-		.length = (uint64_t) length,
-		.mw_access_flags = (unsigned int) access,
-	};
-	return (jint) window_bind(env, (handle_t) queue_pair, (handle_t) window, (handle_t) region, (uint64_t) request,
-			(unsigned int) flags, &range);
 }

@@ -190,7 +190,6 @@ const char *kind_name(enum kind kind)
 		[KIND_COMPLETION_QUEUE] = "completion queue",
 		[KIND_REGION] = "memory region",
 		[KIND_SHARED_QUEUE] = "shared receive queue",
-		[KIND_WINDOW] = "memory window",
 	};
 	return kind < KIND_COUNT ? names[kind] : names[KIND_ANY];
 }

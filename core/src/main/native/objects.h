@@ -61,8 +61,6 @@ struct connection_id {
 	struct rdma_cm_id *raw;
 	struct event_channel *channel; /* which is not destroyed before its ids are */
 	handle_t queue_pair;
-	bool has_event;
-	struct event_record event; /* the latest */
 };
 
 struct queue_pair {
@@ -96,7 +94,6 @@ void id_connect(JNIEnv *env, handle_t id, struct rdma_conn_param *parameters);
 void id_accept(JNIEnv *env, handle_t id, struct rdma_conn_param *parameters);
 void id_reject(JNIEnv *env, handle_t id, const void *data, uint8_t length);
 void id_disconnect(JNIEnv *env, handle_t id);
-void id_set_option(JNIEnv *env, handle_t id, int option, int value);
 /* Copies the local or remote address; false and an exception, or a family of 0 if there is none yet. */
 bool id_address(JNIEnv *env, handle_t id, bool local, struct sockaddr_storage *address);
 /* 0 without an exception when the id is not bound to a device yet. */
@@ -108,20 +105,15 @@ void id_leave(handle_t handle, struct connection_id *id);
 
 /* event.c; results are those of enum wait, WAIT_FAILED with an exception */
 int event_await(JNIEnv *env, handle_t channel, int64_t deadline, struct event_record *event);
-bool event_latest(JNIEnv *env, handle_t id, struct event_record *event);
 void event_channel_wake(JNIEnv *env, handle_t channel);
-int event_channel_descriptor(JNIEnv *env, handle_t channel);
 
 /* device.c */
 handle_t context_handle(struct ibv_context *context);
 struct ibv_context *context_of(JNIEnv *env, handle_t context, const char *verb);
-jobjectArray device_names(JNIEnv *env);
 jlongArray device_contexts(JNIEnv *env);
 jlongArray device_query(JNIEnv *env, handle_t context);
-jstring device_firmware(JNIEnv *env, handle_t context);
 jlongArray port_query(JNIEnv *env, handle_t context, uint8_t port);
 int device_paging_support(handle_t context);
-jlongArray long_array(JNIEnv *env, const jlong *values, int count);
 
 /* queue_pair.c */
 handle_t queue_pair_create(JNIEnv *env, handle_t id, handle_t domain, handle_t send_queue, handle_t receive_queue,
@@ -131,7 +123,6 @@ void queue_pair_discard(struct connection_id *id);
 void queue_pair_destroy(JNIEnv *env, handle_t id);
 void queue_pair_close(JNIEnv *env, handle_t queue_pair);
 void queue_pair_fail(JNIEnv *env, handle_t queue_pair);
-jlongArray queue_pair_query(JNIEnv *env, handle_t queue_pair);
 int queue_pair_number(JNIEnv *env, handle_t queue_pair);
 
 /* post.c; results are 0 or an errno, without an exception */
@@ -142,12 +133,10 @@ int post_receive(handle_t queue_pair_or_shared, struct ibv_recv_wr *request);
 handle_t completion_channel_create(JNIEnv *env, handle_t context);
 void completion_channel_destroy(JNIEnv *env, handle_t channel);
 void completion_channel_wake(JNIEnv *env, handle_t channel);
-int completion_channel_descriptor(JNIEnv *env, handle_t channel);
 /* The queue that notified, or a result of enum wait below it (WAIT_FAILED with an exception). */
 int64_t completion_await(JNIEnv *env, handle_t channel, int64_t deadline);
 handle_t completion_queue_create(JNIEnv *env, handle_t context, handle_t channel, int entries, int vector);
 void completion_queue_destroy(JNIEnv *env, handle_t queue);
-int completion_queue_capacity(JNIEnv *env, handle_t queue);
 /* A count or the negation of an errno, without an exception. */
 int completion_queue_poll(handle_t queue, int most, struct ibv_wc *completions);
 int completion_queue_arm(handle_t queue, bool solicited_only);
@@ -161,15 +150,9 @@ void region_deregister(JNIEnv *env, handle_t region);
 /* Local key, remote key and number. */
 bool region_keys(JNIEnv *env, handle_t region, uint32_t keys[3]);
 void region_prefetch(JNIEnv *env, handle_t region, uint64_t address, uint32_t length);
-handle_t window_allocate(JNIEnv *env, handle_t domain, int type);
-void window_deallocate(JNIEnv *env, handle_t window);
-uint32_t window_key(JNIEnv *env, handle_t window);
-uint32_t window_bind(JNIEnv *env, handle_t queue_pair, handle_t window, handle_t region, uint64_t request,
-		unsigned int flags, const struct ibv_mw_bind_info *range);
 
 /* shared_queue.c */
 handle_t shared_queue_create(JNIEnv *env, handle_t domain, int depth, int segments);
 void shared_queue_destroy(JNIEnv *env, handle_t queue);
-jlongArray shared_queue_query(JNIEnv *env, handle_t queue);
 
 #endif

@@ -154,46 +154,6 @@ void queue_pair_fail(JNIEnv *env, handle_t handle)
 	handle_unpin(handle);
 }
 
-jlongArray queue_pair_query(JNIEnv *env, handle_t handle)
-{
-	static const char verb[] = "ibv_query_qp";
-	struct queue_pair *queue_pair = handle_pin(handle, KIND_QUEUE_PAIR);
-	if (queue_pair == NULL) {
-		fail_stale(env, verb, handle, KIND_QUEUE_PAIR);
-		return NULL;
-	}
-	struct ibv_qp_attr attributes = { .qp_state = queue_pair->raw->state };
-	struct ibv_qp_init_attr initial = { 0 };
-	jlongArray array = NULL;
-	int error = error_of(ibv_query_qp(queue_pair->raw, &attributes,
-			IBV_QP_STATE | IBV_QP_CAP | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
-				| IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-			&initial));
-	if (error != 0) {
-		fail(env, verb, error, handle, queue_pair->raw->context);
-	} else {
-		/* NativeLayout.QUEUE_PAIR_* in their order; capacities as granted, since not every driver reports them */
-		const jlong values[] = {
-			attributes.qp_state,
-			queue_pair->capacity.max_send_wr,
-			queue_pair->capacity.max_recv_wr,
-			queue_pair->capacity.max_send_sge,
-			queue_pair->capacity.max_recv_sge,
-			queue_pair->capacity.max_inline_data,
-			attributes.max_rd_atomic,
-			attributes.max_dest_rd_atomic,
-			attributes.path_mtu < IBV_MTU_256 ? 0 : 128L << attributes.path_mtu,
-			attributes.timeout,
-			attributes.retry_cnt,
-			attributes.rnr_retry,
-			attributes.min_rnr_timer,
-		};
-		array = long_array(env, values, sizeof(values) / sizeof(values[0]));
-	}
-	handle_unpin(handle);
-	return array;
-}
-
 int queue_pair_number(JNIEnv *env, handle_t handle)
 {
 	struct queue_pair *queue_pair = handle_pin(handle, KIND_QUEUE_PAIR);

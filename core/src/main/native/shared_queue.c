@@ -66,30 +66,3 @@ void shared_queue_destroy(JNIEnv *env, handle_t handle)
 	free(queue);
 	handle_release(handle);
 }
-
-jlongArray shared_queue_query(JNIEnv *env, handle_t handle)
-{
-	static const char verb[] = "ibv_query_srq";
-	struct shared_queue *queue = handle_pin(handle, KIND_SHARED_QUEUE);
-	if (queue == NULL) {
-		fail_stale(env, verb, handle, KIND_SHARED_QUEUE);
-		return NULL;
-	}
-	struct ibv_srq_attr attributes = queue->granted;
-	jlongArray array = NULL;
-	int error = error_of(ibv_query_srq(queue->raw, &attributes));
-	/* Not every driver answers; what was granted is still so. */
-	if (error == EOPNOTSUPP || error == ENOSYS) {
-		attributes = queue->granted;
-		error = 0;
-	}
-	if (error != 0) {
-		fail(env, verb, error, handle, queue->raw->context);
-	} else {
-		/* NativeLayout.SHARED_* in their order */
-		const jlong values[] = { attributes.max_wr, attributes.max_sge, attributes.srq_limit };
-		array = long_array(env, values, sizeof(values) / sizeof(values[0]));
-	}
-	handle_unpin(handle);
-	return array;
-}

@@ -104,7 +104,7 @@ final class ExtendedConnectionVerbs implements ConnectionVerbs {
 	@Override
 	public void resolveAddress(long id, InetSocketAddress remote, int timeoutMillis) throws IOException {
 		InetAddress host = remote.getAddress();
-		NativeVerbs.resolveAddress(id, null, host.getAddress(), scopeOf(host), remote.getPort(), timeoutMillis);
+		NativeVerbs.resolveAddress(id, host.getAddress(), scopeOf(host), remote.getPort(), timeoutMillis);
 	}
 
 	@Override
@@ -190,10 +190,10 @@ final class ExtendedConnectionVerbs implements ConnectionVerbs {
 	@Override
 	public AdapterQueuePair createQueuePair(long id, IbvPd domain, IbvCQ completionQueue,
 			@Nullable IbvQP sharedReceiveQueue, QueuePairSize size) throws IOException {
-		long completions = ExtendedVerbs.handle(completionQueue);
 		long shared = (sharedReceiveQueue != null) ? ExtendedVerbs.handle(sharedReceiveQueue) : 0;
-		long handle = NativeVerbs.createQueuePair(id, ExtendedVerbs.handle(domain), completions, completions, shared,
-				size.sends(), size.receives(), size.sendSegments(), size.receiveSegments(), size.inlineBytes());
+		long handle = NativeVerbs.createQueuePair(id, ExtendedVerbs.handle(domain),
+				ExtendedVerbs.handle(completionQueue), shared, size.sends(), size.receives(), size.sendSegments(),
+				size.receiveSegments(), size.inlineBytes());
 		return new AdapterQueuePair(id, ExtendedVerbs.queue(handle), NativeVerbs.queuePairNumber(handle));
 	}
 

@@ -19,8 +19,6 @@ package dev.rdmarpc.verbs.disni;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * What our native library {@code disni} can do beyond what DiSNI asks of it. Objects are
  * named by handles, those that DiSNI's own objects carry: a stale or invented one is
@@ -37,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class NativeVerbs {
 
 	/** The version of this interface; another one in the library makes it unusable. */
-	static final int EXTENSION_VERSION = 1;
+	static final int EXTENSION_VERSION = 2;
 
 	private NativeVerbs() {
 	}
@@ -53,26 +51,14 @@ final class NativeVerbs {
 	/** Lets {@code System.loadLibrary("disni")} find the library in any class loader. */
 	static native void exposeAsStaticLibrary() throws IOException;
 
-	/** For instance {@code Connection refused (ECONNREFUSED)}. */
-	static native String errorText(int errno);
-
-	/** How much memory the process may lock, in bytes; -1 without limit. */
-	static native long lockedMemoryLimit() throws IOException;
-
-	/** The address of a direct buffer's byte 0 (not of its position); 0 if not direct. */
-	static native long addressOf(ByteBuffer buffer);
-
 	/**
 	 * Closes an event channel, connection id (with its queue pair), queue pair,
-	 * protection domain, completion channel, completion queue, memory region, shared
-	 * receive queue or memory window. One that others still need stays as it is.
+	 * protection domain, completion channel, completion queue, memory region or shared
+	 * receive queue. One that others still need stays as it is.
 	 */
 	static native void close(long handle) throws IOException;
 
 	// Devices
-
-	/** The devices of libibverbs; opens nothing, needs no permission. */
-	static native String[] deviceNames() throws IOException;
 
 	/**
 	 * The contexts of all devices as librdmacm has opened them; the same handles each
@@ -83,9 +69,6 @@ final class NativeVerbs {
 	/** The name of a context's device. */
 	static native String deviceName(long context) throws IOException;
 
-	/** The firmware's version as the device gives it. */
-	static native String firmware(long context) throws IOException;
-
 	/** Limits and properties, {@code NativeLayout.DEVICE_*}. */
 	static native long[] queryDevice(long context) throws IOException;
 
@@ -93,9 +76,6 @@ final class NativeVerbs {
 	static native long[] queryPort(long context, int port) throws IOException;
 
 	// Events of connections
-
-	/** The file descriptor that is readable when there is an event. */
-	static native int eventChannelDescriptor(long channel) throws IOException;
 
 	/** Makes the current or else the next {@link #awaitEvent} return. */
 	static native void wakeEventChannel(long channel) throws IOException;
@@ -108,23 +88,14 @@ final class NativeVerbs {
 	 */
 	static native int awaitEvent(long channel, ByteBuffer event, long timeoutNanos) throws IOException;
 
-	/** Copies the latest event of a connection id; false if there was none. */
-	static native boolean lastEvent(long id, ByteBuffer event) throws IOException;
-
 	// Connections
-
-	/** Sets {@code RDMA_OPTION_ID_REUSEADDR}. */
-	static native void reuseAddress(long id) throws IOException;
-
-	/** Sets {@code RDMA_OPTION_ID_AFONLY}: an IPv6 listener takes no IPv4. */
-	static native void addressFamilyOnly(long id) throws IOException;
 
 	/** Binds to an address of 4 or 16 bytes. */
 	static native void bindAddress(long id, byte[] address, int scopeId, int port) throws IOException;
 
 	/** Resolves an address of 4 or 16 bytes; the outcome is an event. */
-	static native void resolveAddress(long id, byte @Nullable [] source, byte[] destination, int scopeId, int port,
-			int timeoutMillis) throws IOException;
+	static native void resolveAddress(long id, byte[] address, int scopeId, int port, int timeoutMillis)
+			throws IOException;
 
 	/** The context of the device that the id is bound to; 0 if it is to none yet. */
 	static native long contextOf(long id) throws IOException;
@@ -153,14 +124,12 @@ final class NativeVerbs {
 
 	/**
 	 * Creates a reliable connected queue pair of a connection id.
+	 * @param completions the completion queue of both its queues
 	 * @param sharedReceiveQueue where it receives, or 0 for a receive queue of its own
 	 */
-	static native long createQueuePair(long id, long protectionDomain, long sendCompletions, long receiveCompletions,
-			long sharedReceiveQueue, int maxSends, int maxReceives, int maxSendSegments, int maxReceiveSegments,
-			int maxInlineBytes) throws IOException;
-
-	/** State and capacities as granted, {@code NativeLayout.QUEUE_PAIR_*}. */
-	static native long[] queryQueuePair(long queuePair) throws IOException;
+	static native long createQueuePair(long id, long protectionDomain, long completions, long sharedReceiveQueue,
+			int maxSends, int maxReceives, int maxSendSegments, int maxReceiveSegments, int maxInlineBytes)
+			throws IOException;
 
 	/** The device's number of the queue pair. */
 	static native int queuePairNumber(long queuePair) throws IOException;
@@ -168,47 +137,10 @@ final class NativeVerbs {
 	/** Puts the queue pair into error, which flushes what was posted. */
 	static native void failQueuePair(long queuePair) throws IOException;
 
-	/**
-	 * Posts the chain of {@code ibv_send_wr} at the address.
-	 * @return 0 or an errno; nothing is thrown
-	 */
-	static native int postSend(long queuePair, long address);
-
-	/**
-	 * Posts the chain of {@code ibv_recv_wr} at the address.
-	 * @param queue a queue pair or a shared receive queue
-	 * @return 0 or an errno; nothing is thrown
-	 */
-	static native int postReceive(long queue, long address);
-
 	/** Creates a shared receive queue. */
 	static native long createSharedReceiveQueue(long protectionDomain, int depth, int maxSegments) throws IOException;
 
-	/** Capacities as granted, {@code NativeLayout.SHARED_*}. */
-	static native long[] querySharedReceiveQueue(long sharedReceiveQueue) throws IOException;
-
 	// Completions
-
-	/** Creates a completion queue that notifies a completion channel, or none if 0. */
-	static native long createCompletionQueue(long context, long channel, int entries, int vector) throws IOException;
-
-	/** The number of completions it holds, at least what was asked for. */
-	static native int completionQueueCapacity(long queue) throws IOException;
-
-	/**
-	 * Polls into an array of {@code ibv_wc} at the address.
-	 * @return how many there were, or a negative errno; nothing is thrown
-	 */
-	static native int poll(long queue, int most, long address);
-
-	/**
-	 * Arms the notification of a completion queue.
-	 * @return 0 or an errno; nothing is thrown
-	 */
-	static native int requestNotification(long queue, boolean solicitedOnly);
-
-	/** The file descriptor that is readable when a queue has notified. */
-	static native int completionChannelDescriptor(long channel) throws IOException;
 
 	/** Makes the current or else the next {@link #awaitCompletion} return. */
 	static native void wakeCompletionChannel(long channel) throws IOException;
@@ -219,30 +151,5 @@ final class NativeVerbs {
 	 * @return the completion queue that notified, 0 if the time is over, -1 if woken
 	 */
 	static native long awaitCompletion(long channel, long timeoutNanos) throws IOException;
-
-	// Memory
-
-	/** Registers memory; the access flags are those of {@code ibv_access_flags}. */
-	static native long registerMemory(long protectionDomain, long address, long lengthBytes, int access)
-			throws IOException;
-
-	/** The key by which requests of this process name the region. */
-	static native int localKey(long region) throws IOException;
-
-	/** The key by which peers name the region. */
-	static native int remoteKey(long region) throws IOException;
-
-	/** Allocates a memory window of type 1 or 2. */
-	static native long allocateWindow(long protectionDomain, int type) throws IOException;
-
-	/** The key by which peers name what the window is bound to. */
-	static native int windowKey(long window) throws IOException;
-
-	/**
-	 * Posts the binding of a window to a part of a region; completes like a send.
-	 * @return the key that is valid once the binding has completed
-	 */
-	static native int bindWindow(long queuePair, long window, long region, long requestId, int sendFlags, long address,
-			long lengthBytes, int access) throws IOException;
 
 }

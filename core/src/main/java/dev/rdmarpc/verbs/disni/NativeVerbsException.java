@@ -24,28 +24,14 @@ import java.io.IOException;
  */
 final class NativeVerbsException extends IOException {
 
-	/** The invalid request ({@code EINVAL}). */
-	static final int INVALID_ARGUMENT = 22;
-
-	/** No memory, or a queue that is full ({@code ENOMEM}). */
-	static final int NO_MEMORY = 12;
-
 	private static final long serialVersionUID = 1L;
-
-	private final String verb;
 
 	private final int errno;
 
 	/** Called by the native library. */
-	NativeVerbsException(String message, String verb, int errno) {
+	NativeVerbsException(String message, int errno) {
 		super(message);
-		this.verb = verb;
 		this.errno = errno;
-	}
-
-	/** The verb that failed, such as {@code ibv_reg_mr}. */
-	String verb() {
-		return this.verb;
 	}
 
 	/** The system's number of the error, such as 12 for {@code ENOMEM}. */

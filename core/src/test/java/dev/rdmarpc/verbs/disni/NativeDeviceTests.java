@@ -47,8 +47,8 @@ class NativeDeviceTests {
 
 	private static final byte[] NOTHING = {};
 
-	/** Status of {@code ibv_wc_status}. */
-	private static final int REMOTE_ACCESS_ERROR = 10;
+	/** More than any device grants where fewer were asked for. */
+	private static final int TOO_MANY_SEGMENTS = 1000;
 
 	@BeforeAll
 	static void thereIsADevice() {
@@ -60,19 +60,16 @@ class NativeDeviceTests {
 	@Test
 	void devicesAreDescribed() throws IOException {
 		long[] contexts = NativeVerbs.devices();
-		assertThat(contexts).hasSameSizeAs(NativeVerbs.deviceNames()).isEqualTo(NativeVerbs.devices());
+		assertThat(contexts).isNotEmpty().isEqualTo(NativeVerbs.devices());
 		for (long context : contexts) {
-			assertThat(NativeVerbs.deviceNames()).contains(NativeVerbs.deviceName(context));
-			assertThat(NativeVerbs.firmware(context)).isNotNull();
+			assertThat(NativeVerbs.deviceName(context)).isNotBlank();
 			long[] device = NativeVerbs.queryDevice(context);
 			assertThat(device[NativeLayout.DEVICE_MAX_QUEUE_PAIRS]).isPositive();
 			assertThat(device[NativeLayout.DEVICE_MAX_SGE]).isPositive();
-			assertThat(device[NativeLayout.DEVICE_TRANSPORT])
-				.isEqualTo((device[NativeLayout.DEVICE_NODE_TYPE] == 4) ? 1 : 0);
+			assertThat(device[NativeLayout.DEVICE_TRANSPORT]).isBetween(0L, 1L);
 			long[] port = NativeVerbs.queryPort(context, 1);
 			assertThat(port[NativeLayout.PORT_STATE]).isEqualTo(NativeLayout.PORT_STATE_ACTIVE);
 			assertThat(port[NativeLayout.PORT_MAX_MESSAGE_BYTES]).isPositive();
-			assertThat(port[NativeLayout.PORT_ACTIVE_MTU_BYTES]).isBetween(256L, 4096L);
 			assertThatThrownBy(() -> NativeVerbs.close(context)).isInstanceOf(NativeVerbsException.class);
 		}
 	}
@@ -83,10 +80,10 @@ class NativeDeviceTests {
 		try (NativePair pair = pair(shared, 1); NativeRequests requests = requests(pair)) {
 			ByteBuffer receive = requests.receive(7, 0, 1, 64);
 			long queue = shared ? pair.sharedQueue : pair.serverPair;
-			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(receive))).isZero();
+			assertThat(NativeCalls.postReceive(queue, NativeRequests.addressOf(receive))).isZero();
 			requests.put(1024, "hello, receiver");
 			ByteBuffer send = requests.request(NativeRequests.SEND, 8, 1024, 1, 15, 0, 0);
-			assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
+			assertThat(NativeCalls.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
 			Completion received = pair.complete(pair.serverQueue);
 			assertThat(received.id()).isEqualTo(7);
 			assertThat(received.status()).isZero();
@@ -95,10 +92,8 @@ class NativeDeviceTests {
 			assertThat(requests.get(0, 15)).isEqualTo("hello, receiver");
 			assertThat(pair.complete(pair.clientQueue).id()).isEqualTo(8);
 			if (shared) {
-				assertThat(NativeVerbs.postReceive(pair.serverPair, NativeRequests.addressOf(receive)))
-					.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
-				assertThat(NativeVerbs.querySharedReceiveQueue(pair.sharedQueue)[NativeLayout.SHARED_MAX_RECEIVES])
-					.isGreaterThanOrEqualTo(2 * NativePair.DEPTH);
+				assertThat(NativeCalls.postReceive(pair.serverPair, NativeRequests.addressOf(receive)))
+					.isEqualTo(NativeCalls.INVALID_ARGUMENT);
 				assertThatThrownBy(() -> NativeVerbs.close(pair.sharedQueue)).hasMessageContaining("EBUSY");
 			}
 		}
@@ -108,17 +103,16 @@ class NativeDeviceTests {
 	void moreSegmentsThanDisniHas() throws IOException {
 		try (NativePair pair = pair(true, 6); NativeRequests requests = requests(pair)) {
 			ByteBuffer receive = requests.receive(1, 0, 5, 8);
-			assertThat(NativeVerbs.postReceive(pair.sharedQueue, NativeRequests.addressOf(receive))).isZero();
+			assertThat(NativeCalls.postReceive(pair.sharedQueue, NativeRequests.addressOf(receive))).isZero();
 			requests.put(512, "abcdefghijklmnopqrstuvwxyz0123");
 			ByteBuffer send = requests.request(NativeRequests.SEND, 2, 512, 6, 5, 0, 0);
-			assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
+			assertThat(NativeCalls.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
 			assertThat(pair.complete(pair.serverQueue).bytes()).isEqualTo(30);
 			assertThat(requests.get(0, 30)).isEqualTo("abcdefghijklmnopqrstuvwxyz0123");
 			assertThat(pair.complete(pair.clientQueue).status()).isZero();
-			long most = NativeVerbs.queryQueuePair(pair.clientPair)[NativeLayout.QUEUE_PAIR_MAX_SEND_SEGMENTS];
-			ByteBuffer many = requests.request(NativeRequests.SEND, 3, 0, (int) most + 1, 1, 0, 0);
-			assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(many)))
-				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			ByteBuffer many = requests.request(NativeRequests.SEND, 3, 0, TOO_MANY_SEGMENTS, 1, 0, 0);
+			assertThat(NativeCalls.postSend(pair.clientPair, NativeRequests.addressOf(many)))
+				.isEqualTo(NativeCalls.INVALID_ARGUMENT);
 		}
 	}
 
@@ -127,19 +121,17 @@ class NativeDeviceTests {
 	void receivesWithMoreSegmentsThanAskedForAreRefused(boolean shared) throws IOException {
 		try (NativePair pair = pair(shared, 1); NativeRequests requests = requests(pair)) {
 			long queue = shared ? pair.sharedQueue : pair.serverPair;
-			long most = shared ? NativeVerbs.querySharedReceiveQueue(queue)[NativeLayout.SHARED_MAX_SEGMENTS]
-					: NativeVerbs.queryQueuePair(queue)[NativeLayout.QUEUE_PAIR_MAX_RECEIVE_SEGMENTS];
-			ByteBuffer many = requests.receive(1, 0, (int) most + 1, 1);
-			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(many)))
-				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			ByteBuffer many = requests.receive(1, 0, TOO_MANY_SEGMENTS, 1);
+			assertThat(NativeCalls.postReceive(queue, NativeRequests.addressOf(many)))
+				.isEqualTo(NativeCalls.INVALID_ARGUMENT);
 			ByteBuffer negative = requests.receive(2, 0, 1, 1).putInt(24, -1);
-			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(negative)))
-				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			assertThat(NativeCalls.postReceive(queue, NativeRequests.addressOf(negative)))
+				.isEqualTo(NativeCalls.INVALID_ARGUMENT);
 			ByteBuffer second = requests.receive(3, 0, 1, 1);
 			ByteBuffer first = requests.receive(4, 0, 1, 1).putLong(8, NativeRequests.addressOf(second));
-			second.putInt(24, (int) most + 1);
-			assertThat(NativeVerbs.postReceive(queue, NativeRequests.addressOf(first))).as("further down the chain")
-				.isEqualTo(NativeVerbsException.INVALID_ARGUMENT);
+			second.putInt(24, TOO_MANY_SEGMENTS);
+			assertThat(NativeCalls.postReceive(queue, NativeRequests.addressOf(first))).as("further down the chain")
+				.isEqualTo(NativeCalls.INVALID_ARGUMENT);
 		}
 	}
 
@@ -149,19 +141,19 @@ class NativeDeviceTests {
 			requests.put(0, "what lies at the peer");
 			ByteBuffer read = requests.request(NativeRequests.READ, 1, 256, 1, 21, requests.address,
 					requests.remoteKey);
-			assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(read))).isZero();
+			assertThat(NativeCalls.postSend(pair.clientPair, NativeRequests.addressOf(read))).isZero();
 			assertThat(pair.complete(pair.clientQueue))
 				.isEqualTo(new Completion(1, 0, 2, 21, 0, NativeVerbs.queuePairNumber(pair.clientPair), 0));
 			assertThat(requests.get(256, 21)).isEqualTo("what lies at the peer");
 			ByteBuffer write = requests.request(NativeRequests.WRITE, 2, 256, 1, 21, requests.address + 512,
 					requests.remoteKey);
-			assertThat(NativeVerbs.postSend(pair.serverPair, NativeRequests.addressOf(write))).isZero();
+			assertThat(NativeCalls.postSend(pair.serverPair, NativeRequests.addressOf(write))).isZero();
 			assertThat(pair.complete(pair.serverQueue).status()).isZero();
 			// a Read behind the Write: the Write's own completion does not say that it
 			// was placed
 			ByteBuffer back = requests.request(NativeRequests.READ, 3, 1024, 1, 21, requests.address + 512,
 					requests.remoteKey);
-			assertThat(NativeVerbs.postSend(pair.serverPair, NativeRequests.addressOf(back))).isZero();
+			assertThat(NativeCalls.postSend(pair.serverPair, NativeRequests.addressOf(back))).isZero();
 			assertThat(pair.complete(pair.serverQueue).status()).isZero();
 			assertThat(requests.get(1024, 21)).isEqualTo("what lies at the peer");
 		}
@@ -172,8 +164,6 @@ class NativeDeviceTests {
 		byte[] request = "may I come in?".getBytes(StandardCharsets.UTF_8);
 		byte[] reply = "you may".getBytes(StandardCharsets.UTF_8);
 		try (NativePair pair = new NativePair(TestEnvironment.address()).connect(false, 1, request, reply)) {
-			assertThat(NativeVerbs.lastEvent(pair.clientId, pair.event)).isTrue();
-			assertThat(pair.privateData(reply.length)).isEqualTo(reply);
 			assertThat(NativeVerbs.remoteAddress(pair.clientId)).isEqualTo(NativeVerbs.localAddress(pair.serverId));
 			pair.disconnect();
 		}
@@ -185,9 +175,8 @@ class NativeDeviceTests {
 		try (NativePair pair = new NativePair(TestEnvironment.address())) {
 			pair.resolve();
 			pair.domain = NativePair.handle(pair.client.getVerbs().allocPd());
-			pair.clientQueue = NativeVerbs.createCompletionQueue(pair.context, 0, 16, 0);
-			NativeVerbs.createQueuePair(pair.clientId, pair.domain, pair.clientQueue, pair.clientQueue, 0, 4, 4, 1, 1,
-					0);
+			pair.clientQueue = pair.createCompletionQueue(0);
+			NativeVerbs.createQueuePair(pair.clientId, pair.domain, pair.clientQueue, 0, 4, 4, 1, 1, 0);
 			NativeVerbs.connect(pair.clientId, NOTHING, 1, 1, 7, 7);
 			pair.expect(NativePair.CONNECT_REQUEST);
 			pair.serverId = pair.event.getLong(NativeLayout.EVENT_ID);
@@ -203,7 +192,7 @@ class NativeDeviceTests {
 			assertThat(NativeVerbs.awaitCompletion(pair.completionChannel, 0)).isZero();
 			NativeVerbs.wakeCompletionChannel(pair.completionChannel);
 			assertThat(NativeVerbs.awaitCompletion(pair.completionChannel, -1)).isEqualTo(-1);
-			assertThat(NativeVerbs.requestNotification(pair.serverQueue, false)).isZero();
+			assertThat(NativeCalls.requestNotification(pair.serverQueue)).isZero();
 			CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> {
 				try {
 					return NativeVerbs.awaitCompletion(pair.completionChannel, NativePair.PATIENCE_NANOS);
@@ -213,9 +202,9 @@ class NativeDeviceTests {
 				}
 			});
 			ByteBuffer receive = requests.receive(1, 0, 1, 8);
-			assertThat(NativeVerbs.postReceive(pair.serverPair, NativeRequests.addressOf(receive))).isZero();
+			assertThat(NativeCalls.postReceive(pair.serverPair, NativeRequests.addressOf(receive))).isZero();
 			ByteBuffer send = requests.request(NativeRequests.SEND, 2, 64, 1, 8, 0, 0);
-			assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
+			assertThat(NativeCalls.postSend(pair.clientPair, NativeRequests.addressOf(send))).isZero();
 			assertThat(waiting.get(NativePair.PATIENCE_NANOS, TimeUnit.NANOSECONDS)).isEqualTo(pair.serverQueue);
 			assertThat(pair.complete(pair.serverQueue).id()).isEqualTo(1);
 			assertThat(pair.complete(pair.clientQueue).id()).isEqualTo(2);
@@ -227,11 +216,9 @@ class NativeDeviceTests {
 		NativePair pair = pair(false, 1);
 		try (NativeRequests requests = requests(pair)) {
 			ByteBuffer receive = requests.receive(5, 0, 1, 8);
-			assertThat(NativeVerbs.postReceive(pair.clientPair, NativeRequests.addressOf(receive))).isZero();
+			assertThat(NativeCalls.postReceive(pair.clientPair, NativeRequests.addressOf(receive))).isZero();
 			NativeVerbs.failQueuePair(pair.clientPair);
 			assertThat(pair.complete(pair.clientQueue).status()).as("flushed").isEqualTo(5);
-			assertThat(NativeVerbs.queryQueuePair(pair.clientPair)[NativeLayout.QUEUE_PAIR_STATE]).isIn(0L,
-					(long) NativeLayout.QUEUE_PAIR_STATE_ERROR);
 		}
 		assertThatThrownBy(() -> NativeVerbs.close(pair.channelHandle)).hasMessageContaining("EBUSY");
 		pair.close();
@@ -253,46 +240,6 @@ class NativeDeviceTests {
 	@Test
 	void disniItselfConnectsAndTransfers() throws Exception {
 		new DisniRoundTrip(TestEnvironment.address()).run();
-	}
-
-	@Test
-	void windowsOpenAPartOfARegionToPeers() throws IOException {
-		try (NativePair pair = pair(false, 1)) {
-			assumeTrue(NativeVerbs.queryDevice(pair.context)[NativeLayout.DEVICE_MAX_WINDOWS] > 0, "no memory windows");
-			long window;
-			try {
-				window = NativeVerbs.allocateWindow(pair.domain, 2);
-			}
-			catch (NativeVerbsException ex) {
-				assumeTrue(false, ex.getMessage());
-				return;
-			}
-			try (NativeRequests requests = new NativeRequests(pair.domain, 4096,
-					NativePair.LOCAL_WRITE | NativePair.WINDOW_BIND)) {
-				int key = NativeVerbs.bindWindow(pair.serverPair, window, requests.region, 1, NativeRequests.SIGNALED,
-						requests.address + 64, 64, NativePair.REMOTE_READ);
-				assertThat(pair.complete(pair.serverQueue).status()).isZero();
-				assertThat(NativeVerbs.windowKey(window)).isEqualTo(key);
-				requests.put(64, "inside");
-				ByteBuffer read = requests.request(NativeRequests.READ, 2, 1024, 1, 6, requests.address + 64, key);
-				assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(read))).isZero();
-				assertThat(pair.complete(pair.clientQueue).status()).isZero();
-				assertThat(requests.get(1024, 6)).isEqualTo("inside");
-				ByteBuffer receive = requests.receive(4, 2048, 1, 64);
-				assertThat(NativeVerbs.postReceive(pair.serverPair, NativeRequests.addressOf(receive))).isZero();
-				ByteBuffer release = requests.request(NativeRequests.SEND_WITH_INVALIDATE, 3, 1024, 1, 6, 0, key);
-				assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(release))).isZero();
-				Completion received = pair.complete(pair.serverQueue);
-				assertThat(received.status()).isZero();
-				// some drivers do not say so
-				assertThat((received.flags() & 8) == 0 || received.immediate() == key).isTrue();
-				assertThat(pair.complete(pair.clientQueue).status()).isZero();
-				assertThat(NativeVerbs.postSend(pair.clientPair, NativeRequests.addressOf(read))).isZero();
-				assertThat(pair.complete(pair.clientQueue).status()).as("a Read behind the invalidation")
-					.isEqualTo(REMOTE_ACCESS_ERROR);
-				NativeVerbs.close(window);
-			}
-		}
 	}
 
 	@Test

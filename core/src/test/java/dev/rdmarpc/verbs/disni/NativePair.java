@@ -61,8 +61,6 @@ final class NativePair implements AutoCloseable {
 
 	static final int REMOTE_READ = 4;
 
-	static final int WINDOW_BIND = 16;
-
 	static final long PATIENCE_NANOS = TestEnvironment.scaled(Duration.ofSeconds(10)).toNanos();
 
 	final ByteBuffer event = ByteBuffer.allocateDirect(NativeLayout.EVENT_BYTES).order(ByteOrder.nativeOrder());
@@ -140,7 +138,7 @@ final class NativePair implements AutoCloseable {
 	}
 
 	void resolve() throws IOException {
-		NativeVerbs.resolveAddress(this.clientId, null, this.address.getAddress(), scope(), this.port, 10_000);
+		NativeVerbs.resolveAddress(this.clientId, this.address.getAddress(), scope(), this.port, 10_000);
 		expect(ADDRESS_RESOLVED);
 		this.client.resolveRoute(10_000);
 		expect(ROUTE_RESOLVED);
@@ -151,16 +149,20 @@ final class NativePair implements AutoCloseable {
 		RdmaVerbs verbs = RdmaVerbs.open();
 		this.domain = handle(verbs.allocPd(this.client.getVerbs()));
 		this.completionChannel = handle(verbs.createCompChannel(this.client.getVerbs()));
-		this.clientQueue = NativeVerbs.createCompletionQueue(this.context, this.completionChannel, 4 * DEPTH, 0);
-		this.serverQueue = NativeVerbs.createCompletionQueue(this.context, this.completionChannel, 4 * DEPTH, 0);
+		this.clientQueue = createCompletionQueue(this.completionChannel);
+		this.serverQueue = createCompletionQueue(this.completionChannel);
 		if (shared) {
 			this.sharedQueue = NativeVerbs.createSharedReceiveQueue(this.domain, 2 * DEPTH, segments);
 		}
 	}
 
+	long createCompletionQueue(long channel) throws IOException {
+		return NativeCalls.DISPATCHER._createCQ(this.context, channel, 4 * DEPTH, 0);
+	}
+
 	private long createPair(long id, long queue, int segments) throws IOException {
-		return NativeVerbs.createQueuePair(id, this.domain, queue, queue, this.sharedQueue, DEPTH, DEPTH, segments,
-				segments, 0);
+		return NativeVerbs.createQueuePair(id, this.domain, queue, this.sharedQueue, DEPTH, DEPTH, segments, segments,
+				0);
 	}
 
 	/** Takes the next event, which must be of this type. */
@@ -204,12 +206,12 @@ final class NativePair implements AutoCloseable {
 	}
 
 	/** The next completion of a queue, polled for. */
-	Completion complete(long queue) {
+	Completion complete(long queue) throws IOException {
 		ByteBuffer completion = ByteBuffer.allocateDirect(48).order(ByteOrder.nativeOrder());
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
 		int count;
 		do {
-			count = NativeVerbs.poll(queue, 1, NativeVerbs.addressOf(completion));
+			count = NativeCalls.DISPATCHER._pollCQ(queue, 1, NativeRequests.addressOf(completion));
 			Thread.onSpinWait();
 		}
 		while (count == 0 && System.nanoTime() < deadline);

@@ -23,6 +23,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
+import com.ibm.disni.util.MemoryUtils;
+
 /** Registered memory and the requests that name it, laid out as libibverbs reads them. */
 final class NativeRequests implements AutoCloseable {
 
@@ -31,10 +33,6 @@ final class NativeRequests implements AutoCloseable {
 	static final int SEND = 2;
 
 	static final int READ = 4;
-
-	static final int LOCAL_INVALIDATE = 7;
-
-	static final int SEND_WITH_INVALIDATE = 9;
 
 	static final int SIGNALED = 2;
 
@@ -59,23 +57,23 @@ final class NativeRequests implements AutoCloseable {
 
 	NativeRequests(long domain, int bytes, int access) throws IOException {
 		this.memory = ByteBuffer.allocateDirect(bytes);
-		this.address = NativeVerbs.addressOf(this.memory);
-		this.region = NativeVerbs.registerMemory(domain, this.address, bytes, access);
-		this.localKey = NativeVerbs.localKey(this.region);
-		this.remoteKey = NativeVerbs.remoteKey(this.region);
+		this.address = addressOf(this.memory);
+		ByteBuffer keys = buffer(12);
+		long target = addressOf(keys);
+		this.region = NativeCalls.DISPATCHER._regMr(domain, this.address, bytes, access, target, target + 4,
+				target + 8);
+		this.localKey = keys.getInt(0);
+		this.remoteKey = keys.getInt(4);
 	}
 
 	/** A send-queue request of so many segments that follow each other in the memory. */
 	ByteBuffer request(int opcode, long id, int offset, int segments, int segmentBytes, long remoteAddress, int key) {
 		ByteBuffer work = buffer(SEND_BYTES + segments * SEGMENT_BYTES);
 		work.putLong(0, id);
-		work.putLong(16, NativeVerbs.addressOf(work) + SEND_BYTES);
+		work.putLong(16, addressOf(work) + SEND_BYTES);
 		work.putInt(24, segments);
 		work.putInt(28, opcode);
 		work.putInt(32, SIGNALED);
-		if (opcode == SEND_WITH_INVALIDATE || opcode == LOCAL_INVALIDATE) {
-			work.putInt(36, key);
-		}
 		work.putLong(40, remoteAddress);
 		work.putInt(48, key);
 		segments(work, SEND_BYTES, offset, segments, segmentBytes);
@@ -86,7 +84,7 @@ final class NativeRequests implements AutoCloseable {
 	ByteBuffer receive(long id, int offset, int segments, int segmentBytes) {
 		ByteBuffer work = buffer(RECEIVE_BYTES + segments * SEGMENT_BYTES);
 		work.putLong(0, id);
-		work.putLong(16, NativeVerbs.addressOf(work) + RECEIVE_BYTES);
+		work.putLong(16, addressOf(work) + RECEIVE_BYTES);
 		work.putInt(24, segments);
 		segments(work, RECEIVE_BYTES, offset, segments, segmentBytes);
 		return work;
@@ -111,7 +109,7 @@ final class NativeRequests implements AutoCloseable {
 	}
 
 	static long addressOf(ByteBuffer work) {
-		return NativeVerbs.addressOf(work);
+		return MemoryUtils.getAddress(work);
 	}
 
 	private ByteBuffer buffer(int bytes) {
