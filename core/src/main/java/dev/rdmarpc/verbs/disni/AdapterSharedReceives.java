@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
+import java.util.function.Consumer;
 
 import com.ibm.disni.verbs.IbvQP;
 import org.jspecify.annotations.Nullable;
@@ -35,23 +36,15 @@ final class AdapterSharedReceives extends SharedReceives {
 
 	private final ReceivePoster poster;
 
-	private AdapterSharedReceives(DisniProtectionDomain domain, int depth, int maxSegments, IbvQP queue,
-			ReceivePoster poster) {
-		super(domain, depth, maxSegments);
-		this.queue = queue;
-		this.poster = poster;
-	}
-
-	static AdapterSharedReceives create(DisniProtectionDomain domain, int depth, int maxSegments) throws IOException {
-		IbvQP queue = domain.device()
-			.verbs()
-			.createSharedReceiveQueue(domain.adapterDomain(), depth, Math.max(1, maxSegments));
-		return new AdapterSharedReceives(domain, depth, maxSegments, queue,
-				ReceivePoster.prepare(queue, maxSegments, domain.device().attributes().iwarp()));
+	AdapterSharedReceives(AdapterDomain domain, int depth, int maxSegments, int number,
+			Consumer<SharedReceives> whenClosed) throws IOException {
+		super(domain, depth, maxSegments, number, whenClosed);
+		this.queue = domain.verbs().createSharedReceiveQueue(domain.domain(), depth, Math.max(1, maxSegments));
+		this.poster = ReceivePoster.prepare(this.queue, maxSegments, domain.attributes().iwarp());
 	}
 
 	@Override
-	ReceiveSource newSource(DisniCompletionQueue completionQueue) {
+	ReceiveSource newSource() {
 		return new Source();
 	}
 
@@ -70,7 +63,7 @@ final class AdapterSharedReceives extends SharedReceives {
 	@Override
 	void destroy() {
 		try {
-			domain().device().verbs().destroySharedReceiveQueue(this.queue);
+			domain().verbs().destroySharedReceiveQueue(this.queue);
 		}
 		catch (IOException ex) {
 			logger.warn("Shared receive queue was not destroyed", ex);
@@ -107,7 +100,7 @@ final class AdapterSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public WorkStatus completed(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes,
+		public WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes,
 				int invalidatedKey) {
 			long id;
 			WorkStatus outcome;
@@ -123,7 +116,7 @@ final class AdapterSharedReceives extends SharedReceives {
 			finally {
 				lock().unlock();
 			}
-			queuePair.completionQueue().report(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey, queuePair);
+			reporter.ended(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 			return outcome;
 		}
 
@@ -138,12 +131,12 @@ final class AdapterSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public void reportEnded(DisniQueuePair queuePair) {
+		public void reportEnded(CompletionReporter reporter) {
 			// nothing ends without the adapter
 		}
 
 		@Override
-		public void close(DisniQueuePair queuePair) {
+		public void close() {
 			removeUser();
 		}
 

@@ -24,6 +24,9 @@ import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
 /**
  * What the provider needs of the native library beyond DiSNI's stateful verb calls. With
  * this project's library all of it is there ({@link ExtendedVerbs}); with a
@@ -66,5 +69,10 @@ interface AdapterVerbs {
 	 * once.
 	 */
 	void wake(IbvCompChannel channel) throws IOException;
+
+	/** A failed verb in the words of the SPI. */
+	static VerbsException failure(String what, IOException ex) {
+		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
+	}
 
 }

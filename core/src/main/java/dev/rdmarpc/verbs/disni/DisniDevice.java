@@ -104,7 +104,7 @@ final class DisniDevice implements VerbsDevice {
 			return device;
 		}
 		catch (IOException ex) {
-			throw failure("no connection manager for " + adapter.name(), ex);
+			throw AdapterVerbs.failure("no connection manager for " + adapter.name(), ex);
 		}
 	}
 
@@ -159,12 +159,13 @@ final class DisniDevice implements VerbsDevice {
 	public ProtectionDomain allocateProtectionDomain() {
 		checkOpen();
 		try {
-			DisniProtectionDomain domain = new DisniProtectionDomain(this, this.adapter.context().allocPd());
+			DisniProtectionDomain domain = new DisniProtectionDomain(this,
+					new AdapterDomain(this.verbs, this.adapter, this::deliverBatches, this.readSinks));
 			this.domains.add(domain);
 			return domain;
 		}
 		catch (IOException ex) {
-			throw failure("no protection domain", ex);
+			throw AdapterVerbs.failure("no protection domain", ex);
 		}
 	}
 
@@ -179,7 +180,7 @@ final class DisniDevice implements VerbsDevice {
 			return queue;
 		}
 		catch (IOException ex) {
-			throw failure("no completion queue of " + capacity, ex);
+			throw AdapterVerbs.failure("no completion queue of " + capacity, ex);
 		}
 	}
 
@@ -226,21 +227,8 @@ final class DisniDevice implements VerbsDevice {
 		task.run();
 	}
 
-	/** A failed verb in the words of the SPI. */
-	static VerbsException failure(String what, IOException ex) {
-		return new VerbsException(VerbsError.DEVICE_ERROR, what + ": " + ex.getMessage(), ex);
-	}
-
-	/**
-	 * Returns when everything that was posted before is the adapter's; from any thread.
-	 */
-	void deliverBatches() {
+	private void deliverBatches() {
 		this.completionQueues.forEach(DisniCompletionQueue::deliverBatches);
-	}
-
-	/** A Read has been given a registration of its own. */
-	void readSinkOpened() {
-		this.readSinks.increment();
 	}
 
 	/** What the work requests of a new connection are marked with. */
@@ -249,14 +237,16 @@ final class DisniDevice implements VerbsDevice {
 	}
 
 	/** What the receives of a new shared receive queue are marked with. */
-	int addShared(SharedReceives receives) {
-		int number = this.nextSharedReceives.getAndIncrement() & WorkId.MASK;
-		this.sharedReceives.put(number, receives);
-		return number;
+	int nextSharedNumber() {
+		return this.nextSharedReceives.getAndIncrement() & WorkId.MASK;
 	}
 
-	void removeShared(int number) {
-		this.sharedReceives.remove(number);
+	void addShared(SharedReceives receives) {
+		this.sharedReceives.put(receives.number(), receives);
+	}
+
+	void removeShared(SharedReceives receives) {
+		this.sharedReceives.remove(receives.number());
 	}
 
 	/** A shared receive was taken by a queue pair that has gone. */

@@ -48,7 +48,7 @@ final class DisniMemoryRegion implements MemoryRegion {
 
 	private static final Logger logger = LoggerFactory.getLogger(DisniMemoryRegion.class);
 
-	private final DisniProtectionDomain domain;
+	private final AdapterDomain domain;
 
 	private final ByteBuffer memory;
 
@@ -60,27 +60,19 @@ final class DisniMemoryRegion implements MemoryRegion {
 
 	private final boolean localWrite;
 
-	private final boolean ownReadSinks;
-
 	private final Set<ReadSink> readSinks = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private volatile boolean valid = true;
 
-	/**
-	 * Creates the region of a registration.
-	 * @param ownReadSinks whether Reads need registrations of their own
-	 */
-	DisniMemoryRegion(DisniProtectionDomain domain, ByteBuffer memory, IbvMr registration, boolean localWrite,
-			boolean ownReadSinks) {
+	DisniMemoryRegion(AdapterDomain domain, ByteBuffer memory, IbvMr registration, boolean localWrite) {
 		this.domain = domain;
 		this.memory = memory;
 		this.registration = registration;
 		this.address = registration.getAddr();
 		this.localKey = registration.getLkey();
 		this.localWrite = localWrite;
-		this.ownReadSinks = ownReadSinks;
 	}
 
 	@Override
@@ -119,14 +111,14 @@ final class DisniMemoryRegion implements MemoryRegion {
 	}
 
 	/** Whether a work request in a domain may read, or fill, these bytes. */
-	boolean permits(DisniProtectionDomain user, int offset, int length, boolean filled) {
+	boolean permits(AdapterDomain user, int offset, int length, boolean filled) {
 		return this.domain == user && this.valid && offset >= 0 && length >= 0
 				&& (long) offset + length <= lengthBytes() && (this.localWrite || !filled);
 	}
 
 	/** Whether each Read that fills the region needs a sink. */
 	boolean ownReadSinks() {
-		return this.ownReadSinks;
+		return this.localWrite && this.domain.attributes().iwarp();
 	}
 
 	/**
@@ -134,14 +126,12 @@ final class DisniMemoryRegion implements MemoryRegion {
 	 * @throws IOException if the adapter refuses it, or the region is not valid any more
 	 */
 	ReadSink openReadSink(long firstAddress, int bytes) throws IOException {
-		IbvMr opened = this.domain.register(firstAddress, bytes,
-				IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE);
+		IbvMr opened = this.domain.registerReadSink(firstAddress, bytes);
 		ReadSink sink = new ReadSink(opened.getLkey(), (self) -> {
 			this.readSinks.remove(self);
 			return deregister(opened);
 		});
 		this.readSinks.add(sink);
-		this.domain.device().readSinkOpened();
 		if (!this.valid) {
 			sink.close();
 			throw new IOException("the region was deregistered");
@@ -160,7 +150,7 @@ final class DisniMemoryRegion implements MemoryRegion {
 			return;
 		}
 		this.valid = false;
-		this.domain.device().deliverBatches();
+		this.domain.deliverBatches();
 		deregister(this.registration);
 		this.readSinks.forEach(ReadSink::close);
 		this.domain.removed(this);

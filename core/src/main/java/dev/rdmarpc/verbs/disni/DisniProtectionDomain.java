@@ -22,16 +22,8 @@ import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.IntPredicate;
 
-import com.ibm.disni.util.MemoryUtils;
-import com.ibm.disni.verbs.IbvMr;
-import com.ibm.disni.verbs.IbvPd;
-import com.ibm.disni.verbs.RdmaVerbs;
-import com.ibm.disni.verbs.SVCRegMr;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.MemoryRegion;
@@ -47,15 +39,9 @@ import dev.rdmarpc.verbs.support.Registration;
 /** A protection domain of an adapter. */
 final class DisniProtectionDomain implements ProtectionDomain {
 
-	private static final Logger logger = LoggerFactory.getLogger(DisniProtectionDomain.class);
-
 	private final DisniDevice device;
 
-	private final IbvPd adapterDomain;
-
-	private final Set<DisniMemoryRegion> regions = ConcurrentHashMap.newKeySet();
-
-	private final IntPredicate registered = this::isRegistered;
+	private final AdapterDomain adapterDomain;
 
 	private final Set<SharedReceives> receiveQueues = ConcurrentHashMap.newKeySet();
 
@@ -65,7 +51,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	DisniProtectionDomain(DisniDevice device, IbvPd adapterDomain) {
+	DisniProtectionDomain(DisniDevice device, AdapterDomain adapterDomain) {
 		this.device = device;
 		this.adapterDomain = adapterDomain;
 	}
@@ -75,7 +61,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		return this.device;
 	}
 
-	IbvPd adapterDomain() {
+	AdapterDomain adapterDomain() {
 		return this.adapterDomain;
 	}
 
@@ -83,16 +69,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
 		checkOpen();
 		Registration asked = Registration.of(memory, access);
-		int flags = asked.localWrite() ? IbvMr.IBV_ACCESS_LOCAL_WRITE : 0;
-		flags |= asked.remoteWrite() ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
-		flags |= asked.remoteRead() ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
-		boolean ownReadSinks = this.device.attributes().iwarp() && asked.localWrite();
 		try {
-			IbvMr registration = register(MemoryUtils.getAddress(asked.memory()), asked.lengthBytes(), flags);
-			DisniMemoryRegion region = new DisniMemoryRegion(this, asked.memory(), registration, asked.localWrite(),
-					ownReadSinks);
-			this.regions.add(region);
-			return region;
+			return this.adapterDomain.register(asked);
 		}
 		catch (IOException ex) {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, asked.lengthBytes()
@@ -109,29 +87,21 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		return registerMemory(memory, access);
 	}
 
-	IbvMr register(long address, int lengthBytes, int flags) throws IOException {
-		SVCRegMr call = RdmaVerbs.open().regMr(this.adapterDomain, address, lengthBytes, flags);
-		try {
-			return call.execute().getMr();
-		}
-		finally {
-			call.free();
-		}
-	}
-
 	@Override
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
 		checkOpen();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
 		try {
+			int number = this.device.nextSharedNumber();
 			SharedReceives queue = this.device.attributes().sharedReceiveQueue()
-					? AdapterSharedReceives.create(this, depth, maxSegments)
-					: new EmulatedSharedReceives(this, depth, maxSegments);
+					? new AdapterSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed)
+					: new EmulatedSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed);
 			this.receiveQueues.add(queue);
+			this.device.addShared(queue);
 			return queue;
 		}
 		catch (IOException ex) {
-			throw DisniDevice.failure("no shared receive queue of " + depth, ex);
+			throw AdapterVerbs.failure("no shared receive queue of " + depth, ex);
 		}
 	}
 
@@ -145,8 +115,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		}
 		SharedReceives shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
-		ReceiveSource receives = (shared != null) ? shared.newSource(completionQueue) : new OwnReceives(
-				options.receiveQueueDepth(), options.maxReceiveSegments(), this.device.attributes().iwarp());
+		ReceiveSource receives = (shared != null) ? shared.newSource()
+				: new OwnReceives(this.adapterDomain, options.receiveQueueDepth(), options.maxReceiveSegments());
 		DisniQueuePair queuePair = new DisniQueuePair(this, completionQueue, receives, options,
 				this.device.queuePairNumbers().claim());
 		attach(queuePair, completionQueue);
@@ -175,7 +145,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		if (queue == null) {
 			return null;
 		}
-		if (queue instanceof SharedReceives own && own.domain() == this) {
+		if (queue instanceof SharedReceives own && own.domain() == this.adapterDomain) {
 			return own;
 		}
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
@@ -187,24 +157,9 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		}
 	}
 
-	void removed(SharedReceives queue) {
+	private void removed(SharedReceives queue) {
 		this.receiveQueues.remove(queue);
-	}
-
-	/**
-	 * Whether a local key is that of one of its regions; made once, for it is handed out
-	 * per receive.
-	 */
-	IntPredicate registered() {
-		return this.registered;
-	}
-
-	private boolean isRegistered(int localKey) {
-		return this.regions.stream().anyMatch((region) -> region.isValid() && region.localKey() == localKey);
-	}
-
-	void removed(DisniMemoryRegion region) {
-		this.regions.remove(region);
+		this.device.removeShared(queue);
 	}
 
 	private void checkOpen() {
@@ -226,13 +181,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 			return;
 		}
 		new ArrayList<>(this.receiveQueues).forEach(SharedReceives::close);
-		new ArrayList<>(this.regions).forEach(DisniMemoryRegion::close);
-		try {
-			RdmaVerbs.open().deallocPd(this.adapterDomain);
-		}
-		catch (IOException ex) {
-			logger.warn("Protection domain was not deallocated", ex);
-		}
+		this.adapterDomain.close();
 		this.device.removed(this);
 	}
 

@@ -66,6 +66,8 @@ final class DisniQueuePair implements QueuePair {
 
 	private final SegmentList segments;
 
+	private final CompletionReporter reporter = this::ended;
+
 	private final ListenerCall listenerCall;
 
 	private final QueuePairConnection connection;
@@ -85,7 +87,7 @@ final class DisniQueuePair implements QueuePair {
 		this.number = number;
 		AdapterAttributes attributes = domain.device().attributes();
 		this.connection = new QueuePairConnection(this, options, receives, attributes);
-		this.sends = new SendQueue(this::ended, options.sendQueueDepth(), this.connection.size().sends(),
+		this.sends = new SendQueue(this.reporter, options.sendQueueDepth(), this.connection.size().sends(),
 				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
 		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
 		this.listenerCall = completionQueue.newListenerCall(this);
@@ -168,7 +170,7 @@ final class DisniQueuePair implements QueuePair {
 	}
 
 	private PostResult post(WorkRequest request) {
-		WorkStatus verdict = this.segments.take(request, this.domain);
+		WorkStatus verdict = this.segments.take(request, this.domain.adapterDomain());
 		if (verdict != null) {
 			return doom(request, verdict);
 		}
@@ -249,7 +251,7 @@ final class DisniQueuePair implements QueuePair {
 			if (own.isFull()) {
 				return PostResult.QUEUE_FULL;
 			}
-			WorkStatus verdict = this.segments.take(request, this.domain);
+			WorkStatus verdict = this.segments.take(request, this.domain.adapterDomain());
 			own.post(request, this.segments, verdict != null, current != QueuePairState.ERROR);
 			if (current == QueuePairState.ERROR) {
 				this.completionQueue.addEnded(this);
@@ -291,8 +293,8 @@ final class DisniQueuePair implements QueuePair {
 		AdapterStatus status = AdapterStatus.of(batch.status(index));
 		WorkStatus outcome;
 		if (WorkId.isShared(id) || WorkId.isReceive(id)) {
-			outcome = this.receives.completed(this, WorkId.slot(id), status.ofReceive(), batch.byteLength(index),
-					batch.invalidatedKey(index));
+			outcome = this.receives.completed(this.reporter, WorkId.slot(id), status.ofReceive(),
+					batch.byteLength(index), batch.invalidatedKey(index));
 		}
 		else {
 			outcome = status.ofSend(device().attributes().siw());
@@ -308,8 +310,8 @@ final class DisniQueuePair implements QueuePair {
 		this.completionQueue.addEnded(this);
 	}
 
-	private void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes) {
-		this.completionQueue.report(id, status, opcode, bytes, 0, this);
+	private void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes, int invalidatedKey) {
+		this.completionQueue.report(id, status, opcode, bytes, invalidatedKey, this);
 	}
 
 	/**
@@ -329,7 +331,7 @@ final class DisniQueuePair implements QueuePair {
 	void reportEnded() {
 		if (this.state == QueuePairState.ERROR) {
 			this.sends.reportEnded();
-			this.receives.reportEnded(this);
+			this.receives.reportEnded(this.reporter);
 		}
 	}
 
@@ -410,7 +412,7 @@ final class DisniQueuePair implements QueuePair {
 			this.state = QueuePairState.CLOSED;
 			this.connection.abandon();
 			this.sends.clear();
-			this.receives.close(this);
+			this.receives.close();
 			this.completionQueue.detach(this);
 			this.listenerCall.awaitEnd();
 		}

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.disni;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import com.ibm.disni.verbs.IbvQP;
 import org.jspecify.annotations.Nullable;
@@ -51,14 +52,15 @@ final class EmulatedSharedReceives extends SharedReceives {
 
 	private final List<Source> sources = new ArrayList<>();
 
-	EmulatedSharedReceives(DisniProtectionDomain domain, int depth, int maxSegments) {
-		super(domain, depth, maxSegments);
+	EmulatedSharedReceives(AdapterDomain domain, int depth, int maxSegments, int number,
+			Consumer<SharedReceives> whenClosed) {
+		super(domain, depth, maxSegments, number, whenClosed);
 		this.depth = depth;
 		this.borrowers = new @Nullable Source[depth];
 	}
 
 	@Override
-	ReceiveSource newSource(DisniCompletionQueue completionQueue) {
+	ReceiveSource newSource() {
 		return new Source();
 	}
 
@@ -145,8 +147,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 			lock().lock();
 			try {
 				this.generation = newGeneration;
-				this.poster = ReceivePoster.prepare(adapterQueuePair, maxSegments(),
-						domain().device().attributes().iwarp());
+				this.poster = ReceivePoster.prepare(adapterQueuePair, maxSegments(), domain().attributes().iwarp());
 				sources().add(this);
 				EmulatedSharedReceives.this.lend();
 			}
@@ -214,7 +215,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public WorkStatus completed(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes,
+		public WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes,
 				int invalidatedKey) {
 			long id;
 			WorkStatus outcome;
@@ -237,7 +238,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 			finally {
 				lock().unlock();
 			}
-			queuePair.completionQueue().report(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey, queuePair);
+			reporter.ended(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 			return outcome;
 		}
 
@@ -258,12 +259,12 @@ final class EmulatedSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public void reportEnded(DisniQueuePair queuePair) {
+		public void reportEnded(CompletionReporter reporter) {
 			// what is not used goes back
 		}
 
 		@Override
-		public void close(DisniQueuePair queuePair) {
+		public void close() {
 			removeUser();
 		}
 

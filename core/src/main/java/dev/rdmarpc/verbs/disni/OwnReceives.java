@@ -39,7 +39,7 @@ final class OwnReceives implements ReceiveSource {
 
 	private final int maxSegments;
 
-	private final boolean neverEmpty;
+	private final AdapterDomain domain;
 
 	private final SegmentList segments;
 
@@ -47,8 +47,8 @@ final class OwnReceives implements ReceiveSource {
 
 	private int generation;
 
-	OwnReceives(int depth, int maxSegments, boolean neverEmpty) {
-		this.neverEmpty = neverEmpty;
+	OwnReceives(AdapterDomain domain, int depth, int maxSegments) {
+		this.domain = domain;
 		this.depth = depth;
 		this.maxSegments = maxSegments;
 		this.slots = new ReceiveSlots(depth, Math.max(1, maxSegments));
@@ -95,7 +95,8 @@ final class OwnReceives implements ReceiveSource {
 	@Override
 	public void open(IbvQP adapterQueuePair, int newGeneration) throws IOException {
 		this.generation = newGeneration;
-		ReceivePoster opened = ReceivePoster.prepare(adapterQueuePair, this.maxSegments, this.neverEmpty);
+		ReceivePoster opened = ReceivePoster.prepare(adapterQueuePair, this.maxSegments,
+				this.domain.attributes().iwarp());
 		this.poster = opened;
 		for (int slot = this.slots.first(); slot != ReceiveSlots.NONE; slot = this.slots.next(slot)) {
 			handOver(opened, slot);
@@ -114,19 +115,20 @@ final class OwnReceives implements ReceiveSource {
 	}
 
 	@Override
-	public WorkStatus completed(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes, int invalidatedKey) {
+	public WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes,
+			int invalidatedKey) {
 		if (!this.slots.isHandedOver(slot)) {
 			return status;
 		}
-		WorkStatus outcome = this.slots.outcome(slot, status, queuePair.domain().registered());
-		end(queuePair, slot, outcome, bytes, invalidatedKey);
+		WorkStatus outcome = this.slots.outcome(slot, status, this.domain.registered());
+		end(reporter, slot, outcome, bytes, invalidatedKey);
 		return outcome;
 	}
 
-	private void end(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes, int invalidatedKey) {
+	private void end(CompletionReporter reporter, int slot, WorkStatus status, long bytes, int invalidatedKey) {
 		long id = this.slots.id(slot);
 		this.slots.remove(slot);
-		queuePair.completionQueue().report(id, status, WorkOpcode.RECEIVE, bytes, invalidatedKey, queuePair);
+		reporter.ended(id, status, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 	}
 
 	@Override
@@ -140,14 +142,14 @@ final class OwnReceives implements ReceiveSource {
 	}
 
 	@Override
-	public void reportEnded(DisniQueuePair queuePair) {
+	public void reportEnded(CompletionReporter reporter) {
 		while (hasEnded()) {
-			end(queuePair, this.slots.first(), WorkStatus.FLUSHED, 0, 0);
+			end(reporter, this.slots.first(), WorkStatus.FLUSHED, 0, 0);
 		}
 	}
 
 	@Override
-	public void close(DisniQueuePair queuePair) {
+	public void close() {
 		this.slots.clear();
 	}
 

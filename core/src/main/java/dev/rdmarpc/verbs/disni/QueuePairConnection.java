@@ -137,8 +137,8 @@ final class QueuePairConnection implements IdHandler {
 			ReceiveSource receives = this.queuePair.receives();
 			DisniCompletionQueue completions = this.queuePair.completionQueue();
 			ConnectionVerbs.AdapterQueuePair opened = thread().verbs()
-				.createQueuePair(newId, this.queuePair.domain().adapterDomain(), completions.adapterQueue().queue(),
-						receives.adapterQueue(), this.size);
+				.createQueuePair(newId, this.queuePair.domain().adapterDomain().domain(),
+						completions.adapterQueue().queue(), receives.adapterQueue(), this.size);
 			this.adapterQueuePair = opened;
 			this.generation = this.queuePair.device().nextGeneration();
 			completions.connect(opened.number(), this.queuePair);

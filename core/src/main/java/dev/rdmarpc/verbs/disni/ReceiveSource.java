@@ -55,9 +55,10 @@ interface ReceiveSource {
 
 	/**
 	 * Ends a receive as the adapter says.
+	 * @param reporter is told of it
 	 * @return how it ended
 	 */
-	WorkStatus completed(DisniQueuePair queuePair, int slot, WorkStatus status, long bytes, int invalidatedKey);
+	WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes, int invalidatedKey);
 
 	/** Whether the adapter's queue pair has none any more. */
 	boolean isFlushed();
@@ -75,10 +76,10 @@ interface ReceiveSource {
 	boolean hasEnded();
 
 	/** Reports those. */
-	void reportEnded(DisniQueuePair queuePair);
+	void reportEnded(CompletionReporter reporter);
 
 	/** The queue pair is closed. */
-	void close(DisniQueuePair queuePair);
+	void close();
 
 	/** The queue pair goes to error, and nothing more is received through it. */
 	default void failed() {

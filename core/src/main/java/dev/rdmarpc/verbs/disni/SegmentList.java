@@ -97,7 +97,7 @@ final class SegmentList {
 	 * permits what is to be done with it.
 	 * @return {@code null}, or how the request ends
 	 */
-	@Nullable WorkStatus take(WorkRequest request, DisniProtectionDomain domain) {
+	@Nullable WorkStatus take(WorkRequest request, AdapterDomain domain) {
 		clear();
 		boolean filled = request.opcode() == WorkOpcode.RECEIVE || request.opcode() == WorkOpcode.READ;
 		for (int i = 0; i < request.segmentCount(); i++) {
@@ -113,8 +113,7 @@ final class SegmentList {
 				add(region.address() + offset, length, region.localKey());
 			}
 		}
-		return (request.totalBytes() > domain.device().limits().maxMessageBytes()) ? WorkStatus.LOCAL_LENGTH_ERROR
-				: null;
+		return (request.totalBytes() > domain.attributes().maxMessageBytes()) ? WorkStatus.LOCAL_LENGTH_ERROR : null;
 	}
 
 	/**

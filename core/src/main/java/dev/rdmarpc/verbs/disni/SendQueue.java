@@ -45,7 +45,7 @@ final class SendQueue {
 
 	private static final int SEND_WITH_INVALIDATE = 9;
 
-	private final Reporter reporter;
+	private final CompletionReporter reporter;
 
 	private final int depth;
 
@@ -91,7 +91,7 @@ final class SendQueue {
 	 * @param adapterDepth requests the adapter takes
 	 * @param inlineBytes how much is copied into the request itself
 	 */
-	SendQueue(Reporter reporter, int depth, int adapterDepth, boolean oneSegmentPerRead, int inlineBytes) {
+	SendQueue(CompletionReporter reporter, int depth, int adapterDepth, boolean oneSegmentPerRead, int inlineBytes) {
 		this.reporter = reporter;
 		this.depth = depth;
 		this.adapterDepth = adapterDepth;
@@ -312,7 +312,7 @@ final class SendQueue {
 		this.head = (slot + 1) % this.depth;
 		this.count--;
 		if (this.signaled[slot] || status != WorkStatus.SUCCESS) {
-			this.reporter.ended(this.ids[slot], status, this.opcodes[slot], this.bytes[slot]);
+			this.reporter.ended(this.ids[slot], status, this.opcodes[slot], this.bytes[slot], 0);
 		}
 	}
 
@@ -337,14 +337,6 @@ final class SendQueue {
 		this.requestsAtAdapter = 0;
 		this.inBatch = 0;
 		Arrays.fill(this.verdicts, null);
-	}
-
-	/** Is told what has ended. */
-	@FunctionalInterface
-	interface Reporter {
-
-		void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes);
-
 	}
 
 }

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
@@ -36,7 +37,7 @@ import dev.rdmarpc.verbs.WorkRequest;
  */
 abstract class SharedReceives implements SharedReceiveQueue {
 
-	private final DisniProtectionDomain domain;
+	private final AdapterDomain domain;
 
 	private final int maxSegments;
 
@@ -52,15 +53,23 @@ abstract class SharedReceives implements SharedReceiveQueue {
 
 	private final int number;
 
-	SharedReceives(DisniProtectionDomain domain, int depth, int maxSegments) {
+	private final Consumer<SharedReceives> whenClosed;
+
+	/**
+	 * Creates the queue.
+	 * @param number what its receives are marked with
+	 * @param whenClosed run once
+	 */
+	SharedReceives(AdapterDomain domain, int depth, int maxSegments, int number, Consumer<SharedReceives> whenClosed) {
 		this.domain = domain;
 		this.maxSegments = maxSegments;
 		this.slots = new ReceiveSlots(depth, Math.max(1, maxSegments));
 		this.segments = new SegmentList(Math.max(1, maxSegments));
-		this.number = domain.device().addShared(this);
+		this.number = number;
+		this.whenClosed = whenClosed;
 	}
 
-	DisniProtectionDomain domain() {
+	AdapterDomain domain() {
 		return this.domain;
 	}
 
@@ -68,7 +77,6 @@ abstract class SharedReceives implements SharedReceiveQueue {
 		return this.maxSegments;
 	}
 
-	/** What its receives are marked with. */
 	int number() {
 		return this.number;
 	}
@@ -86,7 +94,7 @@ abstract class SharedReceives implements SharedReceiveQueue {
 	}
 
 	/** What a new queue pair takes its receives from. */
-	abstract ReceiveSource newSource(DisniCompletionQueue completionQueue);
+	abstract ReceiveSource newSource();
 
 	/** Does what is to be done with a new receive; the caller holds the lock. */
 	abstract void posted(int slot) throws IOException;
@@ -117,7 +125,7 @@ abstract class SharedReceives implements SharedReceiveQueue {
 			return PostResult.POSTED;
 		}
 		catch (IOException ex) {
-			throw DisniDevice.failure("adapter refused a shared receive", ex);
+			throw AdapterVerbs.failure("adapter refused a shared receive", ex);
 		}
 		finally {
 			this.lock.unlock();
@@ -195,8 +203,7 @@ abstract class SharedReceives implements SharedReceiveQueue {
 			finally {
 				this.lock.unlock();
 			}
-			this.domain.device().removeShared(this.number);
-			this.domain.removed(this);
+			this.whenClosed.accept(this);
 		}
 	}
 

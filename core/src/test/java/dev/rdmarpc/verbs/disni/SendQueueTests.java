@@ -45,7 +45,8 @@ class SendQueueTests {
 	private final SegmentList segments = new SegmentList(4);
 
 	private final SendQueue queue = new SendQueue(
-			(id, status, opcode, bytes) -> this.ended.add(opcode + " " + id + " " + status), DEPTH, DEPTH, true, 0);
+			(id, status, opcode, bytes, key) -> this.ended.add(opcode + " " + id + " " + status), DEPTH, DEPTH, true,
+			0);
 
 	@BeforeEach
 	void open() {
