@@ -45,6 +45,8 @@ final class ArchitectureTests {
 
 	private static final String IWARP = "dev.rdmarpc.verbs.iwarp..";
 
+	private static final String IWARP_WIRE = "dev.rdmarpc.verbs.iwarp.wire";
+
 	private static final String DISNI = "dev.rdmarpc.verbs.disni..";
 
 	private static final String SHM = "dev.rdmarpc.verbs.shm..";
@@ -82,6 +84,19 @@ final class ArchitectureTests {
 	@ArchTest
 	static final ArchRule iwarpKnowsTheVerbs = knowsOnly(IWARP, VERBS, SUPPORT)
 		.because("a provider must be replaceable by any other, so it knows the SPI and no sibling");
+
+	@ArchTest
+	static final ArchRule iwarpWireKnowsTheVerbs = knowsOnly(IWARP_WIRE, VERBS)
+		.because("bytes are read and written the same way whoever asks for it");
+
+	@ArchTest
+	static final ArchRule iwarpKeepsItsPartsToItself = ArchRuleDefinition.noClasses()
+		.that()
+		.resideOutsideOfPackage(IWARP)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(IWARP_WIRE)
+		.because("the types of these packages are public for each other only");
 
 	@ArchTest
 	static final ArchRule disniKnowsTheVerbs = knowsOnly(DISNI, VERBS, SUPPORT)

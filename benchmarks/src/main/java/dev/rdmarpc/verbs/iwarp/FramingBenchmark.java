@@ -35,6 +35,9 @@ import org.openjdk.jmh.annotations.TearDown;
 
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 
 /**
  * What one FPDU costs apart from the socket: encoding an untagged segment the way a Send

@@ -24,6 +24,9 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 /**
  * The answer to a request that is accepted, and what both sides have settled by it.

@@ -25,6 +25,9 @@ import java.nio.channels.SocketChannel;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
 
 /**
  * The established stream of a queue pair: socket, both halves, and how it ends. Guarded

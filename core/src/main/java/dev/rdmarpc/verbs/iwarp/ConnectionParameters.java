@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+
 /**
  * What the MPA handshake settled.
  *

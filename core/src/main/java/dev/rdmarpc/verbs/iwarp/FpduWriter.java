@@ -20,6 +20,10 @@ import java.nio.ByteBuffer;
 import java.util.function.IntConsumer;
 import java.util.zip.CRC32C;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+
 /**
  * Builds one FPDU at a time in a {@link GatherBatch}: header, pieces of payload, pad and
  * CRC. Guarded by the reactor's lock.

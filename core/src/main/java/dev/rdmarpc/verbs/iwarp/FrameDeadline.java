@@ -18,6 +18,8 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.time.Duration;
 
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * The time that an inbound FPDU has to arrive whole, once a part of it is there and the
  * socket was found empty. Guarded by the reactor's lock.

@@ -18,6 +18,11 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * Checks what all DDP segments have in common and hands each to the handler of its
  * opcode. Guarded by the reactor's lock.

@@ -24,6 +24,13 @@ import java.util.zip.CRC32C;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * The receiving half of a connection: finds the FPDUs in the byte stream, checks them and
  * has them placed and delivered. Guarded by the reactor's lock.

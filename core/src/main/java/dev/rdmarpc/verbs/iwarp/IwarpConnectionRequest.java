@@ -26,6 +26,7 @@ import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
 import dev.rdmarpc.verbs.support.LimitChecks;
 
 /** A peer's MPA request; its answer is carried out on the connection thread. */

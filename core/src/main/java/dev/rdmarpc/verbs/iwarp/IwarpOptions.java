@@ -18,6 +18,9 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.time.Duration;
 
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+
 /**
  * The settings of a user-space iWARP provider; immutable, validated when made.
  *

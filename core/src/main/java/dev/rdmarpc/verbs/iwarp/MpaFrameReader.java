@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
 /**
  * Reads one MPA frame from a socket, never a byte beyond its end, because what follows

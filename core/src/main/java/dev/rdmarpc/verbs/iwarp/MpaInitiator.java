@@ -34,6 +34,11 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
 
 /**
  * The connecting side of the MPA handshake (RFC 5044, section 7.1; RFC 6581, section 4).

@@ -22,6 +22,12 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 /**
  * The sending half of a connection: cuts send queue requests and Read Responses into

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
  * Thrown when a stream cannot go on: what to tell the peer in a Terminate, how this side

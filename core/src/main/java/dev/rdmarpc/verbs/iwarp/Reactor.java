@@ -37,6 +37,7 @@ import org.slf4j.event.Level;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**

@@ -20,6 +20,10 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+
 /**
  * The frames that are expected behind the payload at hand: the next segments of the same
  * Read Response, each as long as the one before unless it is the last. So one system call

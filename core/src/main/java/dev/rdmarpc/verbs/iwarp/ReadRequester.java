@@ -23,6 +23,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
  * The RDMA Reads this side has outstanding, and the receiver of their responses (RFC

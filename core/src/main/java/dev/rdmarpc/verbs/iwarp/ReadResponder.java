@@ -21,6 +21,11 @@ import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * Serves the peer's RDMA Reads: receives Read Requests on untagged queue 1 and hands
  * their responses, in order, to the outbound stream (RFC 5040, sections 4.4 and 5.2).

@@ -21,6 +21,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
  * Receives Sends of all kinds: untagged queue 0 (RFC 5041, section 5.3; RFC 5040, section

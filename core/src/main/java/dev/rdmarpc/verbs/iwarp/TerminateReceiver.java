@@ -19,6 +19,11 @@ package dev.rdmarpc.verbs.iwarp;
 import java.nio.ByteBuffer;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
 
 /**
  * Receives the peer's Terminate on untagged queue 2 and finds the work that it is about

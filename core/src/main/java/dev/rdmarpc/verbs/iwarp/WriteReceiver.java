@@ -18,6 +18,9 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * Places RDMA Writes: tagged segments into regions with remote write access (RFC 5041,
  * section 5.2). Guarded by the reactor's lock.

@@ -29,6 +29,9 @@ import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

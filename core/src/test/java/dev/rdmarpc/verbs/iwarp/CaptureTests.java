@@ -40,6 +40,9 @@ import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

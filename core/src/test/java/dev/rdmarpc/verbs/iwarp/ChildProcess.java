@@ -29,6 +29,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** An {@link AcceptingProcess} and what it says. */

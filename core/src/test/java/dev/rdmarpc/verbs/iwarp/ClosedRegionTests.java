@@ -33,6 +33,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

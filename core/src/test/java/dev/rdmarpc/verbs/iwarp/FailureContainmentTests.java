@@ -48,6 +48,8 @@ import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

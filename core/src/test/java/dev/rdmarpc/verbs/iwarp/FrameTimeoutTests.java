@@ -28,6 +28,10 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -34,6 +34,7 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -36,6 +36,13 @@ import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

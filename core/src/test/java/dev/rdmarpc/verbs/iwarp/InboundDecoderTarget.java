@@ -29,6 +29,9 @@ import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

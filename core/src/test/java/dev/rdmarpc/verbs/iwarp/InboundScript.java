@@ -21,6 +21,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
 
 /**
  * Writes a stream of frames, right and wrong, as {@link InboundDecoderTarget} decides.

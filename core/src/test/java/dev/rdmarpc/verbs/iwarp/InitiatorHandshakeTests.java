@@ -39,6 +39,13 @@ import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

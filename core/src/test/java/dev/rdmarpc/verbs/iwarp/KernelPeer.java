@@ -26,6 +26,12 @@ import java.nio.ByteBuffer;
 
 import org.junit.jupiter.api.Assumptions;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -24,6 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A process whose memory is used up, whoever did that, and after that. */

@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,10 +27,13 @@ import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** In which order Sends and Read Responses leave. */
+/** In which form and order Sends and Read Responses leave. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutboundOrderTests {
 
@@ -67,6 +71,20 @@ class OutboundOrderTests {
 			Endpoint.pollUntil(received::isDone, endpoint);
 			reader.join();
 			assertOrder(received.join());
+		}
+	}
+
+	@Test
+	void aSendLeavesAsOneFrame() throws Exception {
+		byte[] payload = "ping-payload!".getBytes(StandardCharsets.US_ASCII);
+		try (RawSession session = new RawSession(true)) {
+			MemoryRegion source = session.endpoint.register(64);
+			source.memory().put(3, payload);
+			session.peer.segment(Fpdu.write(1, 0, new byte[0]));
+			session.endpoint.send(session.endpoint.request.send(1).addSegment(source, 3, payload.length));
+			Endpoint.pollUntil(() -> session.endpoint.has(1), session.endpoint);
+			byte[] expected = Fpdu.frame(Fpdu.send(1, payload), true);
+			assertThat(session.peer.socket().getInputStream().readNBytes(expected.length)).isEqualTo(expected);
 		}
 	}
 

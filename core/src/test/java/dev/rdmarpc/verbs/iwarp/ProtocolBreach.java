@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
  * A way to break the protocol within well-formed frames, and the Terminate for it.

@@ -23,6 +23,13 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -26,6 +26,8 @@ import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
 /** An endpoint of the provider that has accepted a {@link RawPeer}. */
 final class RawSession implements AutoCloseable {

@@ -30,6 +30,10 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
+import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

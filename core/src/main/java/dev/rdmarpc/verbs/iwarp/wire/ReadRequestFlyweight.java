@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -42,7 +42,7 @@ import java.nio.ByteBuffer;
  * +---------------------------------------------------------------+
  * </pre>
  */
-final class ReadRequestFlyweight {
+public final class ReadRequestFlyweight {
 
 	static final int SINK_STAG_OFFSET = 0;
 
@@ -54,33 +54,33 @@ final class ReadRequestFlyweight {
 
 	static final int SOURCE_TAGGED_OFFSET_OFFSET = 20;
 
-	static final int HEADER_BYTES = 28;
+	public static final int HEADER_BYTES = 28;
 
 	private ReadRequestFlyweight() {
 	}
 
-	static int sinkStag(ByteBuffer buffer, int offset) {
+	public static int sinkStag(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + SINK_STAG_OFFSET);
 	}
 
-	static long sinkTaggedOffset(ByteBuffer buffer, int offset) {
+	public static long sinkTaggedOffset(ByteBuffer buffer, int offset) {
 		return buffer.getLong(offset + SINK_TAGGED_OFFSET_OFFSET);
 	}
 
-	static long size(ByteBuffer buffer, int offset) {
+	public static long size(ByteBuffer buffer, int offset) {
 		return Integer.toUnsignedLong(buffer.getInt(offset + SIZE_OFFSET));
 	}
 
-	static int sourceStag(ByteBuffer buffer, int offset) {
+	public static int sourceStag(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + SOURCE_STAG_OFFSET);
 	}
 
-	static long sourceTaggedOffset(ByteBuffer buffer, int offset) {
+	public static long sourceTaggedOffset(ByteBuffer buffer, int offset) {
 		return buffer.getLong(offset + SOURCE_TAGGED_OFFSET_OFFSET);
 	}
 
-	static void encode(ByteBuffer buffer, int offset, int sinkStag, long sinkTaggedOffset, long size, int sourceStag,
-			long sourceTaggedOffset) {
+	public static void encode(ByteBuffer buffer, int offset, int sinkStag, long sinkTaggedOffset, long size,
+			int sourceStag, long sourceTaggedOffset) {
 		buffer.putInt(offset + SINK_STAG_OFFSET, sinkStag);
 		buffer.putLong(offset + SINK_TAGGED_OFFSET_OFFSET, sinkTaggedOffset);
 		buffer.putInt(offset + SIZE_OFFSET, (int) size);

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.util.HexFormat;
 import java.util.Locale;
@@ -28,7 +28,7 @@ import dev.rdmarpc.verbs.WorkStatus;
  * 5041, section 8.2; RFC 5044, section 8; RFC 6581, section 8), and the status in which
  * the work at fault ends at the side that asked for it.
  */
-enum TerminateError {
+public enum TerminateError {
 
 	/** The sender of the Terminate failed by itself. */
 	RDMAP_LOCAL_CATASTROPHIC(0, 0, 0x00, WorkStatus.REMOTE_OPERATION_ERROR),
@@ -146,25 +146,25 @@ enum TerminateError {
 		this.requesterStatus = requesterStatus;
 	}
 
-	int layer() {
+	public int layer() {
 		return this.layer;
 	}
 
-	int type() {
+	public int type() {
 		return this.type;
 	}
 
-	int code() {
+	public int code() {
 		return this.code;
 	}
 
 	/** How the work at fault ends at the side that receives the Terminate. */
-	WorkStatus requesterStatus() {
+	public WorkStatus requesterStatus() {
 		return this.requesterStatus;
 	}
 
 	/** The constant of these numbers, or {@code null} if there is none. */
-	static @Nullable TerminateError of(int layer, int type, int code) {
+	public static @Nullable TerminateError of(int layer, int type, int code) {
 		for (TerminateError error : VALUES) {
 			if (error.layer == layer && error.type == type && error.code == code) {
 				return error;
@@ -174,7 +174,7 @@ enum TerminateError {
 	}
 
 	/** The status for numbers that may have no constant. */
-	static WorkStatus requesterStatus(int layer, int type, int code) {
+	public static WorkStatus requesterStatus(int layer, int type, int code) {
 		TerminateError error = of(layer, type, code);
 		if (error != null) {
 			return error.requesterStatus;
@@ -184,7 +184,7 @@ enum TerminateError {
 	}
 
 	/** The numbers in the form {@code layer/type/code}. */
-	static String describe(int layer, int type, int code) {
+	public static String describe(int layer, int type, int code) {
 		TerminateError error = of(layer, type, code);
 		String numbers = layer + "/" + type + "/0x" + HexFormat.of().toHexDigits((byte) code);
 		return (error != null) ? error + " (" + numbers + ")" : numbers;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
@@ -23,17 +23,17 @@ import java.util.zip.CRC32C;
  * A Terminate in its FPDU: the last thing that is sent on a connection (RFC 5040, section
  * 4.8), or the only one (RFC 6581, section 8).
  */
-final class TerminateFrame {
+public final class TerminateFrame {
 
 	/** The longest. */
-	static final int MAX_BYTES = FpduFlyweight
+	public static final int MAX_BYTES = FpduFlyweight
 		.totalBytes(DdpUntaggedFlyweight.HEADER_BYTES + TerminateFlyweight.MAX_BYTES);
 
 	private TerminateFrame() {
 	}
 
 	/** Makes a frame that names no segment. */
-	static ByteBuffer of(TerminateError error, boolean crcEnabled) {
+	public static ByteBuffer of(TerminateError error, boolean crcEnabled) {
 		ByteBuffer frame = ByteBuffer.allocate(MAX_BYTES);
 		append(frame, error, new byte[0], 0, crcEnabled);
 		return frame.flip();
@@ -47,7 +47,8 @@ final class TerminateFrame {
 	 * @param segmentBytes the length of that segment
 	 * @param crcEnabled whether the CRC is computed
 	 */
-	static void append(ByteBuffer target, TerminateError error, byte[] header, int segmentBytes, boolean crcEnabled) {
+	public static void append(ByteBuffer target, TerminateError error, byte[] header, int segmentBytes,
+			boolean crcEnabled) {
 		int start = target.position();
 		int ddp = start + FpduFlyweight.ULPDU_OFFSET;
 		int body = ddp + DdpUntaggedFlyweight.HEADER_BYTES;

@@ -14,10 +14,10 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 /** The initiator's first frame when peer-to-peer set-up was agreed on (RFC 6581). */
-enum ReadyToReceive {
+public enum ReadyToReceive {
 
 	/** No such frame: the initiator's first message allows the responder to send. */
 	NONE,

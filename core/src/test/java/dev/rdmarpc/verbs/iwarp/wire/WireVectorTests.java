@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -23,8 +23,6 @@ import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import dev.rdmarpc.verbs.MemoryRegion;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -136,19 +134,6 @@ class WireVectorTests {
 	}
 
 	@Test
-	void providerSendsTheSendVector() throws Exception {
-		try (RawSession session = new RawSession(true)) {
-			MemoryRegion source = session.endpoint.register(64);
-			source.memory().put(3, "ping-payload!".getBytes(StandardCharsets.US_ASCII));
-			session.peer.segment(Fpdu.write(1, 0, new byte[0]));
-			session.endpoint.send(session.endpoint.request.send(1).addSegment(source, 3, 13));
-			Endpoint.pollUntil(() -> session.endpoint.has(1), session.endpoint);
-			byte[] frame = session.peer.socket().getInputStream().readNBytes(SEND.length() / 2);
-			assertThat(hex(frame)).isEqualTo(SEND);
-		}
-	}
-
-	@Test
 	void everyTerminateErrorIsFoundByItsNumbers() {
 		for (TerminateError error : TerminateError.values()) {
 			assertThat(TerminateError.of(error.layer(), error.type(), error.code())).isEqualTo(error);
@@ -163,16 +148,6 @@ class WireVectorTests {
 			assertThat(FpduFlyweight.padBytes(length)).isBetween(0, 3);
 		}
 		assertThat(FpduFlyweight.MAX_BYTES).isEqualTo(2 + 65535 + 3 + 4);
-	}
-
-	@Test
-	void segmentsFitTheTcpSegmentOfAnInterface() {
-		for (int mtu = 576; mtu < 9100; mtu++) {
-			int segment = mtu - 40 - 12;
-			assertThat(FpduFlyweight.totalBytes(SocketTuning.maxUlpduBytes(mtu, false))).isLessThanOrEqualTo(segment)
-				.isGreaterThan(segment - 8);
-		}
-		assertThat(SocketTuning.maxUlpduBytes(1 << 20, true)).isEqualTo(65534);
 	}
 
 }

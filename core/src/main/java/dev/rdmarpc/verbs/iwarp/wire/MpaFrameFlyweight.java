@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +47,7 @@ import java.nio.charset.StandardCharsets;
  * ready to receive by zero-length Send, Write and Read. The private data length counts
  * the enhanced data too.
  */
-final class MpaFrameFlyweight {
+public final class MpaFrameFlyweight {
 
 	static final int KEY_BYTES = 16;
 
@@ -55,9 +55,9 @@ final class MpaFrameFlyweight {
 
 	static final int REVISION_OFFSET = 17;
 
-	static final int PRIVATE_DATA_LENGTH_OFFSET = 18;
+	public static final int PRIVATE_DATA_LENGTH_OFFSET = 18;
 
-	static final int HEADER_BYTES = 20;
+	public static final int HEADER_BYTES = 20;
 
 	static final int IRD_OFFSET = 20;
 
@@ -65,37 +65,37 @@ final class MpaFrameFlyweight {
 
 	static final int ENHANCED_BYTES = 4;
 
-	static final int MAX_PRIVATE_DATA_BYTES = 512;
+	public static final int MAX_PRIVATE_DATA_BYTES = 512;
 
-	static final int MAX_BYTES = HEADER_BYTES + MAX_PRIVATE_DATA_BYTES;
+	public static final int MAX_BYTES = HEADER_BYTES + MAX_PRIVATE_DATA_BYTES;
 
-	static final int FLAG_MARKERS = 0x80;
+	public static final int FLAG_MARKERS = 0x80;
 
-	static final int FLAG_CRC = 0x40;
+	public static final int FLAG_CRC = 0x40;
 
-	static final int FLAG_REJECT = 0x20;
+	public static final int FLAG_REJECT = 0x20;
 
-	static final int FLAG_ENHANCED = 0x10;
+	public static final int FLAG_ENHANCED = 0x10;
 
-	static final int REVISION_1 = 1;
+	public static final int REVISION_1 = 1;
 
-	static final int REVISION_2 = 2;
+	public static final int REVISION_2 = 2;
 
-	static final int IRD_PEER_TO_PEER = 0x8000;
+	public static final int IRD_PEER_TO_PEER = 0x8000;
 
-	static final int IRD_RTR_SEND = 0x4000;
+	public static final int IRD_RTR_SEND = 0x4000;
 
-	static final int ORD_RTR_WRITE = 0x8000;
+	public static final int ORD_RTR_WRITE = 0x8000;
 
-	static final int ORD_RTR_READ = 0x4000;
+	public static final int ORD_RTR_READ = 0x4000;
 
-	static final int DEPTH_MASK = 0x3FFF;
+	public static final int DEPTH_MASK = 0x3FFF;
 
 	/** The depth that says: not negotiated. */
-	static final int DEPTH_NOT_NEGOTIATED = 0x3FFF;
+	public static final int DEPTH_NOT_NEGOTIATED = 0x3FFF;
 
 	/** The greatest read depth the fields can express. */
-	static final int MAX_READ_DEPTH = 0x3FFE;
+	public static final int MAX_READ_DEPTH = 0x3FFE;
 
 	private static final byte[] REQUEST_KEY = "MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII);
 
@@ -105,12 +105,12 @@ final class MpaFrameFlyweight {
 	}
 
 	/** Whether the first {@code available} bytes of the key are those of a request. */
-	static boolean beginsRequest(ByteBuffer buffer, int offset, int available) {
+	public static boolean beginsRequest(ByteBuffer buffer, int offset, int available) {
 		return beginsWith(buffer, offset, available, REQUEST_KEY);
 	}
 
 	/** Whether the first {@code available} bytes of the key are those of a reply. */
-	static boolean beginsReply(ByteBuffer buffer, int offset, int available) {
+	public static boolean beginsReply(ByteBuffer buffer, int offset, int available) {
 		return beginsWith(buffer, offset, available, REPLY_KEY);
 	}
 
@@ -123,30 +123,30 @@ final class MpaFrameFlyweight {
 		return true;
 	}
 
-	static int flags(ByteBuffer buffer, int offset) {
+	public static int flags(ByteBuffer buffer, int offset) {
 		return buffer.get(offset + FLAGS_OFFSET) & 0xFF;
 	}
 
-	static int revision(ByteBuffer buffer, int offset) {
+	public static int revision(ByteBuffer buffer, int offset) {
 		return buffer.get(offset + REVISION_OFFSET) & 0xFF;
 	}
 
-	static int privateDataLength(ByteBuffer buffer, int offset) {
+	public static int privateDataLength(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + PRIVATE_DATA_LENGTH_OFFSET) & 0xFFFF;
 	}
 
 	/** The IRD field with its flags. */
-	static int ird(ByteBuffer buffer, int offset) {
+	public static int ird(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + IRD_OFFSET) & 0xFFFF;
 	}
 
 	/** The ORD field with its flags. */
-	static int ord(ByteBuffer buffer, int offset) {
+	public static int ord(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + ORD_OFFSET) & 0xFFFF;
 	}
 
 	/** Encodes a frame of revision 2. */
-	static ByteBuffer encodeEnhanced(boolean request, int flags, int ird, int ord, byte[] privateData) {
+	public static ByteBuffer encodeEnhanced(boolean request, int flags, int ird, int ord, byte[] privateData) {
 		ByteBuffer frame = ByteBuffer.allocate(HEADER_BYTES + ENHANCED_BYTES + privateData.length);
 		encodeHeader(frame, request, flags | FLAG_ENHANCED, REVISION_2, ENHANCED_BYTES + privateData.length);
 		frame.putShort((short) ird).putShort((short) ord);
@@ -154,7 +154,7 @@ final class MpaFrameFlyweight {
 	}
 
 	/** Encodes a frame without enhanced data. */
-	static ByteBuffer encode(boolean request, int flags, int revision, byte[] privateData) {
+	public static ByteBuffer encode(boolean request, int flags, int revision, byte[] privateData) {
 		ByteBuffer frame = ByteBuffer.allocate(HEADER_BYTES + privateData.length);
 		encodeHeader(frame, request, flags, revision, privateData.length);
 		return frame.put(privateData).flip();

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -28,10 +28,10 @@ import java.nio.ByteBuffer;
  * @param ord the ORD field with its flags, 0 without enhanced data
  * @param privateData the private data behind the enhanced data
  */
-record MpaFrame(int flags, int revision, boolean truncated, int ird, int ord, byte[] privateData) {
+public record MpaFrame(int flags, int revision, boolean truncated, int ird, int ord, byte[] privateData) {
 
 	/** Takes a complete frame apart. */
-	static MpaFrame decode(ByteBuffer buffer) {
+	public static MpaFrame decode(ByteBuffer buffer) {
 		int flags = MpaFrameFlyweight.flags(buffer, 0);
 		int revision = MpaFrameFlyweight.revision(buffer, 0);
 		int length = MpaFrameFlyweight.privateDataLength(buffer, 0);
@@ -48,23 +48,23 @@ record MpaFrame(int flags, int revision, boolean truncated, int ird, int ord, by
 		return revision == MpaFrameFlyweight.REVISION_2 && (flags & MpaFrameFlyweight.FLAG_ENHANCED) != 0;
 	}
 
-	boolean enhanced() {
+	public boolean enhanced() {
 		return isEnhanced(this.flags, this.revision);
 	}
 
-	boolean markers() {
+	public boolean markers() {
 		return (this.flags & MpaFrameFlyweight.FLAG_MARKERS) != 0;
 	}
 
-	boolean crc() {
+	public boolean crc() {
 		return (this.flags & MpaFrameFlyweight.FLAG_CRC) != 0;
 	}
 
-	boolean rejected() {
+	public boolean rejected() {
 		return (this.flags & MpaFrameFlyweight.FLAG_REJECT) != 0;
 	}
 
-	boolean peerToPeer() {
+	public boolean peerToPeer() {
 		return (this.ird & MpaFrameFlyweight.IRD_PEER_TO_PEER) != 0;
 	}
 
@@ -72,12 +72,12 @@ record MpaFrame(int flags, int revision, boolean truncated, int ird, int ord, by
 	 * RDMA Reads the sender of the frame serves at once, or the maximum if it left it
 	 * open.
 	 */
-	int inboundReads() {
+	public int inboundReads() {
 		return this.ird & MpaFrameFlyweight.DEPTH_MASK;
 	}
 
 	/** RDMA Reads the sender of the frame wants to have outstanding. */
-	int outboundReads() {
+	public int outboundReads() {
 		return this.ord & MpaFrameFlyweight.DEPTH_MASK;
 	}
 

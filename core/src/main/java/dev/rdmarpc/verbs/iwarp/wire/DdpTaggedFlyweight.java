@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -37,7 +37,7 @@ import java.nio.ByteBuffer;
  * |                            payload                           ...
  * </pre>
  */
-final class DdpTaggedFlyweight {
+public final class DdpTaggedFlyweight {
 
 	static final int CONTROL_OFFSET = 0;
 
@@ -45,24 +45,24 @@ final class DdpTaggedFlyweight {
 
 	static final int TAGGED_OFFSET_OFFSET = 6;
 
-	static final int HEADER_BYTES = 14;
+	public static final int HEADER_BYTES = 14;
 
 	private DdpTaggedFlyweight() {
 	}
 
-	static int control(ByteBuffer buffer, int offset) {
+	public static int control(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + CONTROL_OFFSET) & 0xFFFF;
 	}
 
-	static int stag(ByteBuffer buffer, int offset) {
+	public static int stag(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + STAG_OFFSET);
 	}
 
-	static long taggedOffset(ByteBuffer buffer, int offset) {
+	public static long taggedOffset(ByteBuffer buffer, int offset) {
 		return buffer.getLong(offset + TAGGED_OFFSET_OFFSET);
 	}
 
-	static void encode(ByteBuffer buffer, int offset, boolean last, int opcode, int stag, long taggedOffset) {
+	public static void encode(ByteBuffer buffer, int offset, boolean last, int opcode, int stag, long taggedOffset) {
 		buffer.putShort(offset + CONTROL_OFFSET, (short) DdpControl.of(true, last, opcode));
 		buffer.putInt(offset + STAG_OFFSET, stag);
 		buffer.putLong(offset + TAGGED_OFFSET_OFFSET, taggedOffset);

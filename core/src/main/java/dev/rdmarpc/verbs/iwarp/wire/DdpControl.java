@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 /**
  * The control word with which every DDP segment begins (RFC 5041, section 4.1; RFC 5040,
@@ -31,36 +31,36 @@ package dev.rdmarpc.verbs.iwarp;
  * T tagged, L last segment of its message, DV version of DDP (1), RV version of RDMAP
  * (1).
  */
-final class DdpControl {
+public final class DdpControl {
 
 	static final int TAGGED = 0x8000;
 
 	static final int LAST = 0x4000;
 
-	static final int OPCODE_WRITE = 0;
+	public static final int OPCODE_WRITE = 0;
 
-	static final int OPCODE_READ_REQUEST = 1;
+	public static final int OPCODE_READ_REQUEST = 1;
 
-	static final int OPCODE_READ_RESPONSE = 2;
+	public static final int OPCODE_READ_RESPONSE = 2;
 
-	static final int OPCODE_SEND = 3;
+	public static final int OPCODE_SEND = 3;
 
-	static final int OPCODE_SEND_INVALIDATE = 4;
+	public static final int OPCODE_SEND_INVALIDATE = 4;
 
-	static final int OPCODE_SEND_SOLICITED = 5;
+	public static final int OPCODE_SEND_SOLICITED = 5;
 
-	static final int OPCODE_SEND_SOLICITED_INVALIDATE = 6;
+	public static final int OPCODE_SEND_SOLICITED_INVALIDATE = 6;
 
-	static final int OPCODE_TERMINATE = 7;
+	public static final int OPCODE_TERMINATE = 7;
 
 	/** Queue number of the Send family. */
-	static final int QUEUE_SEND = 0;
+	public static final int QUEUE_SEND = 0;
 
 	/** Queue number of Read Requests. */
-	static final int QUEUE_READ_REQUEST = 1;
+	public static final int QUEUE_READ_REQUEST = 1;
 
 	/** Queue number of Terminates. */
-	static final int QUEUE_TERMINATE = 2;
+	public static final int QUEUE_TERMINATE = 2;
 
 	private static final int DDP_VERSION_MASK = 0x0300;
 
@@ -76,27 +76,27 @@ final class DdpControl {
 	}
 
 	/** A control word of version 1. */
-	static int of(boolean tagged, boolean last, int opcode) {
+	public static int of(boolean tagged, boolean last, int opcode) {
 		return (tagged ? TAGGED : 0) | (last ? LAST : 0) | DDP_VERSION_1 | RDMAP_VERSION_1 | opcode;
 	}
 
-	static boolean isTagged(int control) {
+	public static boolean isTagged(int control) {
 		return (control & TAGGED) != 0;
 	}
 
-	static boolean isLast(int control) {
+	public static boolean isLast(int control) {
 		return (control & LAST) != 0;
 	}
 
-	static boolean isDdpVersion1(int control) {
+	public static boolean isDdpVersion1(int control) {
 		return (control & DDP_VERSION_MASK) == DDP_VERSION_1;
 	}
 
-	static boolean isRdmapVersion1(int control) {
+	public static boolean isRdmapVersion1(int control) {
 		return (control & RDMAP_VERSION_MASK) == RDMAP_VERSION_1;
 	}
 
-	static int opcode(int control) {
+	public static int opcode(int control) {
 		return control & OPCODE_MASK;
 	}
 

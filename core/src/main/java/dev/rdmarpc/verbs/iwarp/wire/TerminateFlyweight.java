@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -40,7 +40,7 @@ import java.nio.ByteBuffer;
  * order differs: layer and type are swapped, and the header flags are the last bits of
  * their byte. Such control words are understood; none is made here.
  */
-final class TerminateFlyweight {
+public final class TerminateFlyweight {
 
 	static final int LAYER_AND_TYPE_OFFSET = 0;
 
@@ -48,15 +48,15 @@ final class TerminateFlyweight {
 
 	static final int HEADER_CONTROL_OFFSET = 2;
 
-	static final int CONTROL_BYTES = 4;
+	public static final int CONTROL_BYTES = 4;
 
 	static final int SEGMENT_LENGTH_OFFSET = 4;
 
-	static final int TERMINATED_HEADER_OFFSET = 6;
+	public static final int TERMINATED_HEADER_OFFSET = 6;
 
-	static final int SEGMENT_LENGTH_VALID = 0x8000;
+	public static final int SEGMENT_LENGTH_VALID = 0x8000;
 
-	static final int DDP_HEADER_INCLUDED = 0x4000;
+	public static final int DDP_HEADER_INCLUDED = 0x4000;
 
 	static final int READ_HEADER_INCLUDED = 0x2000;
 
@@ -69,17 +69,17 @@ final class TerminateFlyweight {
 	private static final int MIRRORED_SHIFT = 8;
 
 	/** The longest body: an untagged header and a Read Request header are included. */
-	static final int MAX_BYTES = TERMINATED_HEADER_OFFSET + DdpUntaggedFlyweight.HEADER_BYTES
+	public static final int MAX_BYTES = TERMINATED_HEADER_OFFSET + DdpUntaggedFlyweight.HEADER_BYTES
 			+ ReadRequestFlyweight.HEADER_BYTES;
 
 	private TerminateFlyweight() {
 	}
 
-	static int layer(ByteBuffer buffer, int offset) {
+	public static int layer(ByteBuffer buffer, int offset) {
 		return isMirrored(buffer, offset) ? low(buffer, offset) : high(buffer, offset);
 	}
 
-	static int type(ByteBuffer buffer, int offset) {
+	public static int type(ByteBuffer buffer, int offset) {
 		return isMirrored(buffer, offset) ? high(buffer, offset) : low(buffer, offset);
 	}
 
@@ -106,22 +106,22 @@ final class TerminateFlyweight {
 		return TerminateError.of(high, low, code) == null && TerminateError.of(low, high, code) != null;
 	}
 
-	static int code(ByteBuffer buffer, int offset) {
+	public static int code(ByteBuffer buffer, int offset) {
 		return buffer.get(offset + CODE_OFFSET) & 0xFF;
 	}
 
 	/** Which headers are included. */
-	static int headerControl(ByteBuffer buffer, int offset) {
+	public static int headerControl(ByteBuffer buffer, int offset) {
 		int control = buffer.getShort(offset + HEADER_CONTROL_OFFSET) & 0xFFFF;
 		return isMirrored(buffer, offset) ? Integer.reverse(control & MIRRORED_FLAGS) >>> MIRRORED_SHIFT : control;
 	}
 
-	static int segmentLength(ByteBuffer buffer, int offset) {
+	public static int segmentLength(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + SEGMENT_LENGTH_OFFSET) & 0xFFFF;
 	}
 
 	/** Encodes a Terminate that names no segment. */
-	static int encode(ByteBuffer buffer, int offset, TerminateError error) {
+	public static int encode(ByteBuffer buffer, int offset, TerminateError error) {
 		buffer.put(offset + LAYER_AND_TYPE_OFFSET, (byte) (error.layer() << 4 | error.type()));
 		buffer.put(offset + CODE_OFFSET, (byte) error.code());
 		buffer.putShort(offset + HEADER_CONTROL_OFFSET, (short) 0);
@@ -134,7 +134,7 @@ final class TerminateFlyweight {
 	 * @param segmentBytes the DDP segment's whole length
 	 * @return the length of the body
 	 */
-	static int encode(ByteBuffer buffer, int offset, TerminateError error, byte[] header, int segmentBytes) {
+	public static int encode(ByteBuffer buffer, int offset, TerminateError error, byte[] header, int segmentBytes) {
 		encode(buffer, offset, error);
 		boolean read = header.length > DdpUntaggedFlyweight.HEADER_BYTES;
 		buffer.putShort(offset + HEADER_CONTROL_OFFSET,

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -39,7 +39,7 @@ import java.nio.ByteBuffer;
  * |                            payload                           ...
  * </pre>
  */
-final class DdpUntaggedFlyweight {
+public final class DdpUntaggedFlyweight {
 
 	static final int CONTROL_OFFSET = 0;
 
@@ -51,34 +51,34 @@ final class DdpUntaggedFlyweight {
 
 	static final int MESSAGE_OFFSET_OFFSET = 14;
 
-	static final int HEADER_BYTES = 18;
+	public static final int HEADER_BYTES = 18;
 
 	private DdpUntaggedFlyweight() {
 	}
 
-	static int control(ByteBuffer buffer, int offset) {
+	public static int control(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + CONTROL_OFFSET) & 0xFFFF;
 	}
 
-	static int invalidateStag(ByteBuffer buffer, int offset) {
+	public static int invalidateStag(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + INVALIDATE_STAG_OFFSET);
 	}
 
-	static int queueNumber(ByteBuffer buffer, int offset) {
+	public static int queueNumber(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + QUEUE_NUMBER_OFFSET);
 	}
 
-	static int messageSequenceNumber(ByteBuffer buffer, int offset) {
+	public static int messageSequenceNumber(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + MESSAGE_SEQUENCE_NUMBER_OFFSET);
 	}
 
 	/** The message offset, to be read as unsigned. */
-	static int messageOffset(ByteBuffer buffer, int offset) {
+	public static int messageOffset(ByteBuffer buffer, int offset) {
 		return buffer.getInt(offset + MESSAGE_OFFSET_OFFSET);
 	}
 
-	static void encode(ByteBuffer buffer, int offset, boolean last, int opcode, int invalidateStag, int queueNumber,
-			int messageSequenceNumber, int messageOffset) {
+	public static void encode(ByteBuffer buffer, int offset, boolean last, int opcode, int invalidateStag,
+			int queueNumber, int messageSequenceNumber, int messageOffset) {
 		buffer.putShort(offset + CONTROL_OFFSET, (short) DdpControl.of(false, last, opcode));
 		buffer.putInt(offset + INVALIDATE_STAG_OFFSET, invalidateStag);
 		buffer.putInt(offset + QUEUE_NUMBER_OFFSET, queueNumber);

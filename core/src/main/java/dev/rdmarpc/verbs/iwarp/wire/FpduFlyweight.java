@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.wire;
 
 import java.nio.ByteBuffer;
 
@@ -39,50 +39,50 @@ import java.nio.ByteBuffer;
  * The length counts the ULPDU alone. The pad makes length field, ULPDU and pad a multiple
  * of four. The CRC field is always there, and zero when CRC is off.
  */
-final class FpduFlyweight {
+public final class FpduFlyweight {
 
 	/** Offset of the u16 ULPDU length. */
 	static final int LENGTH_OFFSET = 0;
 
 	/** Offset of the ULPDU. */
-	static final int ULPDU_OFFSET = 2;
+	public static final int ULPDU_OFFSET = 2;
 
 	/** Size of the CRC field. */
-	static final int CRC_BYTES = 4;
+	public static final int CRC_BYTES = 4;
 
 	/** The longest ULPDU the length field can express. */
-	static final int MAX_ULPDU_BYTES = 65535;
+	public static final int MAX_ULPDU_BYTES = 65535;
 
 	/** The longest FPDU. */
-	static final int MAX_BYTES = totalBytes(MAX_ULPDU_BYTES);
+	public static final int MAX_BYTES = totalBytes(MAX_ULPDU_BYTES);
 
 	private FpduFlyweight() {
 	}
 
-	static int ulpduLength(ByteBuffer buffer, int offset) {
+	public static int ulpduLength(ByteBuffer buffer, int offset) {
 		return buffer.getShort(offset + LENGTH_OFFSET) & 0xFFFF;
 	}
 
-	static void ulpduLength(ByteBuffer buffer, int offset, int ulpduBytes) {
+	public static void ulpduLength(ByteBuffer buffer, int offset, int ulpduBytes) {
 		buffer.putShort(offset + LENGTH_OFFSET, (short) ulpduBytes);
 	}
 
 	/** Pad bytes that follow a ULPDU. */
-	static int padBytes(int ulpduBytes) {
+	public static int padBytes(int ulpduBytes) {
 		return -(ulpduBytes + ULPDU_OFFSET) & 3;
 	}
 
 	/** Size of the whole FPDU around a ULPDU. */
-	static int totalBytes(int ulpduBytes) {
+	public static int totalBytes(int ulpduBytes) {
 		return ULPDU_OFFSET + ulpduBytes + padBytes(ulpduBytes) + CRC_BYTES;
 	}
 
 	/** The CRC field at {@code crcOffset}, which follows the pad. */
-	static int crc(ByteBuffer buffer, int crcOffset) {
+	public static int crc(ByteBuffer buffer, int crcOffset) {
 		return Integer.reverseBytes(buffer.getInt(crcOffset));
 	}
 
-	static void crc(ByteBuffer buffer, int crcOffset, int crc) {
+	public static void crc(ByteBuffer buffer, int crcOffset, int crc) {
 		buffer.putInt(crcOffset, Integer.reverseBytes(crc));
 	}
 
