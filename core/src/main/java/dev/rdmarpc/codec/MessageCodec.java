@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.codec;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Turns method signatures into message formats. Both ends of a connection use the same
  * codec; its name is exchanged when they connect.
@@ -31,20 +29,20 @@ public interface MessageCodec {
 	String name();
 
 	/**
-	 * Compiles the format of a method's arguments. Its values are arrays with one element
-	 * per parameter, primitives boxed.
+	 * Compiles the format of a method's arguments. Its values are {@code Object[]} with
+	 * one element per parameter, primitives boxed.
 	 * @throws UnsupportedTypeException if a parameter has no message form
 	 */
-	MessageFormat<@Nullable Object[]> arguments(MethodSignature method);
+	MessageFormat arguments(MethodSignature method);
 
 	/**
 	 * Compiles the format in which a peer of another age sends a method's arguments,
 	 * whose method has fewer or more parameters at the end. Missing ones are absent,
-	 * unknown ones ignored. Only for decoding.
+	 * unknown ones ignored.
 	 * @param count how many parameters the peer's method has
 	 * @throws UnsupportedTypeException if a parameter has no message form
 	 */
-	default MessageFormat<@Nullable Object[]> arguments(MethodSignature method, int count) {
+	default MessageFormat arguments(MethodSignature method, int count) {
 		return arguments(method);
 	}
 
@@ -53,6 +51,6 @@ public interface MessageCodec {
 	 * decodes null.
 	 * @throws UnsupportedTypeException if the result has no message form
 	 */
-	MessageFormat<@Nullable Object> result(MethodSignature method);
+	MessageFormat result(MethodSignature method);
 
 }

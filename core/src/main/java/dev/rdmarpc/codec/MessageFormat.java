@@ -25,10 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Thread-safe.
- *
- * @param <T> the values
  */
-public interface MessageFormat<T extends @Nullable Object> {
+public interface MessageFormat {
 
 	/**
 	 * Encodes a value. What {@code out} held before is lost. When this throws,
@@ -40,30 +38,20 @@ public interface MessageFormat<T extends @Nullable Object> {
 	 * {@link MessageSegments#maxBytes()}
 	 * @throws UnencodableValueException if the value cannot be carried
 	 */
-	void encode(T value, MessageSegments out);
+	void encode(@Nullable Object value, MessageSegments out);
 
 	/**
 	 * Decodes a message after verifying it.
 	 * @param message the message is its bytes from position to limit, which stay where
-	 * they are; a direct buffer. Borrowed, but {@link ByteBuffer} and
-	 * {@code com.google.flatbuffers.Table} values in the result are views of it and are
-	 * valid as long as its memory is
-	 * @throws MalformedMessageException whatever is wrong with the bytes
-	 */
-	T decode(ByteBuffer message);
-
-	/**
-	 * Decodes a message received in registered memory after verifying it.
-	 * @param message a view of that memory, with the same indexes; borrowed like it.
-	 * {@link ByteBuffer} and {@code com.google.flatbuffers.Table} values in the result
-	 * are views of it, if it is {@linkplain ReceivedMemory#isLent() lent}, or copies
+	 * they are; a direct buffer with the indexes of the memory that it was received in.
+	 * Borrowed. {@link ByteBuffer} and {@code com.google.flatbuffers.Table} values in the
+	 * result are views of it, if the memory is {@linkplain ReceivedMemory#isLent() lent},
+	 * or copies
 	 * @param memory gives counted parts, such as
 	 * {@link dev.rdmarpc.memory.RegisteredBuffer} values, which it owns; borrowed
 	 * @throws MalformedMessageException whatever is wrong with the bytes; parts may have
 	 * been made
 	 */
-	default T decode(ByteBuffer message, ReceivedMemory memory) {
-		return decode(memory.isLent() ? message : memory.view(message, message.position(), message.remaining()));
-	}
+	@Nullable Object decode(ByteBuffer message, ReceivedMemory memory);
 
 }

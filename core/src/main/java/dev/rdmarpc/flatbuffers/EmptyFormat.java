@@ -22,44 +22,31 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
- * The formats of nothing: empty messages. Content that a newer peer adds is ignored.
+ * The format of nothing: empty messages. Content that a newer peer adds is ignored.
  */
-final class EmptyFormat {
+final class EmptyFormat implements MessageFormat {
 
-	private EmptyFormat() {
+	private final @Nullable Object nothing;
+
+	/**
+	 * Creates a format.
+	 * @param nothing what messages read as
+	 */
+	EmptyFormat(@Nullable Object nothing) {
+		this.nothing = nothing;
 	}
 
-	/** No arguments. */
-	static final class Arguments implements MessageFormat<@Nullable Object[]> {
-
-		@Override
-		public void encode(@Nullable Object[] value, MessageSegments out) {
-			out.clear();
-		}
-
-		@Override
-		public @Nullable Object[] decode(ByteBuffer message) {
-			return new @Nullable Object[0];
-		}
-
+	@Override
+	public void encode(@Nullable Object value, MessageSegments out) {
+		out.clear();
 	}
 
-	/** No result. */
-	static final class Result implements MessageFormat<@Nullable Object> {
-
-		@Override
-		public void encode(@Nullable Object value, MessageSegments out) {
-			out.clear();
-		}
-
-		@Override
-		@SuppressWarnings("NullAway") // does not see that T may be nullable
-		public @Nullable Object decode(ByteBuffer message) {
-			return null;
-		}
-
+	@Override
+	public @Nullable Object decode(ByteBuffer message, ReceivedMemory memory) {
+		return this.nothing;
 	}
 
 }

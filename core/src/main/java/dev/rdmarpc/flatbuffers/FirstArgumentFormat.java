@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,45 +26,34 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
- * The first of several arguments as the root of its message, from a peer whose method has
- * no more. Only for decoding.
+ * A list of arguments of which only the first is sent, as the root of its message: the
+ * method has no others, or that of the peer has not.
  */
-final class FirstArgumentFormat implements MessageFormat<@Nullable Object[]> {
+final class FirstArgumentFormat implements MessageFormat {
 
-	private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
+	private final MessageFormat first;
 
-	private final MessageFormat<@Nullable Object[]> only;
-
-	private final MessageFormat<@Nullable Object[]> all;
+	private final @Nullable Object[] absent;
 
 	/**
 	 * Creates a format.
-	 * @param only decodes that argument
-	 * @param all decodes all of them
+	 * @param first the format of the first argument
+	 * @param absent what arguments are that are not sent; not to be changed
 	 */
-	FirstArgumentFormat(MessageFormat<@Nullable Object[]> only, MessageFormat<@Nullable Object[]> all) {
-		this.only = only;
-		this.all = all;
+	FirstArgumentFormat(MessageFormat first, @Nullable Object... absent) {
+		this.first = first;
+		this.absent = absent;
 	}
 
 	@Override
-	public void encode(@Nullable Object[] value, MessageSegments out) {
-		throw new UnsupportedOperationException("only for decoding");
-	}
-
-	@Override
-	public @Nullable Object[] decode(ByteBuffer message) {
-		return complete(this.only.decode(message));
+	public void encode(@Nullable Object value, MessageSegments out) {
+		this.first.encode(((@Nullable Object[]) Objects.requireNonNull(value))[0], out);
 	}
 
 	@Override
 	public @Nullable Object[] decode(ByteBuffer message, ReceivedMemory memory) {
-		return complete(this.only.decode(message, memory));
-	}
-
-	private @Nullable Object[] complete(@Nullable Object[] first) {
-		@Nullable Object[] arguments = this.all.decode(EMPTY);
-		arguments[0] = first[0];
+		@Nullable Object[] arguments = this.absent.clone();
+		arguments[0] = this.first.decode(message, memory);
 		return arguments;
 	}
 

@@ -16,13 +16,17 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
  * FlatBuffers messages from plain Java types.
@@ -36,6 +40,8 @@ import dev.rdmarpc.codec.MethodSignature;
  * {@link GatherMessage}.
  */
 public final class FlatBuffersCodec implements MessageCodec {
+
+	private static final Object[] NO_ARGUMENTS = {};
 
 	private final FlatBuffersOptions options;
 
@@ -60,53 +66,50 @@ public final class FlatBuffersCodec implements MessageCodec {
 	}
 
 	@Override
-	public synchronized MessageFormat<@Nullable Object[]> arguments(MethodSignature method) {
-		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
-		MessageRoot root = MessageRoot.ofArguments(method, compiler);
-		this.shapes = compiler.shapes();
-		return arguments(root);
+	public synchronized MessageFormat arguments(MethodSignature method) {
+		return arguments(root(method, MessageRoot::ofArguments));
 	}
 
 	@Override
-	public synchronized MessageFormat<@Nullable Object[]> arguments(MethodSignature method, int count) {
+	public synchronized MessageFormat arguments(MethodSignature method, int count) {
 		int own = method.parameterTypes().size();
 		if (own == 0 || count == 0 || (own == 1) == (count == 1)) {
 			return arguments(method);
 		}
-		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
-		MessageRoot only = MessageRoot.ofArguments(method.first(1), compiler);
-		MessageRoot several = MessageRoot.ofFields(method, compiler);
-		this.shapes = compiler.shapes();
-		return (own == 1 || only.synthesised()) ? arguments(several)
-				: new FirstArgumentFormat(arguments(only), arguments(several));
+		MessageFormat several = arguments(root(method, MessageRoot::ofFields));
+		MessageRoot first = root(method.first(1), MessageRoot::ofArguments);
+		return (own == 1 || first.synthesized()) ? several
+				: new FirstArgumentFormat(format(first, null), absentArguments(several));
 	}
 
-	private MessageFormat<@Nullable Object[]> arguments(MessageRoot root) {
-		if (root.shape() instanceof TableShape table) {
-			return root.synthesised() ? new TableFormat.Arguments(table, this.options, this.readers)
-					: new TableFormat.RootArgument(table, this.options, this.readers);
-		}
-		if (root.shape() instanceof MessageShape) {
-			return new GatherMessageFormat.Argument();
-		}
-		return (root.shape() instanceof GeneratedTableShape table) ? new GeneratedTableFormat.Argument(table)
-				: new EmptyFormat.Arguments();
+	private MessageFormat arguments(MessageRoot root) {
+		MessageFormat format = format(root, NO_ARGUMENTS);
+		return (root.shape() == null || root.synthesized()) ? format
+				: new FirstArgumentFormat(format, (@Nullable Object) null);
+	}
+
+	private static @Nullable Object[] absentArguments(MessageFormat arguments) {
+		return (@Nullable Object[]) Objects
+			.requireNonNull(arguments.decode(ByteBuffer.allocateDirect(0), ReceivedMemory.lent()));
 	}
 
 	@Override
-	public synchronized MessageFormat<@Nullable Object> result(MethodSignature method) {
+	public synchronized MessageFormat result(MethodSignature method) {
+		return format(root(method, MessageRoot::ofResult), null);
+	}
+
+	private MessageRoot root(MethodSignature method, BiFunction<MethodSignature, ShapeCompiler, MessageRoot> of) {
 		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
-		MessageRoot root = MessageRoot.ofResult(method, compiler);
+		MessageRoot root = of.apply(method, compiler);
 		this.shapes = compiler.shapes();
+		return root;
+	}
+
+	private MessageFormat format(MessageRoot root, @Nullable Object nothing) {
 		if (root.shape() instanceof TableShape table) {
-			return root.synthesised() ? new TableFormat.WrappedResult(table, this.options, this.readers)
-					: new TableFormat.RootResult(table, this.options, this.readers);
+			return new TableFormat(table, root.synthesized(), this.options, this.readers);
 		}
-		if (root.shape() instanceof MessageShape) {
-			return new GatherMessageFormat.Result();
-		}
-		return (root.shape() instanceof GeneratedTableShape table) ? new GeneratedTableFormat.Result(table)
-				: new EmptyFormat.Result();
+		return (root.shape() instanceof NestedShape nested) ? new NestedFormat(nested) : new EmptyFormat(nothing);
 	}
 
 }

@@ -24,6 +24,7 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -80,14 +81,17 @@ public final class GatherMessage implements SegmentOwner {
 	}
 
 	/**
-	 * A message that was received.
-	 * @param buffer its bytes; takes ownership
+	 * A message that is part of received memory.
+	 * @param memory keeps the message
+	 * @param index of the first byte
 	 */
-	static GatherMessage ofReceived(RegisteredBuffer buffer) {
+	static GatherMessage ofReceived(ReceivedMemory memory, int index, int lengthBytes) {
+		RegisteredBuffer buffer = memory.take(index, lengthBytes);
 		GatherMessage message = new GatherMessage();
 		message.segments.keep(buffer);
 		message.segments.addKept(buffer, buffer.offset(), buffer.length());
 		REFERENCES.setRelease(message, 1);
+		memory.keep(message);
 		return message;
 	}
 

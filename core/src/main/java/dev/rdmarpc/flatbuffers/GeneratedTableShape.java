@@ -24,18 +24,15 @@ import java.nio.ByteOrder;
 
 import com.google.flatbuffers.Table;
 
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.UnencodableValueException;
 
 /**
- * A class that {@code flatc} generated for a table. As a part of something it is a vector
- * of bytes that holds the table's own buffer (a nested FlatBuffer); as a root its buffer
- * is the message.
- *
- * <p>
- * Its schema is not known here, so a received one is verified no further than its root;
- * its accessors read within the bounds of its own buffer.
+ * A class that {@code flatc} generated for a table: its own buffer is the message. Its
+ * accessors read within the bounds of that.
  */
-final class GeneratedTableShape extends ReferenceShape {
+final class GeneratedTableShape extends NestedShape {
 
 	private static final int NESTED_ALIGNMENT = 8;
 
@@ -45,8 +42,6 @@ final class GeneratedTableShape extends ReferenceShape {
 
 	private static final MethodHandle ASSIGN = assign();
 
-	private final Class<?> type;
-
 	private final MethodHandle constructor;
 
 	/**
@@ -55,10 +50,10 @@ final class GeneratedTableShape extends ReferenceShape {
 	 * default constructor
 	 */
 	GeneratedTableShape(Class<?> type) throws ReflectiveOperationException {
+		super(type.getName(), TABLE_BYTES);
 		if (type == Table.class) {
 			throw new NoSuchMethodException("not a generated class");
 		}
-		this.type = type;
 		this.constructor = MethodHandles.privateLookupIn(type, MethodHandles.lookup())
 			.findConstructor(type, MethodType.methodType(void.class))
 			.asType(MethodType.methodType(Table.class));
@@ -84,24 +79,17 @@ final class GeneratedTableShape extends ReferenceShape {
 		}
 	}
 
-	/** The class's name. */
-	String name() {
-		return this.type.getName();
-	}
-
 	/**
 	 * The buffer whose root a table is, its message from position to limit.
 	 * @throws UnencodableValueException if it is a part of another table
 	 */
-	ByteBuffer buffer(Object value) {
+	private static ByteBuffer buffer(Object value) {
 		Table table = (Table) value;
 		ByteBuffer buffer = table.getByteBuffer();
 		if (buffer == null) {
 			throw new UnencodableValueException("table without a buffer");
 		}
-		if (buffer.order() != ByteOrder.LITTLE_ENDIAN) {
-			buffer = buffer.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-		}
+		buffer = MessageReader.littleEndian(buffer);
 		int root = buffer.position();
 		if (buffer.remaining() < 2 * OFFSET_BYTES || root + buffer.getInt(root) != position(table)) {
 			throw new UnencodableValueException(
@@ -119,11 +107,8 @@ final class GeneratedTableShape extends ReferenceShape {
 		}
 	}
 
-	/**
-	 * The root table of a verified message.
-	 * @param message the message is all of it; little-endian
-	 */
-	Table table(ByteBuffer message) {
+	private Table table(ByteBuffer view) {
+		ByteBuffer message = view.order(ByteOrder.LITTLE_ENDIAN);
 		try {
 			Table table = (Table) this.constructor.invokeExact();
 			ASSIGN.invokeExact(table, message.getInt(0), message);
@@ -141,18 +126,17 @@ final class GeneratedTableShape extends ReferenceShape {
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
-		return table(in.view(position).order(ByteOrder.LITTLE_ENDIAN));
+		return table(in.view(position));
 	}
 
 	@Override
-	void verifyTarget(MessageVerifier in, int position) {
-		in.nested(position);
-		in.allocate(TABLE_BYTES, position);
+	void writeRoot(Object value, MessageSegments out) {
+		out.addBytes(buffer(value));
 	}
 
 	@Override
-	String schemaType(SchemaWriter schema) {
-		return "[ubyte]";
+	Object readRoot(ByteBuffer message, ReceivedMemory memory) {
+		return table(memory.view(message, message.position(), message.remaining()));
 	}
 
 }

@@ -17,7 +17,9 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -64,11 +66,14 @@ final class MessageReader {
 		return this.verifier;
 	}
 
-	/**
-	 * Starts with a message.
-	 * @param memory what it was received in, {@code null} if it is not registered
-	 */
-	void begin(ByteBuffer buffer, @Nullable ReceivedMemory memory) {
+	/** The message, or a view of it that has the byte order of FlatBuffers. */
+	static ByteBuffer littleEndian(ByteBuffer message) {
+		return (message.order() == ByteOrder.LITTLE_ENDIAN) ? message
+				: message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+	}
+
+	/** Starts with a message. */
+	void begin(ByteBuffer buffer, ReceivedMemory memory) {
 		this.buffer = buffer;
 		this.collisionBudget = FREE_COLLISIONS + COLLISIONS_PER_BYTE * (long) buffer.remaining();
 		this.memory = memory;
@@ -159,35 +164,17 @@ final class MessageReader {
 	 * position of its length.
 	 */
 	ByteBuffer view(int position) {
-		int index = position + SegmentWriter.OFFSET_BYTES;
-		ReceivedMemory received = this.memory;
-		return (received != null) ? received.view(this.buffer, index, length(position))
-				: this.buffer.slice(index, length(position)).asReadOnlyBuffer();
+		return memory().view(this.buffer, position + SegmentWriter.OFFSET_BYTES, length(position));
 	}
 
 	/** A byte vector as part of the received memory, given the position of its length. */
 	RegisteredBuffer registered(int position) {
-		return received().slice(position + SegmentWriter.OFFSET_BYTES, length(position));
+		return memory().slice(position + SegmentWriter.OFFSET_BYTES, length(position));
 	}
 
-	/** A message in a byte vector, given the position of its length. */
-	GatherMessage message(int position) {
-		return message(received(), position + SegmentWriter.OFFSET_BYTES, length(position));
-	}
-
-	/** A message that is part of received memory. */
-	static GatherMessage message(ReceivedMemory memory, int index, int lengthBytes) {
-		GatherMessage message = GatherMessage.ofReceived(memory.take(index, lengthBytes));
-		memory.keep(message);
-		return message;
-	}
-
-	private ReceivedMemory received() {
-		ReceivedMemory received = this.memory;
-		if (received == null) {
-			throw new IllegalStateException("the message was not received in registered memory");
-		}
-		return received;
+	/** What the message was received in. */
+	ReceivedMemory memory() {
+		return Objects.requireNonNull(this.memory, "no message begun");
 	}
 
 }

@@ -31,12 +31,12 @@ import dev.rdmarpc.codec.MethodSignature;
 /**
  * The root table of a method's messages in one direction.
  *
- * @param shape a {@link TableShape}, {@link GeneratedTableShape} or {@link MessageShape};
- * null for messages that are empty
- * @param synthesised whether the table was made for the method and is not the only
+ * @param shape a {@link TableShape} or {@link NestedShape}; null for messages that are
+ * empty
+ * @param synthesized whether the table was made for the method and is not the only
  * argument, or the result, itself
  */
-record MessageRoot(@Nullable Shape shape, boolean synthesised) {
+record MessageRoot(@Nullable Shape shape, boolean synthesized) {
 
 	private static final MethodHandle IDENTITY = MethodHandles.identity(Object.class);
 
@@ -111,7 +111,7 @@ record MessageRoot(@Nullable Shape shape, boolean synthesised) {
 	}
 
 	private static boolean isTable(Shape shape) {
-		return shape instanceof TableShape || shape instanceof GeneratedTableShape || shape instanceof MessageShape;
+		return shape instanceof TableShape || shape instanceof NestedShape;
 	}
 
 	private static TableShape tableFor(MethodSignature method, String suffix) {

@@ -16,16 +16,21 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.nio.ByteBuffer;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.UnencodableValueException;
 
-/**
- * A {@link GatherMessage} as a vector of bytes that holds it: a nested FlatBuffer. Its
- * schema is not known here, so a received one is verified no further than its root.
- */
-final class MessageShape extends ReferenceShape {
+/** A {@link GatherMessage}, by reference. */
+final class MessageShape extends NestedShape {
 
 	/** A message object with its lists. */
 	private static final int MESSAGE_BYTES = 1024;
+
+	MessageShape() {
+		super(GatherMessage.class.getName(), MESSAGE_BYTES);
+	}
 
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
@@ -39,26 +44,31 @@ final class MessageShape extends ReferenceShape {
 	 * @throws UnencodableValueException if it is no message of its own
 	 */
 	static int write(GatherMessage message, SegmentWriter out) {
+		checkRoot(message);
+		return out.embed(message.segments(), message.retain(), true) - OFFSET_BYTES;
+	}
+
+	private static void checkRoot(GatherMessage message) {
 		if (message.vector() != null) {
 			throw new UnencodableValueException("a vector is no message (expected: one with a root table)");
 		}
-		return out.embed(message.segments(), message.retain(), true) - OFFSET_BYTES;
 	}
 
 	@Override
 	Object readTarget(MessageReader in, int position) {
-		return in.message(position);
+		return GatherMessage.ofReceived(in.memory(), position + OFFSET_BYTES, in.length(position));
 	}
 
 	@Override
-	void verifyTarget(MessageVerifier in, int position) {
-		in.nested(position);
-		in.allocate(MESSAGE_BYTES, position);
+	void writeRoot(Object value, MessageSegments out) {
+		GatherMessage message = (GatherMessage) value;
+		checkRoot(message);
+		message.addTo(out);
 	}
 
 	@Override
-	String schemaType(SchemaWriter schema) {
-		return "[ubyte]";
+	Object readRoot(ByteBuffer message, ReceivedMemory memory) {
+		return GatherMessage.ofReceived(memory, message.position(), message.remaining());
 	}
 
 }

@@ -18,7 +18,6 @@ package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,12 +29,8 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.UnencodableValueException;
 
-/**
- * A message with a root table.
- *
- * @param <T> the values
- */
-abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<T> {
+/** The format of values that are a root table, or the fields of one. */
+final class TableFormat implements MessageFormat {
 
 	private static final ByteBuffer NO_FIELDS = ByteBuffer.allocateDirect(12)
 		.order(ByteOrder.LITTLE_ENDIAN)
@@ -46,33 +41,40 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 
 	private final TableShape root;
 
+	private final boolean synthesized;
+
 	private final FlatBuffersOptions options;
 
 	private final MessageReaders readers;
 
 	private final HeapBudget heap;
 
-	/** Creates a format for that root table. */
-	TableFormat(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
+	/**
+	 * Creates a format for that root table.
+	 * @param synthesized whether the table was made for the method: then an empty message
+	 * has none of its fields, otherwise it is null
+	 */
+	TableFormat(TableShape root, boolean synthesized, FlatBuffersOptions options, MessageReaders readers) {
 		this.root = root;
+		this.synthesized = synthesized;
 		this.options = options;
 		this.readers = readers;
 		this.heap = readers.heap();
 	}
 
-	/**
-	 * Encodes a root table.
-	 * @param table the value that the root table is made of
-	 */
-	final void encodeRoot(@Nullable Object table, MessageSegments out) {
+	@Override
+	public void encode(@Nullable Object value, MessageSegments out) {
 		out.clear();
+		if (value == null && !this.synthesized) {
+			return;
+		}
 		SegmentWriter builder = out.workspace(SegmentWriter.class, () -> new SegmentWriter(null));
 		boolean finished = false;
 		try {
 			builder.begin(out, this.options.gatherThreshold(), this.options.maxDepth());
 			int slot = builder.reserve(SegmentWriter.OFFSET_BYTES, SegmentWriter.OFFSET_BYTES, 0);
 			ByteBuffer memory = builder.memory();
-			memory.putInt(slot, this.root.writeTable(table, builder));
+			memory.putInt(slot, this.root.writeTable(value, builder));
 			builder.finish();
 			finished = true;
 		}
@@ -90,26 +92,23 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 	}
 
-	/**
-	 * Decodes a root table.
-	 * @param memory what it was received in, {@code null} if it is not registered
-	 */
-	final @Nullable Object decodeRoot(ByteBuffer message, @Nullable ReceivedMemory memory) {
-		ByteBuffer buffer = (message.order() == ByteOrder.LITTLE_ENDIAN) ? message
-				: message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+	@Override
+	public @Nullable Object decode(ByteBuffer message, ReceivedMemory memory) {
+		if (message.hasRemaining()) {
+			return read(MessageReader.littleEndian(message), memory);
+		}
+		return this.synthesized ? read(NO_FIELDS, memory) : null;
+	}
+
+	private @Nullable Object read(ByteBuffer message, ReceivedMemory memory) {
 		MessageReader reader = this.readers.acquire();
-		long taken = 0;
 		try {
 			MessageVerifier verifier = reader.verifier();
-			verifier.begin(buffer, buffer.position(), buffer.limit(), memory != null && !memory.isLent());
+			verifier.begin(message, message.position(), message.limit(), !memory.isLent());
 			int position = verifier.root();
 			this.root.verifyTarget(verifier, position);
-			taken = this.heap.take(verifier.heapBytes());
-			if (memory != null) {
-				memory.charge(this.heap, taken);
-				taken = 0;
-			}
-			reader.begin(buffer, memory);
+			memory.charge(this.heap, this.heap.take(verifier.heapBytes()));
+			reader.begin(message, memory);
 			return this.root.readTarget(reader, position);
 		}
 		catch (CodecException ex) {
@@ -120,113 +119,7 @@ abstract class TableFormat<T extends @Nullable Object> implements MessageFormat<
 		}
 		finally {
 			this.readers.release(reader);
-			this.heap.giveBack(taken);
 		}
-	}
-
-	@Override
-	public final T decode(ByteBuffer message) {
-		return read(message, null);
-	}
-
-	@Override
-	public final T decode(ByteBuffer message, ReceivedMemory memory) {
-		return read(message, memory);
-	}
-
-	/**
-	 * Decodes a message.
-	 * @param memory what it was received in, {@code null} if it is not registered
-	 */
-	abstract T read(ByteBuffer message, @Nullable ReceivedMemory memory);
-
-	/** Arguments as the fields of a table. An empty message has none of them. */
-	static final class Arguments extends TableFormat<@Nullable Object[]> {
-
-		Arguments(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
-			super(root, options, readers);
-		}
-
-		@Override
-		public void encode(@Nullable Object[] value, MessageSegments out) {
-			encodeRoot(value, out);
-		}
-
-		@Override
-		@Nullable Object[] read(ByteBuffer message, @Nullable ReceivedMemory memory) {
-			return (@Nullable Object[]) Objects
-				.requireNonNull(decodeRoot(message.hasRemaining() ? message : NO_FIELDS, memory));
-		}
-
-	}
-
-	/** One argument that is the root table. */
-	static final class RootArgument extends TableFormat<@Nullable Object[]> {
-
-		RootArgument(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
-			super(root, options, readers);
-		}
-
-		@Override
-		public void encode(@Nullable Object[] value, MessageSegments out) {
-			if (value[0] == null) {
-				out.clear();
-			}
-			else {
-				encodeRoot(value[0], out);
-			}
-		}
-
-		@Override
-		@Nullable Object[] read(ByteBuffer message, @Nullable ReceivedMemory memory) {
-			return new @Nullable Object[] { message.hasRemaining() ? decodeRoot(message, memory) : null };
-		}
-
-	}
-
-	/** A result that is the root table. */
-	static final class RootResult extends TableFormat<@Nullable Object> {
-
-		RootResult(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
-			super(root, options, readers);
-		}
-
-		@Override
-		public void encode(@Nullable Object value, MessageSegments out) {
-			if (value == null) {
-				out.clear();
-			}
-			else {
-				encodeRoot(value, out);
-			}
-		}
-
-		@Override
-		@SuppressWarnings("NullAway") // does not see that T may be nullable
-		@Nullable Object read(ByteBuffer message, @Nullable ReceivedMemory memory) {
-			return message.hasRemaining() ? decodeRoot(message, memory) : null;
-		}
-
-	}
-
-	/** A result as the field of a table. */
-	static final class WrappedResult extends TableFormat<@Nullable Object> {
-
-		WrappedResult(TableShape root, FlatBuffersOptions options, MessageReaders readers) {
-			super(root, options, readers);
-		}
-
-		@Override
-		public void encode(@Nullable Object value, MessageSegments out) {
-			encodeRoot(value, out);
-		}
-
-		@Override
-		@SuppressWarnings("NullAway") // does not see that T may be nullable
-		@Nullable Object read(ByteBuffer message, @Nullable ReceivedMemory memory) {
-			return decodeRoot(message.hasRemaining() ? message : NO_FIELDS, memory);
-		}
-
 	}
 
 }

@@ -85,17 +85,17 @@ public final class MethodDescriptor {
 
 	private final RequestHead[] heads;
 
-	private final MessageFormat<@Nullable Object[]> arguments;
+	private final MessageFormat arguments;
 
 	private final MessageCodec codec;
 
 	/** What peers send whose method has one parameter, once there is such a peer. */
-	private volatile @Nullable MessageFormat<@Nullable Object[]> oneArgument;
+	private volatile @Nullable MessageFormat oneArgument;
 
 	/** The same for more than one. */
-	private volatile @Nullable MessageFormat<@Nullable Object[]> severalArguments;
+	private volatile @Nullable MessageFormat severalArguments;
 
-	private final MessageFormat<@Nullable Object> result;
+	private final MessageFormat result;
 
 	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
@@ -233,7 +233,7 @@ public final class MethodDescriptor {
 		return (priority != null) ? this.heads[priority.code()] : this.head;
 	}
 
-	MessageFormat<@Nullable Object[]> arguments() {
+	MessageFormat arguments() {
 		return this.arguments;
 	}
 
@@ -241,11 +241,11 @@ public final class MethodDescriptor {
 	 * How to decode what a peer sends, which may be older or newer.
 	 * @param count the number of its arguments
 	 */
-	MessageFormat<@Nullable Object[]> arguments(int count) {
+	MessageFormat arguments(int count) {
 		if (count == this.javaMethod.getParameterCount() || count == 0) {
 			return this.arguments;
 		}
-		MessageFormat<@Nullable Object[]> known = (count == 1) ? this.oneArgument : this.severalArguments;
+		MessageFormat known = (count == 1) ? this.oneArgument : this.severalArguments;
 		if (known == null) {
 			known = this.codec.arguments(signature(), count);
 			if (count == 1) {
@@ -258,7 +258,7 @@ public final class MethodDescriptor {
 		return known;
 	}
 
-	MessageFormat<@Nullable Object> result() {
+	MessageFormat result() {
 		return this.result;
 	}
 

@@ -28,6 +28,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
@@ -226,7 +227,8 @@ final class ServerCall implements Runnable {
 			this.received.begin(required(this.message));
 			ByteBuffer encoded = required(this.view);
 			int messageBytes = encoded.remaining();
-			arguments = exported.descriptor().arguments(this.argumentCount).decode(encoded, this.received);
+			MessageFormat format = exported.descriptor().arguments(this.argumentCount);
+			arguments = (@Nullable Object[]) required(format.decode(encoded, this.received));
 			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());
 		}
 		catch (ValuesTooLargeException ex) {

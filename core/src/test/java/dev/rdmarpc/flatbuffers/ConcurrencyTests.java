@@ -45,14 +45,14 @@ class ConcurrencyTests {
 
 	@Test
 	void formatsAreSharedByThreads() throws Exception {
-		MessageFormat<Object> format = Messages.result(Node.class);
+		MessageFormat format = Messages.result(Node.class);
 		inAllThreads((thread) -> {
 			Random random = new Random(SEED + thread);
 			MessageSegments segments = new MessageSegments();
 			for (int i = 0; i < CALLS; i++) {
 				Node node = node(random, 3);
 				format.encode(node, segments);
-				Object decoded = format.decode(Messages.contiguous(segments));
+				Object decoded = Messages.decode(format, Messages.contiguous(segments));
 				segments.clear();
 				assertThat(decoded).as("seed %d, call %d", SEED + thread, i).isEqualTo(node);
 			}
@@ -66,8 +66,8 @@ class ConcurrencyTests {
 		}.type(), Node.class);
 		inAllThreads((thread) -> {
 			Node node = node(new Random(SEED + thread), 3);
-			MessageFormat<Object> format = codec.result(method);
-			assertThat(format.decode(Messages.encode(format, List.of(node)))).isEqualTo(List.of(node));
+			MessageFormat format = codec.result(method);
+			assertThat(Messages.decode(format, Messages.encode(format, List.of(node)))).isEqualTo(List.of(node));
 		});
 	}
 

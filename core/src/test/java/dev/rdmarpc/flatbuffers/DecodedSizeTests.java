@@ -80,12 +80,12 @@ class DecodedSizeTests {
 	void chargesCoverWhatIsAllocated(String name, Type type, Object value) {
 		ByteBuffer message = Messages.encode(Messages.result(type), value);
 		long charged = charged(type, message);
-		MessageFormat<Object> format = Messages.result(type);
+		MessageFormat format = Messages.result(type);
 		for (int i = 0; i < 5; i++) {
-			format.decode(message);
+			Messages.decode(format, message);
 		}
 		long before = AllocatedBytes.byThisThread();
-		Object decoded = format.decode(message);
+		Object decoded = Messages.decode(format, message);
 		long allocated = AllocatedBytes.byThisThread() - before;
 		assertThat(decoded).isNotNull();
 		assertThat(allocated).as("bytes allocated for %s of %s bytes", name, message.remaining())
@@ -153,7 +153,7 @@ class DecodedSizeTests {
 	void keysOfOneHashCodeAreRefused(Type type, Object keys) {
 		ByteBuffer message = Messages.encode(Messages.result(type), keys);
 		assertThatExceptionOfType(ValuesTooLargeException.class)
-			.isThrownBy(() -> Messages.result(readAs(type)).decode(message))
+			.isThrownBy(() -> Messages.decode(Messages.result(readAs(type)), message))
 			.withMessage("too many keys of a set or map have the same hash code (expected: hash codes that differ)");
 	}
 
@@ -195,8 +195,8 @@ class DecodedSizeTests {
 		assertThat(Messages.<Object>roundTrip(new TypeOf<Set<Point>>() {
 		}.type(), grid)).isEqualTo(grid);
 		List<Point> same = IntStream.range(0, 100_000).mapToObj((i) -> new Point(i % 3, 1)).toList();
-		assertThat((Set<?>) Messages.result(new TypeOf<Set<Point>>() {
-		}.type()).decode(Messages.encode(Messages.result(new TypeOf<List<Point>>() {
+		assertThat((Set<?>) Messages.decode(Messages.result(new TypeOf<Set<Point>>() {
+		}.type()), Messages.encode(Messages.result(new TypeOf<List<Point>>() {
 		}.type()), same))).hasSize(3);
 		Set<String> texts = new HashSet<>();
 		for (int i = 0; i < 1 << 14; i++) {
@@ -211,10 +211,10 @@ class DecodedSizeTests {
 	@Test
 	void valuesAreCountedAgainstAllOthers() {
 		FlatBuffersCodec codec = new FlatBuffersCodec(new FlatBuffersOptions(512, 64, 40, 1024 * 1024));
-		MessageFormat<Object> format = codec.result(Messages.method(byte[].class));
-		assertThat((byte[]) format.decode(Messages.encode(format, new byte[1_000_000]))).hasSize(1_000_000);
+		MessageFormat format = codec.result(Messages.method(byte[].class));
+		assertThat((byte[]) Messages.decode(format, Messages.encode(format, new byte[1_000_000]))).hasSize(1_000_000);
 		assertThatExceptionOfType(ValuesTooLargeException.class)
-			.isThrownBy(() -> format.decode(Messages.encode(format, new byte[1_048_600])))
+			.isThrownBy(() -> Messages.decode(format, Messages.encode(format, new byte[1_048_600])))
 			.withMessage("the values of the message take up to 1048648 bytes of heap, and 0 are taken by others "
 					+ "(expected: at most 1048576 altogether)");
 		HeapBudget budget = new HeapBudget(200_000);
@@ -249,12 +249,12 @@ class DecodedSizeTests {
 	@MethodSource("manyForFew")
 	void whatManyReferencesShareIsChargedEachTime(Type type) {
 		ByteBuffer message = references(100_000);
-		MessageFormat<Object> format = Messages.result(type);
-		assertThatExceptionOfType(ValuesTooLargeException.class).isThrownBy(() -> format.decode(message))
+		MessageFormat format = Messages.result(type);
+		assertThatExceptionOfType(ValuesTooLargeException.class).isThrownBy(() -> Messages.decode(format, message))
 			.withMessageContaining("a message of 400036 bytes makes its reader visit and allocate more than 40 bytes")
 			.withMessageContaining("(expected: at most that, or a larger maxAmplification)");
 		long before = AllocatedBytes.byThisThread();
-		Throwable refused = catchThrowable(() -> format.decode(message));
+		Throwable refused = catchThrowable(() -> Messages.decode(format, message));
 		assertThat(AllocatedBytes.byThisThread() - before).isLessThan(message.remaining() / 2);
 		assertThat(refused).isInstanceOf(ValuesTooLargeException.class);
 	}

@@ -64,22 +64,22 @@ class EvolutionTests {
 
 	@Test
 	void parametersMayBeAdded() {
-		MessageFormat<Object[]> older = Messages.arguments(int.class, String.class);
-		MessageFormat<Object[]> newer = Messages.arguments(int.class, String.class, long.class,
-				new TypeOf<Optional<String>>() {
-				}.type());
-		assertThat(newer.decode(Messages.encode(older, new Object[] { 1, "a" }))).containsExactly(1, "a", 0L,
-				Optional.empty());
-		assertThat(older.decode(Messages.encode(newer, new Object[] { 1, "a", 2L, Optional.of("b") })))
+		MessageFormat older = Messages.arguments(int.class, String.class);
+		MessageFormat newer = Messages.arguments(int.class, String.class, long.class, new TypeOf<Optional<String>>() {
+		}.type());
+		assertThat(Messages.decodeArguments(newer, Messages.encode(older, new Object[] { 1, "a" }))).containsExactly(1,
+				"a", 0L, Optional.empty());
+		assertThat(
+				Messages.decodeArguments(older, Messages.encode(newer, new Object[] { 1, "a", 2L, Optional.of("b") })))
 			.containsExactly(1, "a");
 	}
 
 	@Test
 	void parametersMayBeAddedToNone() {
-		MessageFormat<Object[]> newer = Messages.arguments(int.class, String.class);
-		MessageFormat<Object[]> older = Messages.arguments();
-		assertThat(newer.decode(Messages.encode(older, new Object[0]))).containsExactly(0, null);
-		assertThat(older.decode(Messages.encode(newer, new Object[] { 1, "a" }))).isEmpty();
+		MessageFormat newer = Messages.arguments(int.class, String.class);
+		MessageFormat older = Messages.arguments();
+		assertThat(Messages.decodeArguments(newer, Messages.encode(older, new Object[0]))).containsExactly(0, null);
+		assertThat(Messages.decodeArguments(older, Messages.encode(newer, new Object[] { 1, "a" }))).isEmpty();
 	}
 
 	@Test
@@ -92,17 +92,24 @@ class EvolutionTests {
 		ByteBuffer nothing = Messages.encode(Messages.CODEC.arguments(one), new Object[] { null });
 		ByteBuffer fromNewer = Messages.encode(Messages.CODEC.arguments(three),
 				new Object[] { newLamp, 7, OptionalInt.of(2) });
-		assertThat(Messages.CODEC.arguments(three, 1).decode(fromOlder)).containsExactly(newLamp, 0,
+		assertThat(Messages.decodeArguments(Messages.CODEC.arguments(three, 1), fromOlder)).containsExactly(newLamp, 0,
 				OptionalInt.empty());
-		assertThat(Messages.CODEC.arguments(three, 1).decode(nothing)).containsExactly(null, 0, OptionalInt.empty());
-		assertThat(Messages.CODEC.arguments(one, 3).decode(fromNewer)).containsExactly(lamp);
+		assertThat(Messages.decodeArguments(Messages.CODEC.arguments(three, 1), nothing)).containsExactly(null, 0,
+				OptionalInt.empty());
+		assertThat(Messages.decodeArguments(Messages.CODEC.arguments(one, 3), fromNewer)).containsExactly(lamp);
+		ByteBuffer toOlder = Messages.encode(Messages.CODEC.arguments(three, 1),
+				new Object[] { newLamp, 7, OptionalInt.of(2) });
+		assertThat(Messages.decodeArguments(Messages.CODEC.arguments(one), toOlder)).containsExactly(lamp);
 	}
 
 	@Test
 	void aVoidMethodMayGetAResult() {
-		assertThat(Messages.result(String.class).decode(Messages.encode(Messages.result(void.class), null))).isNull();
-		assertThat(Messages.result(int.class).decode(Messages.encode(Messages.result(void.class), null))).isEqualTo(0);
-		assertThat(Messages.result(void.class).decode(Messages.encode(Messages.result(int.class), 3))).isNull();
+		assertThat(Messages.decode(Messages.result(String.class), Messages.encode(Messages.result(void.class), null)))
+			.isNull();
+		assertThat(Messages.decode(Messages.result(int.class), Messages.encode(Messages.result(void.class), null)))
+			.isEqualTo(0);
+		assertThat(Messages.decode(Messages.result(void.class), Messages.encode(Messages.result(int.class), 3)))
+			.isNull();
 	}
 
 	@Test
@@ -147,7 +154,7 @@ class EvolutionTests {
 	}
 
 	private static Object convert(Type from, Object value, Type to) {
-		return Messages.result(to).decode(Messages.encode(Messages.result(from), value));
+		return Messages.decode(Messages.result(to), Messages.encode(Messages.result(from), value));
 	}
 
 	record ItemV1(String name, int count) {

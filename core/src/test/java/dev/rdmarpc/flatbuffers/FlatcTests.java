@@ -104,7 +104,8 @@ class FlatcTests {
 			ByteBuffer ours = Messages.encode(Messages.result(Order.class), order);
 			ByteBuffer theirs = flatc.toBinary(handWritten(), flatc.toJson(handWritten(), ours));
 			assertThat(theirs).isNotEqualTo(ours);
-			assertThat(Messages.result(Order.class).decode(theirs)).usingRecursiveComparison().isEqualTo(order);
+			assertThat(Messages.decode(Messages.result(Order.class), theirs)).usingRecursiveComparison()
+				.isEqualTo(order);
 		}
 	}
 
@@ -116,7 +117,7 @@ class FlatcTests {
 				  "items": [ { "name": "lamp" }, { "quantity": 2, "tags": [ "t" ] } ],
 				  "previous": { "customer": "Bob" } }
 				""");
-		Order order = (Order) Messages.result(Order.class).decode(theirs);
+		Order order = (Order) Messages.decode(Messages.result(Order.class), theirs);
 		assertThat(order.customer()).isEqualTo("Ann");
 		assertThat(order.discount()).isEqualTo(5);
 		assertThat(order.payment()).isEqualTo(new Card("4711", (byte) 12, (short) 2030));
@@ -184,7 +185,7 @@ class FlatcTests {
 		String json = flatc.toJson(schema, ours);
 		assertThat(json.replaceAll("\\s+", "")).isEqualTo(
 				"{\"gift_type\":\"Value_Paper\",\"gift\":{\"value_type\":\"Voucher\",\"value\":{\"code\":\"V-1\"}}}");
-		assertThat(Messages.result(Wish.class).decode(flatc.toBinary(schema, json)))
+		assertThat(Messages.decode(Messages.result(Wish.class), flatc.toBinary(schema, json)))
 			.isEqualTo(new Wish(new Voucher("V-1")));
 	}
 

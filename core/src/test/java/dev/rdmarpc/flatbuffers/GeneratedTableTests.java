@@ -48,7 +48,7 @@ class GeneratedTableTests {
 		assertThat(segments.segmentMemory(0)).isSameAs(player.getByteBuffer());
 		ByteBuffer message = Messages.contiguous(segments);
 		assertThat(message).isEqualTo(player.getByteBuffer());
-		Player decoded = (Player) Messages.result(Player.class).decode(message);
+		Player decoded = (Player) Messages.decode(Messages.result(Player.class), message);
 		check(decoded, "Ann", 3);
 		message.putInt(0, message.getInt(0));
 		assertThat(decoded.getByteBuffer().isReadOnly()).isTrue();
@@ -56,10 +56,11 @@ class GeneratedTableTests {
 
 	@Test
 	void theOnlyArgumentIsTheRoot() {
-		MessageFormat<Object[]> format = Messages.arguments(Player.class);
-		Object[] decoded = format.decode(Messages.encode(format, new Object[] { player("Bob", 1) }));
+		MessageFormat format = Messages.arguments(Player.class);
+		Object[] decoded = Messages.decodeArguments(format, Messages.encode(format, new Object[] { player("Bob", 1) }));
 		check((Player) decoded[0], "Bob", 1);
-		assertThat(format.decode(Messages.encode(format, new Object[] { null }))).containsExactly((Object) null);
+		assertThat(Messages.decodeArguments(format, Messages.encode(format, new Object[] { null })))
+			.containsExactly((Object) null);
 	}
 
 	@ParameterizedTest
@@ -68,7 +69,7 @@ class GeneratedTableTests {
 		Team team = new Team("red", player("Ann", weapons), List.of(player("Bob", 1), player("Cid", weapons)),
 				Optional.of(player("Dan", 2)), null);
 		ByteBuffer message = Messages.encode(Messages.result(Team.class), team);
-		Team decoded = (Team) Messages.result(Team.class).decode(message);
+		Team decoded = (Team) Messages.decode(Messages.result(Team.class), message);
 		assertThat(decoded.name()).isEqualTo("red");
 		check(decoded.captain(), "Ann", weapons);
 		check(decoded.players().get(0), "Bob", 1);
@@ -93,7 +94,7 @@ class GeneratedTableTests {
 	void aRootOutOfBoundsIsMalformed(int root) {
 		ByteBuffer message = ByteBuffer.allocateDirect(64).order(ByteOrder.LITTLE_ENDIAN).putInt(0, root);
 		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(Player.class).decode(message))
+			.isThrownBy(() -> Messages.decode(Messages.result(Player.class), message))
 			.withMessageContaining("message without root table");
 	}
 
@@ -103,7 +104,7 @@ class GeneratedTableTests {
 		for (int vtable : new int[] { 9, Integer.MIN_VALUE, -60 }) {
 			message.putInt(8, vtable);
 			assertThatExceptionOfType(MalformedMessageException.class)
-				.isThrownBy(() -> Messages.result(Player.class).decode(message))
+				.isThrownBy(() -> Messages.decode(Messages.result(Player.class), message))
 				.withMessageContaining("root table without vtable");
 		}
 	}

@@ -173,9 +173,9 @@ class HostileMessageTests {
 	@Test
 	void tooDeep() {
 		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(Node.class).decode(chain(65)))
+			.isThrownBy(() -> Messages.decode(Messages.result(Node.class), chain(65)))
 			.withMessageContaining("nested deeper than 64 tables");
-		Node node = (Node) Messages.result(Node.class).decode(chain(64));
+		Node node = (Node) Messages.decode(Messages.result(Node.class), chain(64));
 		int depth = 0;
 		for (; node.children() != null; node = node.children().get(0)) {
 			depth++;
@@ -216,7 +216,7 @@ class HostileMessageTests {
 		}
 		bomb.putShort(at + 4, (short) 4).putShort(at + 6, (short) 4).putInt(at, -4);
 		assertThatExceptionOfType(ValuesTooLargeException.class)
-			.isThrownBy(() -> Messages.result(Node.class).decode(bomb))
+			.isThrownBy(() -> Messages.decode(Messages.result(Node.class), bomb))
 			.withMessageContaining("more than 40 bytes for each of its own");
 	}
 
@@ -229,12 +229,12 @@ class HostileMessageTests {
 			}
 		}
 		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(LocalTime.class).decode(time))
+			.isThrownBy(() -> Messages.decode(Messages.result(LocalTime.class), time))
 			.withMessageContaining("TestService.call result rejects its content: Invalid value for NanoOfDay");
 		ByteBuffer negative = Messages.encode(Messages.result(Choosy.class), new Choosy(1));
 		negative.putInt(8, -1);
 		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(Choosy.class).decode(negative))
+			.isThrownBy(() -> Messages.decode(Messages.result(Choosy.class), negative))
 			.withMessageContaining("Choosy rejects its content: value -1 (expected: at least 0)")
 			.withCauseInstanceOf(IllegalArgumentException.class);
 	}
@@ -243,13 +243,14 @@ class HostileMessageTests {
 	void theOffsetOfTheBufferDoesNotMatter() {
 		ByteBuffer shifted = ByteBuffer.allocateDirect(300).order(ByteOrder.LITTLE_ENDIAN);
 		shifted.position(7).put(this.message.duplicate()).position(7).limit(7 + 256);
-		assertThat(Messages.result(Node.class).decode(shifted)).isEqualTo(decode());
-		assertThat(Messages.result(Node.class).decode(shifted.order(ByteOrder.BIG_ENDIAN))).isEqualTo(decode());
+		assertThat(Messages.decode(Messages.result(Node.class), shifted)).isEqualTo(decode());
+		assertThat(Messages.decode(Messages.result(Node.class), shifted.order(ByteOrder.BIG_ENDIAN)))
+			.isEqualTo(decode());
 		assertThat(shifted.position()).isEqualTo(7);
 	}
 
 	private Object decode() {
-		return Messages.result(Node.class).decode(this.message);
+		return Messages.decode(Messages.result(Node.class), this.message);
 	}
 
 	private void expect(String reason) {

@@ -25,6 +25,7 @@ import java.util.List;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.codec.ReceivedMemory;
 
 /** Formats and messages for tests. */
 final class Messages {
@@ -42,16 +43,16 @@ final class Messages {
 		return new MethodSignature("TestService", "call", names, List.of(parameters), result);
 	}
 
-	static MessageFormat<Object> result(Type type) {
+	static MessageFormat result(Type type) {
 		return CODEC.result(method(type));
 	}
 
-	static MessageFormat<Object[]> arguments(Type... types) {
+	static MessageFormat arguments(Type... types) {
 		return CODEC.arguments(method(void.class, types));
 	}
 
 	/** The message, contiguous, in a direct buffer of exactly its size. */
-	static <T> ByteBuffer encode(MessageFormat<T> format, T value) {
+	static ByteBuffer encode(MessageFormat format, Object value) {
 		MessageSegments segments = new MessageSegments();
 		format.encode(value, segments);
 		return contiguous(segments);
@@ -63,10 +64,25 @@ final class Messages {
 		return message.flip();
 	}
 
+	/** What a message says that was received in memory that outlives its value. */
+	static Object decode(MessageFormat format, ByteBuffer message) {
+		ReceivedMemory memory = ReceivedMemory.lent();
+		try {
+			return format.decode(message, memory);
+		}
+		finally {
+			memory.handOver();
+		}
+	}
+
+	static Object[] decodeArguments(MessageFormat format, ByteBuffer message) {
+		return (Object[]) decode(format, message);
+	}
+
 	@SuppressWarnings("unchecked")
 	static <T> T roundTrip(Type type, T value) {
-		MessageFormat<Object> format = result(type);
-		return (T) format.decode(encode(format, value));
+		MessageFormat format = result(type);
+		return (T) decode(format, encode(format, value));
 	}
 
 }

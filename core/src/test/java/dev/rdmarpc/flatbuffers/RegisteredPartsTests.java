@@ -154,7 +154,7 @@ class RegisteredPartsTests {
 		RegisteredBuffer data = data(3);
 		ByteBuffer message = Messages.encode(Messages.result(RegisteredBuffer.class), data);
 		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(RegisteredBuffer.class).decode(message))
+			.isThrownBy(() -> Messages.decode(Messages.result(RegisteredBuffer.class), message))
 			.withMessageContaining("not received in registered memory");
 		data.release();
 		data.release();
@@ -211,7 +211,7 @@ class RegisteredPartsTests {
 	}
 
 	private RegisteredBuffer received(Class<?> type, Object value) {
-		MessageFormat<Object> format = Messages.result(type);
+		MessageFormat format = Messages.result(type);
 		format.encode(value, this.segments);
 		RegisteredBuffer message = this.memory.allocate(this.segments.totalBytes());
 		this.segments.copyTo(message.buffer());

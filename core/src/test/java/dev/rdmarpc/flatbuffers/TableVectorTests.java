@@ -198,7 +198,8 @@ class TableVectorTests {
 			leaves.add(new Leaf((i % 7 != 0) ? "leaf " + i : null, i, List.of(i, i + 1)));
 		}
 		Tree tree = new Tree(leaves, leaves.toArray(Leaf[]::new), (byte) 1);
-		Tree read = (Tree) Messages.result(Tree.class).decode(Messages.encode(Messages.result(Tree.class), tree));
+		Tree read = (Tree) Messages.decode(Messages.result(Tree.class),
+				Messages.encode(Messages.result(Tree.class), tree));
 		assertThat(read.leaves()).isEqualTo(leaves);
 		assertThat(read.array()).containsExactlyElementsOf(leaves);
 	}

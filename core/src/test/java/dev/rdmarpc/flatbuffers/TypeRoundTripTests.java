@@ -84,8 +84,8 @@ class TypeRoundTripTests {
 	@MethodSource({ "scalars", "texts", "times", "numbers", "optionals", "sequences", "maps", "arrays", "unions" })
 	void roundTripsAsResultAndArgument(Type type, Object value) {
 		check(Messages.roundTrip(type, value), value);
-		MessageFormat<Object[]> format = Messages.arguments(int.class, type, String.class);
-		Object[] decoded = format.decode(Messages.encode(format, new Object[] { 1, value, "end" }));
+		MessageFormat format = Messages.arguments(int.class, type, String.class);
+		Object[] decoded = Messages.decodeArguments(format, Messages.encode(format, new Object[] { 1, value, "end" }));
 		assertThat(decoded[0]).isEqualTo(1);
 		check(decoded[1], value);
 		assertThat(decoded[2]).isEqualTo("end");
@@ -285,9 +285,9 @@ class TypeRoundTripTests {
 	void nullRoundTripsAsResultAndArgument(Type type) {
 		Object absent = (type instanceof Class<?> raw && raw == OptionalInt.class) ? OptionalInt.empty() : null;
 		assertThat(Messages.<Object>roundTrip(type, null)).isEqualTo(absent);
-		MessageFormat<Object[]> format = Messages.arguments(int.class, type, String.class);
-		assertThat(format.decode(Messages.encode(format, new Object[] { 1, null, "end" }))).containsExactly(1, absent,
-				"end");
+		MessageFormat format = Messages.arguments(int.class, type, String.class);
+		assertThat(Messages.decodeArguments(format, Messages.encode(format, new Object[] { 1, null, "end" })))
+			.containsExactly(1, absent, "end");
 	}
 
 	static Stream<Arguments> nullable() {
@@ -305,14 +305,15 @@ class TypeRoundTripTests {
 		Object[] values = LongStream.range(0, 127).boxed().toArray();
 		Object wide = Wide.class.getDeclaredConstructors()[0].newInstance(values);
 		assertThat(Messages.<Object>roundTrip(Wide.class, wide)).isEqualTo(wide);
-		assertThat(((Wide) Messages.result(Wide.class)
-			.decode(Messages.encode(Messages.result(Narrow.class), new Narrow(7)))).l126()).isZero();
+		assertThat(((Wide) Messages.decode(Messages.result(Wide.class),
+				Messages.encode(Messages.result(Narrow.class), new Narrow(7))))
+			.l126()).isZero();
 		Type[] types = Collections.nCopies(127, long.class).toArray(Type[]::new);
-		MessageFormat<Object[]> arguments = Messages.arguments(types);
-		assertThat(arguments.decode(Messages.encode(arguments, values))).isEqualTo(values);
-		assertThat(arguments.decode(ByteBuffer.allocateDirect(0))).containsOnly(0L).hasSize(127);
-		assertThatExceptionOfType(MalformedMessageException.class)
-			.isThrownBy(() -> Messages.result(Picky.class).decode(Messages.encode(Messages.result(Wide.class), wide)))
+		MessageFormat arguments = Messages.arguments(types);
+		assertThat(Messages.decodeArguments(arguments, Messages.encode(arguments, values))).isEqualTo(values);
+		assertThat(Messages.decodeArguments(arguments, ByteBuffer.allocateDirect(0))).containsOnly(0L).hasSize(127);
+		assertThatExceptionOfType(MalformedMessageException.class).isThrownBy(
+				() -> Messages.decode(Messages.result(Picky.class), Messages.encode(Messages.result(Wide.class), wide)))
 			.withMessageContaining("Picky rejects its content: no");
 	}
 

@@ -47,7 +47,7 @@ class UnencodableValueTests {
 
 	private final MessageSegments segments = new MessageSegments();
 
-	private final MessageFormat<Object[]> format = Messages.arguments(int.class, Node.class);
+	private final MessageFormat format = Messages.arguments(int.class, Node.class);
 
 	@Test
 	void nullElementsAreNamedByTheirPath() {
@@ -146,7 +146,7 @@ class UnencodableValueTests {
 
 	@Test
 	void messagesOverTheLimitAreRejectedBeforeTheyGrow() {
-		MessageFormat<Object> texts = Messages.result(new TypeOf<List<String>>() {
+		MessageFormat texts = Messages.result(new TypeOf<List<String>>() {
 		}.type());
 		this.segments.maxBytes(1000);
 		for (Object value : List.of(List.of("x".repeat(1001)), Collections.nCopies(1000, ""),
@@ -158,7 +158,7 @@ class UnencodableValueTests {
 		}
 		texts.encode(List.of("x".repeat(900)), this.segments);
 		assertThat(this.segments.totalBytes()).isBetween(900, 1000);
-		MessageFormat<Object> bytes = Messages.result(byte[].class);
+		MessageFormat bytes = Messages.result(byte[].class);
 		assertThatExceptionOfType(MessageTooLargeException.class)
 			.isThrownBy(() -> bytes.encode(new byte[1000], this.segments));
 		assertThat(this.segments.totalBytes()).isZero();

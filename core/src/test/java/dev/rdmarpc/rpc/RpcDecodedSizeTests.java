@@ -32,6 +32,7 @@ import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 
@@ -215,31 +216,31 @@ class RpcDecodedSizeTests {
 		}
 
 		@Override
-		public MessageFormat<Object[]> arguments(MethodSignature method) {
-			MessageFormat<Object[]> format = this.codec.arguments(method);
-			return method.methodName().equals("count") ? new References<>(format) : format;
+		public MessageFormat arguments(MethodSignature method) {
+			MessageFormat format = this.codec.arguments(method);
+			return method.methodName().equals("count") ? new References(format) : format;
 		}
 
 		@Override
-		public MessageFormat<Object> result(MethodSignature method) {
-			MessageFormat<Object> format = this.codec.result(method);
-			return method.methodName().equals("list") ? new References<>(format) : format;
+		public MessageFormat result(MethodSignature method) {
+			MessageFormat format = this.codec.result(method);
+			return method.methodName().equals("list") ? new References(format) : format;
 		}
 
 	}
 
-	private static final class References<T> implements MessageFormat<T> {
+	private static final class References implements MessageFormat {
 
 		private static final int COUNT = 200_000;
 
-		private final MessageFormat<T> format;
+		private final MessageFormat format;
 
-		References(MessageFormat<T> format) {
+		References(MessageFormat format) {
 			this.format = format;
 		}
 
 		@Override
-		public void encode(T value, MessageSegments out) {
+		public void encode(Object value, MessageSegments out) {
 			ByteBuffer message = ByteBuffer.allocateDirect(36 + 4 * COUNT).order(ByteOrder.LITTLE_ENDIAN);
 			message.putInt(12).putShort((short) 6).putShort((short) 8).putShort((short) 4).putShort((short) 0);
 			message.putInt(8).putInt(4).putInt(COUNT);
@@ -252,8 +253,8 @@ class RpcDecodedSizeTests {
 		}
 
 		@Override
-		public T decode(ByteBuffer message) {
-			return this.format.decode(message);
+		public Object decode(ByteBuffer message, ReceivedMemory memory) {
+			return this.format.decode(message, memory);
 		}
 
 	}

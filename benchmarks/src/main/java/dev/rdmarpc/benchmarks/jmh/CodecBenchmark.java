@@ -36,6 +36,7 @@ import org.openjdk.jmh.annotations.State;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 
 /**
@@ -56,9 +57,11 @@ public class CodecBenchmark {
 
 	private Object value = "";
 
-	private MessageFormat<@Nullable Object> format = new FlatBuffersCodec().result(signature(void.class));
+	private MessageFormat format = new FlatBuffersCodec().result(signature(void.class));
 
 	private ByteBuffer message = ByteBuffer.allocateDirect(0);
+
+	private final ReceivedMemory received = ReceivedMemory.lent();
 
 	private static MethodSignature signature(Type type) {
 		return new MethodSignature("benchmark", "call", List.of(), List.of(), type);
@@ -87,7 +90,9 @@ public class CodecBenchmark {
 	/** Received bytes to a value, verified. */
 	@Benchmark
 	public @Nullable Object decode() {
-		return this.format.decode(this.message);
+		Object decoded = this.format.decode(this.message, this.received);
+		this.received.handOver();
+		return decoded;
 	}
 
 	/** The payloads. */

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
@@ -85,11 +84,11 @@ public class GatherBenchmark {
 
 	private final GatherMessage entries = vector();
 
-	private final MessageFormat<@Nullable Object> smallFormat = format(Small.class);
+	private final MessageFormat smallFormat = format(Small.class);
 
-	private final MessageFormat<@Nullable Object> appendFormat = format(Append.class);
+	private final MessageFormat appendFormat = format(Append.class);
 
-	private final MessageFormat<@Nullable Object> pointsFormat = format(Points.class);
+	private final MessageFormat pointsFormat = format(Points.class);
 
 	private Small small = new Small(0, 0, 0, (short) 0, false, "");
 
@@ -107,7 +106,7 @@ public class GatherBenchmark {
 		return data;
 	}
 
-	private static MessageFormat<@Nullable Object> format(Type type) {
+	private static MessageFormat format(Type type) {
 		return new FlatBuffersCodec().result(new MethodSignature("benchmark", "call", List.of(), List.of(), type));
 	}
 
@@ -357,7 +356,7 @@ public class GatherBenchmark {
 		return bytes;
 	}
 
-	private int encode(MessageFormat<@Nullable Object> format, Object value) {
+	private int encode(MessageFormat format, Object value) {
 		format.encode(value, this.segments);
 		int bytes = this.segments.totalBytes();
 		this.segments.clear();

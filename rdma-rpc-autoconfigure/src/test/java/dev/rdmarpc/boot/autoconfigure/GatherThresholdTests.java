@@ -83,7 +83,7 @@ class GatherThresholdTests {
 	 * shows.
 	 */
 	private static long bytesSeenChanging(MessageCodec codec, Type type, Object value, ByteBuffer memory) {
-		MessageFormat<Object[]> format = codec.arguments(
+		MessageFormat format = codec.arguments(
 				new MethodSignature("Store", "put", List.of("key", "value"), List.of(int.class, type), void.class));
 		MessageSegments segments = new MessageSegments();
 		try {
