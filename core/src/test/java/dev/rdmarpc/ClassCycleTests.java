@@ -47,7 +47,7 @@ final class ClassCycleTests {
 	private static final int LIMIT = 12;
 
 	/** Packages that do not yet. These numbers only fall. */
-	private static final Map<String, Integer> LARGER = Map.of("dev.rdmarpc.flatbuffers", 23, "dev.rdmarpc.memory", 18,
+	private static final Map<String, Integer> LARGER = Map.of("dev.rdmarpc.flatbuffers", 15, "dev.rdmarpc.memory", 18,
 			"dev.rdmarpc.transport", 24, "dev.rdmarpc.verbs.iwarp", 39);
 
 	private ClassCycleTests() {
