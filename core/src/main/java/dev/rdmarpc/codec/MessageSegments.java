@@ -47,7 +47,7 @@ import dev.rdmarpc.verbs.WorkRequest;
  */
 public final class MessageSegments {
 
-	private final SegmentList segments = new SegmentList();
+	private final MessageSegmentList segments = new MessageSegmentList();
 
 	private int totalBytes;
 
@@ -99,7 +99,7 @@ public final class MessageSegments {
 
 	/** The memory of a segment; absolute access only, positions mean nothing. */
 	public ByteBuffer segmentMemory(int index) {
-		return SegmentList.memory(this.segments.source(index));
+		return MessageSegmentList.memory(this.segments.source(index));
 	}
 
 	/** The offset of a segment within its memory, in bytes. */
@@ -191,43 +191,44 @@ public final class MessageSegments {
 	public void addKept(RegisteredBuffer buffer, int offset, int lengthBytes) {
 		count(lengthBytes);
 		if (lengthBytes > 0) {
-			this.segments.addFrame(buffer, offset, lengthBytes);
+			this.segments.addScratch(buffer, offset, lengthBytes);
 		}
 	}
 
 	/**
 	 * Appends part of one registered buffer, which the caller {@linkplain #keep keeps},
 	 * and all of another one, which is retained until {@link #clear()}.
-	 * @param frameOffset first byte of the part, in {@link RegisteredBuffer#memory()}
-	 * @param frameBytes number of bytes of the part, at least 1
+	 * @param scratchOffset first byte of the part, in {@link RegisteredBuffer#memory()}
+	 * @param scratchBytes number of bytes of the part, at least 1
 	 * @param contentBytes length of the other one, at least 1
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
-	public void addKept(RegisteredBuffer frame, int frameOffset, int frameBytes, RegisteredBuffer content,
+	public void addKept(RegisteredBuffer scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
 			int contentBytes) {
-		addPair(frame, frameOffset, frameBytes, content, contentBytes);
+		addPair(scratch, scratchOffset, scratchBytes, content, contentBytes);
 	}
 
 	/**
 	 * Appends part of memory that was claimed from here, and all of a registered buffer,
 	 * which is retained until {@link #clear()}.
-	 * @param frameOffset first byte of the part
-	 * @param frameBytes number of bytes of the part, at least 1
+	 * @param scratchOffset first byte of the part
+	 * @param scratchBytes number of bytes of the part, at least 1
 	 * @param contentBytes length of the buffer, at least 1
 	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
 	 */
-	public void addClaimed(ByteBuffer frame, int frameOffset, int frameBytes, RegisteredBuffer content,
+	public void addClaimed(ByteBuffer scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
 			int contentBytes) {
-		addPair(frame, frameOffset, frameBytes, content, contentBytes);
+		addPair(scratch, scratchOffset, scratchBytes, content, contentBytes);
 	}
 
-	private void addPair(Object frame, int frameOffset, int frameBytes, RegisteredBuffer content, int contentBytes) {
-		if ((long) frameBytes + contentBytes > this.maxBytes - this.totalBytes) {
+	private void addPair(Object scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
+			int contentBytes) {
+		if ((long) scratchBytes + contentBytes > this.maxBytes - this.totalBytes) {
 			throw new MessageTooLargeException(this.maxBytes);
 		}
 		content.retain();
-		this.segments.addPair(frame, frameOffset, frameBytes, content, content.offset(), contentBytes);
-		this.totalBytes += frameBytes + contentBytes;
+		this.segments.addPair(scratch, scratchOffset, scratchBytes, content, content.offset(), contentBytes);
+		this.totalBytes += scratchBytes + contentBytes;
 	}
 
 	private void count(int lengthBytes) {

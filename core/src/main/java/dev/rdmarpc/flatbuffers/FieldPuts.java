@@ -30,7 +30,7 @@ public abstract sealed class FieldPuts permits GatherBuilder {
 
 	private final OpenTable table;
 
-	FieldPuts(FrameArena arena) {
+	FieldPuts(ScratchArena arena) {
 		this.out = new SegmentWriter(arena);
 		this.parts = new OpenParts(this.out);
 		this.table = this.parts.table();

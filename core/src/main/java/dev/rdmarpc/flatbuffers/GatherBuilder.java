@@ -26,9 +26,9 @@ import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
  * Builds FlatBuffers messages field by field, as lists of segments in registered memory.
- * Small things are written into a frame. A byte vector, string or message that lies in
- * registered memory, and anything from the gather threshold on, is referenced where it is
- * and not copied; the builder supplies its length, padding and end.
+ * Small things are written into scratch memory. A byte vector, string or message that
+ * lies in registered memory, and anything from the gather threshold on, is referenced
+ * where it is and not copied; the builder supplies its length, padding and end.
  *
  * <pre class="code">
  * builder.begin(AppendEntries.TYPE).put(AppendEntries.TERM, 7L);
@@ -57,7 +57,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
  */
 public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 
-	private final FrameArena arena;
+	private final ScratchArena arena;
 
 	private final FlatBuffersOptions options;
 
@@ -83,10 +83,10 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param options gather threshold and depth
 	 */
 	public GatherBuilder(RegisteredMemory memory, FlatBuffersOptions options) {
-		this(new FrameArena(memory), memory.options().leakDetection() != LeakDetection.PARANOID, options);
+		this(new ScratchArena(memory), memory.options().leakDetection() != LeakDetection.PARANOID, options);
 	}
 
-	private GatherBuilder(FrameArena arena, boolean reuse, FlatBuffersOptions options) {
+	private GatherBuilder(ScratchArena arena, boolean reuse, FlatBuffersOptions options) {
 		super(arena);
 		this.arena = arena;
 		this.options = options;

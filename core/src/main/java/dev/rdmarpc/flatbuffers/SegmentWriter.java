@@ -68,7 +68,7 @@ final class SegmentWriter {
 
 	private @Nullable MessageSegments segments;
 
-	private final @Nullable FrameArena arena;
+	private final @Nullable ScratchArena arena;
 
 	private @Nullable RegisteredBuffer within;
 
@@ -93,7 +93,7 @@ final class SegmentWriter {
 	 * @param arena where small things are written to, {@code null} for memory claimed
 	 * from the segments
 	 */
-	SegmentWriter(@Nullable FrameArena arena) {
+	SegmentWriter(@Nullable ScratchArena arena) {
 		this.arena = arena;
 	}
 
@@ -140,7 +140,7 @@ final class SegmentWriter {
 
 	/** Ends the message: all of it is in the segments. */
 	void finish() {
-		endFrame();
+		endScratch();
 		abort();
 	}
 
@@ -212,11 +212,11 @@ final class SegmentWriter {
 		if (minBytes < 0 || minBytes > segments.maxBytes() - position || minBytes > MAX_BLOCK_BYTES) {
 			throw new MessageTooLargeException(segments.maxBytes());
 		}
-		endFrame();
+		endScratch();
 		claim(minBytes, position);
 	}
 
-	private void endFrame() {
+	private void endScratch() {
 		flush();
 		if (this.arena != null) {
 			this.arena.used(this.index);
@@ -225,9 +225,9 @@ final class SegmentWriter {
 
 	private void flush() {
 		int bytes = this.index - this.segmentStart;
-		RegisteredBuffer frame = this.within;
-		if (frame != null) {
-			segments().addKept(frame, this.segmentStart, bytes);
+		RegisteredBuffer scratch = this.within;
+		if (scratch != null) {
+			segments().addKept(scratch, this.segmentStart, bytes);
 		}
 		else {
 			segments().add(this.memory, this.segmentStart, bytes);
@@ -322,9 +322,9 @@ final class SegmentWriter {
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
 		if (bytes > 0) {
-			RegisteredBuffer frame = this.within;
-			if (frame != null) {
-				segments().addKept(frame, this.segmentStart, this.index - this.segmentStart, value, bytes);
+			RegisteredBuffer scratch = this.within;
+			if (scratch != null) {
+				segments().addKept(scratch, this.segmentStart, this.index - this.segmentStart, value, bytes);
 			}
 			else {
 				segments().addClaimed(this.memory, this.segmentStart, this.index - this.segmentStart, value, bytes);

@@ -55,12 +55,12 @@ class SegmentPostingTests {
 
 	@Test
 	void allSegmentsAreNamedInTheirOrder() {
-		RegisteredBuffer frame = filled(100, 1);
+		RegisteredBuffer scratch = filled(100, 1);
 		RegisteredBuffer content = filled(300_000, 2);
-		this.segments.keep(frame);
-		this.segments.addKept(frame, frame.offset(), 10, content, 300_000);
-		this.segments.addKept(frame, frame.offset() + 10, 20, content, 300_000);
-		this.segments.addKept(frame, frame.offset() + 30, 5);
+		this.segments.keep(scratch);
+		this.segments.addKept(scratch, scratch.offset(), 10, content, 300_000);
+		this.segments.addKept(scratch, scratch.offset() + 10, 20, content, 300_000);
+		this.segments.addKept(scratch, scratch.offset() + 30, 5);
 		RegisteredBuffer other = filled(50, 3);
 		this.segments.keep(other);
 		this.segments.addKept(other, other.offset() + 1, 2, content, 300_000);

@@ -95,7 +95,7 @@ class GatherBuilderTests {
 	}
 
 	@Test
-	void smallThingsGoIntoOneFrame() {
+	void smallThingsGoIntoOneSegment() {
 		this.builder.begin(Book.TYPE).put(Book.TITLE, "a title").put(Book.COVER, new byte[511]);
 		this.builder.begin(Book.CHAPTERS, 3);
 		for (int i = 0; i < 3; i++) {
@@ -188,7 +188,7 @@ class GatherBuilderTests {
 
 	@Test
 	void nothingOfOldMemoryIsInAMessage() {
-		RegisteredBuffer dirty = this.memory.allocate(FrameArena.CHUNK_BYTES);
+		RegisteredBuffer dirty = this.memory.allocate(ScratchArena.CHUNK_BYTES);
 		for (int i = 0; i < dirty.length(); i++) {
 			dirty.buffer().put(i, (byte) 0xEE);
 		}

@@ -228,7 +228,7 @@ class GatherMessageTests {
 		for (int i = 0; i < 100; i++) {
 			messages.add(this.builder.begin(Entry.TYPE).put(Entry.INDEX, (long) i).finish());
 		}
-		assertThat(this.memory.metrics().allocatedBytes()).isEqualTo(FrameArena.CHUNK_BYTES);
+		assertThat(this.memory.metrics().allocatedBytes()).isEqualTo(ScratchArena.CHUNK_BYTES);
 		messages.forEach(GatherMessage::release);
 	}
 

@@ -136,7 +136,7 @@ class TableVectorTests {
 
 	@Test
 	void nothingOfOldMemoryIsBetweenOrInsteadOfTables() {
-		RegisteredBuffer dirty = this.memory.allocate(FrameArena.CHUNK_BYTES);
+		RegisteredBuffer dirty = this.memory.allocate(ScratchArena.CHUNK_BYTES);
 		for (int i = 0; i < dirty.length(); i++) {
 			dirty.buffer().put(i, (byte) 0xEE);
 		}

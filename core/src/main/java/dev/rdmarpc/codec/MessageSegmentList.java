@@ -40,10 +40,10 @@ import dev.rdmarpc.verbs.WorkRequest;
  * An entry is a segment or a run, which is another list. A run takes the same time
  * however many segments it has; a list with runs is flattened when its segments are asked
  * for one by one, which leaves the run as it is. Nesting is bounded, so that recursion
- * is. Every other segment of a gathered message is part of the same frame, so a segment
- * without a source of its own is part of that.
+ * is. Every other segment of a gathered message is part of the same scratch memory, so a
+ * segment without a source of its own is part of that.
  */
-final class SegmentList {
+final class MessageSegmentList {
 
 	private static final int INITIAL_ENTRIES = 4;
 
@@ -54,15 +54,15 @@ final class SegmentList {
 	private static final long OWNED = Long.MIN_VALUE;
 
 	/**
-	 * For each entry a ByteBuffer, the RegisteredBuffer it lies in, or a SegmentList;
-	 * null for a part of the frame, and beyond the entries.
+	 * For each entry a ByteBuffer, the RegisteredBuffer it lies in, or a
+	 * MessageSegmentList; null for a part of the scratch memory, and beyond the entries.
 	 */
 	private @Nullable Object[] sources = new Object[INITIAL_ENTRIES];
 
 	/** For each entry its offset and length; negative if its reference is owned. */
 	private long[] extents = new long[INITIAL_ENTRIES];
 
-	private @Nullable Object frame;
+	private @Nullable Object scratch;
 
 	private int count;
 
@@ -86,7 +86,7 @@ final class SegmentList {
 	int sharedSize() {
 		int size = this.count - this.runs;
 		for (int i = 0, left = this.runs; left > 0; i++) {
-			if (this.sources[i] instanceof SegmentList run) {
+			if (this.sources[i] instanceof MessageSegmentList run) {
 				size += run.sharedSize();
 				left--;
 			}
@@ -101,7 +101,7 @@ final class SegmentList {
 
 	private Object entry(int index) {
 		Object source = this.sources[index];
-		return Objects.requireNonNull((source != null) ? source : this.frame);
+		return Objects.requireNonNull((source != null) ? source : this.scratch);
 	}
 
 	/** The offset of a segment within its memory. */
@@ -119,16 +119,16 @@ final class SegmentList {
 		push(source, extent(offset, lengthBytes));
 	}
 
-	/** Appends part of what is probably the frame, kept by somebody else. */
-	void addFrame(Object of, int offset, int lengthBytes) {
-		push(isFrame(of) ? null : of, extent(offset, lengthBytes));
+	/** Appends part of what is probably the scratch memory, kept by somebody else. */
+	void addScratch(Object of, int offset, int lengthBytes) {
+		push(isScratch(of) ? null : of, extent(offset, lengthBytes));
 	}
 
-	private boolean isFrame(Object source) {
-		if (this.frame == null) {
-			this.frame = source;
+	private boolean isScratch(Object source) {
+		if (this.scratch == null) {
+			this.scratch = source;
 		}
-		return this.frame == source;
+		return this.scratch == source;
 	}
 
 	private void push(@Nullable Object source, long extent) {
@@ -149,7 +149,7 @@ final class SegmentList {
 			this.extents[last] += lengthBytes;
 		}
 		else {
-			addFrame(source, offset, lengthBytes);
+			addScratch(source, offset, lengthBytes);
 		}
 	}
 
@@ -159,15 +159,15 @@ final class SegmentList {
 	}
 
 	/**
-	 * Appends two segments: part of what is probably the frame, kept by somebody else,
-	 * and part of a buffer of which it takes ownership of a reference.
+	 * Appends two segments: part of what is probably the scratch memory, kept by somebody
+	 * else, and part of a buffer of which it takes ownership of a reference.
 	 */
 	void addPair(Object of, int offset, int lengthBytes, RegisteredBuffer owned, int ownedOffset, int ownedBytes) {
 		int index = this.count;
 		if (index + 2 > this.sources.length) {
 			ensureCapacity(index + 2);
 		}
-		if (!isFrame(of)) {
+		if (!isScratch(of)) {
 			this.sources[index] = of;
 		}
 		this.sources[index + 1] = owned;
@@ -180,7 +180,7 @@ final class SegmentList {
 	 * Appends all of another list, which must not change as long as this one has it, and
 	 * is kept by somebody else.
 	 */
-	void addAll(SegmentList other, int lengthBytes) {
+	void addAll(MessageSegmentList other, int lengthBytes) {
 		if (other.count > SHORT_RUN && other.nesting < MAX_NESTING) {
 			add(other, 0, lengthBytes);
 			this.runs++;
@@ -197,7 +197,7 @@ final class SegmentList {
 	private int expand(@Nullable Object[] toSources, long[] toExtents, int end) {
 		int at = end;
 		for (int i = this.count - 1; i >= 0; i--) {
-			if (this.sources[i] instanceof SegmentList run) {
+			if (this.sources[i] instanceof MessageSegmentList run) {
 				at = run.expand(toSources, toExtents, at);
 			}
 			else {
@@ -214,7 +214,7 @@ final class SegmentList {
 		ensureCapacity(size);
 		int at = size;
 		for (int i = this.count - 1; i >= 0; i--) {
-			if (this.sources[i] instanceof SegmentList run) {
+			if (this.sources[i] instanceof MessageSegmentList run) {
 				at = run.expand(this.sources, this.extents, at);
 			}
 			else {
@@ -272,7 +272,7 @@ final class SegmentList {
 				continue;
 			}
 			Object source = entry(i);
-			if (source instanceof SegmentList run) {
+			if (source instanceof MessageSegmentList run) {
 				run.copyTo(skip, target);
 			}
 			else {
@@ -292,17 +292,17 @@ final class SegmentList {
 	 * @throws IllegalStateException if one of them is not in registered memory
 	 */
 	void addTo(WorkRequest request, MemoryAttachment attachment) {
-		MemoryRegion ofFrame = null;
+		MemoryRegion ofScratch = null;
 		for (int i = 0; i < this.count; i++) {
 			Object source = this.sources[i];
-			if (source instanceof SegmentList run) {
+			if (source instanceof MessageSegmentList run) {
 				run.addTo(request, attachment);
 				continue;
 			}
-			MemoryRegion region = (source != null) ? region(source, attachment) : ofFrame;
+			MemoryRegion region = (source != null) ? region(source, attachment) : ofScratch;
 			if (region == null) {
 				region = region(entry(i), attachment);
-				ofFrame = region;
+				ofScratch = region;
 			}
 			int offset = (int) (this.extents[i] >>> Integer.SIZE) & Integer.MAX_VALUE;
 			request.addSegment(region, offset, (int) this.extents[i]);
@@ -331,7 +331,7 @@ final class SegmentList {
 		this.count = 0;
 		this.runs = 0;
 		this.nesting = 0;
-		this.frame = null;
+		this.scratch = null;
 		IllegalStateException failure = null;
 		int i = 0;
 		while (i < entries) {

@@ -32,7 +32,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
  * <p>
  * Not thread-safe, but messages may be released by any thread.
  */
-final class FrameArena {
+final class ScratchArena {
 
 	/** Size of the first chunk, in bytes. Messages that need more make it larger. */
 	static final int CHUNK_BYTES = 16 * 1024;
@@ -45,7 +45,7 @@ final class FrameArena {
 
 	private final RegisteredMemory memory;
 
-	private @Nullable FrameChunk chunk;
+	private @Nullable ScratchChunk chunk;
 
 	private @Nullable ByteBuffer view;
 
@@ -58,7 +58,7 @@ final class FrameArena {
 	private int chunkBytes = CHUNK_BYTES;
 
 	/** Creates an arena without memory yet. */
-	FrameArena(RegisteredMemory memory) {
+	ScratchArena(RegisteredMemory memory) {
 		this.memory = memory;
 	}
 
@@ -70,7 +70,7 @@ final class FrameArena {
 	 * @return the memory: absolute access from {@link #start()} to {@link #end()}
 	 */
 	ByteBuffer claim(MessageSegments message, int minBytes, boolean more) {
-		FrameChunk current = this.chunk;
+		ScratchChunk current = this.chunk;
 		if (current != null && current.isUnused()) {
 			this.start = this.front;
 		}
@@ -85,10 +85,10 @@ final class FrameArena {
 		return Objects.requireNonNull(this.view);
 	}
 
-	private FrameChunk replaceChunk(int bytes) {
+	private ScratchChunk replaceChunk(int bytes) {
 		RegisteredBuffer buffer = this.memory.allocate(bytes);
 		close();
-		FrameChunk created = new FrameChunk(buffer);
+		ScratchChunk created = new ScratchChunk(buffer);
 		this.chunk = created;
 		this.view = buffer.memory();
 		this.front = buffer.offset();
@@ -122,7 +122,7 @@ final class FrameArena {
 
 	/** Gives the chunk back; messages in it keep it alive. */
 	void close() {
-		FrameChunk current = this.chunk;
+		ScratchChunk current = this.chunk;
 		this.chunk = null;
 		this.view = null;
 		this.front = 0;

@@ -35,7 +35,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * uses, so that whoever then gets to 0 is the last. While the arena lives in the chunk,
  * as many ends as uses mean that nobody uses it, and nobody can begin to but the arena.
  */
-final class FrameChunk implements SegmentOwner {
+final class ScratchChunk implements SegmentOwner {
 
 	private static final int BIAS = 1 << 30;
 
@@ -43,7 +43,7 @@ final class FrameChunk implements SegmentOwner {
 
 	static {
 		try {
-			COUNTER = MethodHandles.lookup().findVarHandle(FrameChunk.class, "counter", int.class);
+			COUNTER = MethodHandles.lookup().findVarHandle(ScratchChunk.class, "counter", int.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
@@ -58,7 +58,7 @@ final class FrameChunk implements SegmentOwner {
 	private volatile int counter = BIAS;
 
 	/** Takes ownership of the buffer. */
-	FrameChunk(RegisteredBuffer buffer) {
+	ScratchChunk(RegisteredBuffer buffer) {
 		this.buffer = buffer;
 	}
 
@@ -68,7 +68,7 @@ final class FrameChunk implements SegmentOwner {
 	}
 
 	/** Counts a message that uses it; arena only. */
-	FrameChunk use() {
+	ScratchChunk use() {
 		this.uses++;
 		return this;
 	}
