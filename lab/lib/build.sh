@@ -10,25 +10,27 @@ build_maven() {
   ${MAVEN:-mvn} -q -B -ntp -Dquick -DskipTests "$@"
 }
 
-# build_tests MODULE: its classes and tests (with the native library, which the build of core makes), and the class path.
+# build_tests: classes and tests of the core and of the DiSNI provider, its native library, and the class path of all that.
 build_tests() {
-  build_maven -f "$root/pom.xml" -pl "$1" -am test-compile dependency:build-classpath \
+  build_maven -f "$root/pom.xml" -pl rdma-rpc-disni -am test-compile dependency:build-classpath \
     -Dmdep.outputFile=target/lab-classpath -Dmdep.includeScope=test
 }
 
 # build_test_classpath MODULE: prints it.
 build_test_classpath() {
-  echo "$root/$1/target/classes:$root/$1/target/test-classes:$(cat "$root/$1/target/lab-classpath")"
+  local module=$root/rdma-rpc-disni
+  echo "$module/target/classes:$module/target/test-classes:$(cat "$module/target/lab-classpath")"
 }
 
-# What lab/interop needs: the tests of core, and rdma-ping.
+# What lab/interop needs: the tests, and rdma-ping.
 build_tools() {
-  build_tests core && build_maven -f "$root/pom.xml" -pl tools -am package
+  build_tests && build_maven -f "$root/pom.xml" -pl tools -am package
 }
 
 # The native library with AddressSanitizer, and as others may have built it.
 build_libraries() {
-  make -s -C "$root/core/src/main/native" OUT="$root/core/target/native" JAVA_HOME="$(build_java_home)" asan plain
+  make -s -C "$root/rdma-rpc-disni/src/main/native" OUT="$root/rdma-rpc-disni/target/native" \
+    JAVA_HOME="$(build_java_home)" asan plain
 }
 
 build_java_home() {

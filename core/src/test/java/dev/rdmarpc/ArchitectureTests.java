@@ -35,7 +35,7 @@ import org.jspecify.annotations.NullMarked;
  * that does not exist yet satisfies its rule; one that no rule names fails.
  */
 @AnalyzeClasses(packages = "dev.rdmarpc", importOptions = ImportOption.DoNotIncludeTests.class)
-final class ArchitectureTests {
+public final class ArchitectureTests {
 
 	private static final String LOGGING = "dev.rdmarpc.logging";
 

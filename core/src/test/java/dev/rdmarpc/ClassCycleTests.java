@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * understood, tested and replaced together, however small their files are.
  */
 @AnalyzeClasses(packages = "dev.rdmarpc", importOptions = ImportOption.DoNotIncludeTests.class)
-final class ClassCycleTests {
+public final class ClassCycleTests {
 
 	/** What every package keeps to. */
 	private static final int LIMIT = 12;

@@ -33,7 +33,7 @@ import org.junit.platform.commons.annotation.Testable;
  * What goes for every test of the core.
  */
 @AnalyzeClasses(packages = "dev.rdmarpc", importOptions = ImportOption.OnlyIncludeTests.class)
-final class TestConventionsTests {
+public final class TestConventionsTests {
 
 	@ArchTest
 	static final ArchRule testsAreFoundByTheirName = ArchRuleDefinition.methods()

@@ -62,8 +62,9 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 			}
 		}
 		boolean known = candidates.stream().anyMatch((candidate) -> candidate.name().equals(name));
-		String what = automatic ? "No verbs provider is available" : known
-				? "Verbs provider '" + name + "' is not available" : "There is no verbs provider '" + name + "'";
+		String what = automatic ? "No verbs provider is available"
+				: known ? "Verbs provider '" + name + "' is not available"
+						: "There is no verbs provider '" + name + "' on the class path";
 		throw new VerbsException(VerbsError.UNAVAILABLE, what + describe(candidates));
 	}
 

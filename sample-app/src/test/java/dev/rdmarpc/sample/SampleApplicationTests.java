@@ -111,6 +111,9 @@ class SampleApplicationTests {
 			.bodyJson()
 			.extractingPath("provider.name")
 			.isEqualTo("iwarp");
+		assertThat(this.mvc.get().uri("/actuator/rdma")).bodyJson()
+			.extractingPath("provider.candidates[0].name")
+			.isEqualTo("disni");
 		assertThat(this.mvc.get().uri("/actuator/metrics/rdma.rpc.client.calls?tag=method:get")).hasStatusOk()
 			.bodyJson()
 			.extractingPath("measurements[0].value")

@@ -33,7 +33,7 @@ class OperationsDocumentTests {
 
 	private static final Path ROOT = Path.of("..");
 
-	private static final Path DISNI = ROOT.resolve("core/src/main/java/dev/rdmarpc/verbs/disni");
+	private static final Path DISNI = ROOT.resolve("rdma-rpc-disni/src/main/java/dev/rdmarpc/verbs/disni");
 
 	/** The first column: reasons in code. */
 	private static final Pattern ROW = Pattern.compile("^\\| `([^|`]+)`", Pattern.MULTILINE);

@@ -98,20 +98,23 @@ class FailureAnalyzersTests {
 				"""
 						Description:
 
-						Verbs provider 'adapter' is not available: adapter is not \\(no adapter in this test\\); disni is not \\(.*\\); \
+						Verbs provider 'adapter' is not available: adapter is not \\(no adapter in this test\\); \
 						iwarp is available \\(iWARP in user space over TCP needs no adapter\\)\\.
 
 						Action:
 
-						Provide what is missing, ask for another provider with 'rdma.rpc.provider', or leave the choice to 'auto'\\.
+						Provide what is missing \\('dev.rdmarpc:rdma-rpc-disni' has the provider of RDMA adapters\\), ask for another \
+						provider with 'rdma.rpc.provider', or leave the choice to 'auto'\\.
 						""");
 	}
 
-	@Test
-	void providerThatNobodyKnows(CapturedOutput output) {
-		run(Map.of("rdma.rpc.provider", "iwrap"));
-		assertThat(failure(output)).contains("There is no verbs provider 'iwrap': ")
+	@ParameterizedTest
+	@ValueSource(strings = { "iwrap", "disni" })
+	void providerThatIsNotOnTheClassPath(String name, CapturedOutput output) {
+		run(Map.of("rdma.rpc.provider", name));
+		assertThat(failure(output)).contains("There is no verbs provider '" + name + "' on the class path: ")
 			.contains("iwarp is available (")
+			.contains("'dev.rdmarpc:rdma-rpc-disni' has the provider of RDMA adapters")
 			.contains("ask for another provider with 'rdma.rpc.provider'");
 	}
 

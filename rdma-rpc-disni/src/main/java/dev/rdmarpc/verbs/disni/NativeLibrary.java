@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The system property {@value #PROPERTY} says which: {@code bundled} is the copy in the
- * jar of the core, {@code system} the one on {@code java.library.path} (for instance one
- * that the user has built from DiSNI's sources), {@code auto} (the default) the former
- * and only if that is not there or does not load the latter; an absolute path names the
- * file of another build of ours. A library that the process has loaded before us is kept
- * in any case.
+ * jar of this module, {@code system} the one on {@code java.library.path} (for instance
+ * one that the user has built from DiSNI's sources), {@code auto} (the default) the
+ * former and only if that is not there or does not load the latter; an absolute path
+ * names the file of another build of ours. A library that the process has loaded before
+ * us is kept in any case.
  *
  * <p>
  * Any thread may ask; the first one loads. Implementation note: DiSNI calls
@@ -217,7 +217,7 @@ final class NativeLibrary {
 	}
 
 	private static String notBundled() {
-		return "this build of rdma-rpc-core has no library for " + NativeLibraryFile.platform();
+		return "this build of rdma-rpc-disni has no library for " + NativeLibraryFile.platform();
 	}
 
 	private static String choice() {
