@@ -32,11 +32,11 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 /**
  * The properties of RDMA RPC.
  *
- * @param provider Name of the verbs provider, such as 'iwarp'. With 'auto' the best
- * available one is taken.
+ * @param provider Name of the verbs provider, such as 'iwarp'. 'auto' selects the best
+ * available one.
  * @param device Name of the provider's device. By default the provider chooses.
- * @param eagerLimit Largest message that is sent in frames. The peer reads larger ones by
- * itself, once it has memory for them.
+ * @param eagerLimit Largest message that is sent in frames. The receiver fetches larger
+ * ones by RDMA Read, once it has memory for them.
  * @param memory Registered memory.
  * @param queuePairs Queue pairs and their receive buffers.
  * @param polling How threads wait for completions.
@@ -62,18 +62,17 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * Registered memory.
 	 *
-	 * @param initial Memory registered at start-up and kept. A multiple of 4KB.
-	 * @param max Budget. The pool never has more direct memory; calls that find none
-	 * wait, then fail with RESOURCE_EXHAUSTED. A multiple of 4KB.
-	 * @param extent By how much the pool grows and shrinks. A multiple of 4KB.
+	 * @param initial Memory registered at startup and kept. A multiple of 4KB.
+	 * @param max Maximum direct memory of the pool. Calls that find none free wait, then
+	 * fail with RESOURCE_EXHAUSTED. A multiple of 4KB.
+	 * @param extent Amount by which the pool grows and shrinks. A multiple of 4KB.
 	 * @param threadCache Free memory that a thread may keep for itself. 0 for none. All
 	 * threads together keep at most a quarter of max.
-	 * @param allocationTimeout How long an allocation waits for others to release.
-	 * @param leakDetection How hard to look for buffers that are never released.
-	 * @param registrationCache How much memory of the application's own stays registered
-	 * when it is not in use.
-	 * @param retention How long memory of the pool that nobody uses stays registered, for
-	 * the next who needs it.
+	 * @param allocationTimeout How long an allocation waits for memory to be released.
+	 * @param leakDetection How thoroughly to look for buffers that are never released.
+	 * @param registrationCache How much of the application's own memory stays registered
+	 * while it is not in use.
+	 * @param retention How long unused memory of the pool stays registered for reuse.
 	 */
 	public record Memory(@DefaultValue("16MB") DataSize initial, @DefaultValue("256MB") DataSize max,
 			@DefaultValue("4MB") DataSize extent, @DefaultValue("1MB") DataSize threadCache,
@@ -85,13 +84,14 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * Queue pairs and their receive buffers.
 	 *
-	 * @param frameSize Size of a receive buffer, and so of the largest frame accepted. A
-	 * multiple of 8 bytes.
-	 * @param minCredits Receives kept posted for a peer that is idle.
-	 * @param credits Receives kept posted for a peer that is busy, if there is memory.
-	 * @param maxReceives Receives posted at once for all peers of a loop.
-	 * @param sendDepth Work requests outstanding per queue pair.
-	 * @param readDepth RDMA Reads outstanding per queue pair and direction.
+	 * @param frameSize Size of a receive buffer, and thus of the largest frame accepted.
+	 * A multiple of 8 bytes.
+	 * @param minCredits Receives kept posted for an idle peer.
+	 * @param credits Receives kept posted for a busy peer, if there is memory.
+	 * @param maxReceives Maximum number of receives posted for all peers of a loop.
+	 * @param sendDepth Maximum number of outstanding work requests per queue pair.
+	 * @param readDepth Maximum number of outstanding RDMA Reads per queue pair and
+	 * direction.
 	 */
 	public record QueuePairs(@DefaultValue("8KB") DataSize frameSize, @DefaultValue("8") int minCredits,
 			@DefaultValue("128") int credits, @DefaultValue("65536") int maxReceives,
@@ -102,11 +102,11 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * How threads wait for completions.
 	 *
-	 * @param mode Whether to poll for ever, to poll and then wait for an event, or to
-	 * wait for events only. By default adaptive, and event driven on a single processor.
-	 * @param spinBudget How long to poll without success before waiting for an event, in
-	 * adaptive mode. About one round trip is right; it is extended up to four times while
-	 * that pays, and up to five times while a large message is under way.
+	 * @param mode Whether to poll continuously, to poll and then wait for an event, or
+	 * only to wait for events. By default adaptive, or event on a single processor.
+	 * @param spinBudget How long to poll in vain before waiting for an event, in adaptive
+	 * mode. About one round trip is right. It grows up to fourfold while that pays, and
+	 * up to fivefold while a large message is in transit.
 	 */
 	public record Polling(@Nullable PollingMode mode, @DefaultValue("50us") Duration spinBudget) {
 
@@ -115,12 +115,12 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * FlatBuffers codec.
 	 *
-	 * @param gatherThreshold Byte arrays and buffers of at least this size are referenced
-	 * by a message, smaller ones are copied into it.
-	 * @param maxDepth Tables nested in each other at most.
-	 * @param maxAmplification How many bytes a received message may make its reader visit
-	 * and allocate per byte of its own. More fail with RESOURCE_EXHAUSTED.
-	 * @param maxDecodedSize Heap that the values of received messages may take at once.
+	 * @param gatherThreshold A message references byte arrays and buffers of at least
+	 * this size and copies smaller ones.
+	 * @param maxDepth Maximum nesting depth of tables.
+	 * @param maxAmplification How many bytes the reader of a message may visit and
+	 * allocate per byte of the message. More fail with RESOURCE_EXHAUSTED.
+	 * @param maxDecodedSize Maximum heap for the values of all received messages in use.
 	 * More fail with RESOURCE_EXHAUSTED. By default a quarter of the heap.
 	 */
 	public record Codec(@DefaultValue("512B") DataSize gatherThreshold, @DefaultValue("64") int maxDepth,
@@ -131,28 +131,30 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * User-space iWARP provider.
 	 *
-	 * @param crc When to ask peers for a CRC of every frame. 'auto' asks unless the peer
+	 * @param crc When to request a CRC of every frame. 'auto' requests it unless the peer
 	 * is on this host.
 	 * @param maxSegmentSize Longest DDP segment sent. By default derived for each
 	 * connection from its path.
 	 * @param copyThreshold Pieces of a payload up to this size are copied behind their
-	 * header; longer ones are handed to the socket where they lie.
+	 * header; longer ones are written to the socket in place.
 	 * @param directReceiveThreshold When at least this much of a segment is still in the
-	 * socket, it is read straight to its place.
-	 * @param sendBuffer Socket send buffer. By default left to the system.
-	 * @param receiveBuffer Socket receive buffer. By default left to the system.
+	 * socket, it is read directly into its destination.
+	 * @param sendBuffer Size of the socket send buffer. By default the system's.
+	 * @param receiveBuffer Size of the socket receive buffer. By default the system's.
 	 * @param peerToPeer Whether to announce, as the connecting side, that the listening
 	 * side may send first (RFC 6581).
-	 * @param maxQueuePairs Queue pairs open at once.
-	 * @param maxReadDepth RDMA Reads outstanding in one direction of a connection.
-	 * @param drainTimeout How long an orderly disconnect waits for posted work to leave.
-	 * @param lingerTimeout How long the last words of a connection may take to reach the
+	 * @param maxQueuePairs Maximum number of open queue pairs.
+	 * @param maxReadDepth Maximum number of outstanding RDMA Reads in one direction of a
+	 * connection.
+	 * @param drainTimeout How long an orderly disconnect waits for posted work to be
+	 * sent.
+	 * @param lingerTimeout How long the last bytes of a connection may take to reach the
 	 * peer.
-	 * @param frameTimeout How long a frame that a peer has begun may take to arrive whole
-	 * before the connection ends. 0 is without limit.
-	 * @param staging Memory of each loop for what peers have begun: parts of frames, and
-	 * bytes that they do not take. When it is used up, the connection ends that has held
-	 * some for longest. By default a 64th of rdma.rpc.memory.max, 1MB to 64MB.
+	 * @param frameTimeout How long a frame may take to arrive, from its first byte to its
+	 * last, before the connection ends. 0 for no limit.
+	 * @param staging Memory of each loop for partial frames and for bytes that peers do
+	 * not take. When it is exhausted, the connection that has held some for longest ends.
+	 * By default a 64th of rdma.rpc.memory.max, from 1MB to 64MB.
 	 */
 	public record Iwarp(@DefaultValue("auto") CrcMode crc, @Nullable DataSize maxSegmentSize,
 			@DefaultValue("2KB") DataSize copyThreshold, @DefaultValue("8KB") DataSize directReceiveThreshold,
@@ -177,25 +179,25 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * Server.
 	 *
 	 * @param enabled Whether to serve the beans annotated with '@RdmaService'.
-	 * @param address Network address to listen on. By default all of this host.
-	 * @param port Port to listen on. Use 0 for one of the system's choice, which is then
-	 * found in the property 'local.rdma.port'.
-	 * @param loops Threads that share the connections.
-	 * @param maxConnections Connections at once. More are rejected, unless one that has
-	 * said nothing since it connected can make room.
-	 * @param maxConcurrentCalls Calls executed at once, those that wait for a thread
-	 * included. One connection may have four times what remains for others. More fail
-	 * with RESOURCE_EXHAUSTED.
-	 * @param maxCallsPerConnection Calls outstanding on one connection.
+	 * @param address Network address to listen on. By default all addresses of this host.
+	 * @param port Port to listen on. With 0 the system chooses one, which the property
+	 * 'local.rdma.port' then holds.
+	 * @param loops Event loops, each with a thread, that share the connections.
+	 * @param maxConnections Maximum number of connections. Further ones are rejected,
+	 * unless one that has been silent since it connected can be evicted.
+	 * @param maxConcurrentCalls Maximum number of concurrent calls, including those that
+	 * wait for a thread. One connection may have four times what remains for others.
+	 * Further calls fail with RESOURCE_EXHAUSTED.
+	 * @param maxCallsPerConnection Maximum number of outstanding calls per connection.
 	 * @param maxMessageSize Largest request accepted and largest reply sent.
-	 * @param maxUnfinishedSize Memory for requests of one connection that have arrived in
-	 * part. More are refused with RESOURCE_EXHAUSTED, but one alone is always taken.
-	 * @param handshakeTimeout Time a peer has to set up a connection, and then as much
-	 * again to call or to answer.
-	 * @param keepAlive Silence after which a peer is asked whether it is alive.
-	 * @param deadPeerTimeout Silence after which a peer is taken for dead. More than
+	 * @param maxUnfinishedSize Memory for partially received requests of one connection.
+	 * Further requests fail with RESOURCE_EXHAUSTED, but a single one is always accepted.
+	 * @param handshakeTimeout Time for a peer to set up a connection, and again to make a
+	 * call or answer a ping.
+	 * @param keepAlive Silence after which a peer is pinged.
+	 * @param deadPeerTimeout Silence after which a peer is considered dead. Must exceed
 	 * keep-alive.
-	 * @param drainTimeout How long shutting down waits for outstanding calls.
+	 * @param drainTimeout How long shutdown waits for outstanding calls.
 	 */
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
@@ -214,20 +216,20 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param host Name or address of the target.
 	 * @param port Port of the target. Use 0 for the port on which this application's own
 	 * server listens.
-	 * @param required Whether the application cannot do without this target: it is
-	 * connected at start-up, and health is DOWN while there is no connection.
-	 * @param deadline Deadline of calls that have none of their own. 0 for none.
-	 * @param connectTimeout How long a call waits for a connection that is being set up.
-	 * @param initialBackoff Pause after the first failure to connect. It doubles from
-	 * failure to failure.
+	 * @param required Whether the application depends on this target: it is connected at
+	 * startup, and health is DOWN while there is no connection.
+	 * @param deadline Default deadline of calls. 0 for none.
+	 * @param connectTimeout How long a call waits for a connection to be set up.
+	 * @param initialBackoff Pause after the first failed attempt to connect. It doubles
+	 * with each failure.
 	 * @param maxBackoff Longest pause between attempts to connect. While a call waits for
 	 * a connection it is at most 250ms.
-	 * @param handshakeTimeout Time the target has to set up a connection.
-	 * @param keepAlive Silence after which the target is asked whether it is alive.
-	 * @param deadPeerTimeout Silence after which the target is taken for dead. More than
-	 * keep-alive.
+	 * @param handshakeTimeout Time for the target to set up a connection.
+	 * @param keepAlive Silence after which the target is pinged.
+	 * @param deadPeerTimeout Silence after which the target is considered dead. Must
+	 * exceed keep-alive.
 	 * @param maxMessageSize Largest request sent and largest reply accepted.
-	 * @param maxCalls Calls outstanding at once.
+	 * @param maxCalls Maximum number of outstanding calls per queue pair.
 	 * @param queuePairs Queue pairs to the target.
 	 */
 	public record Client(@Nullable String host, @Nullable Integer port, @Nullable Boolean required,
@@ -245,11 +247,12 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * Queue pairs that a client keeps to its target.
 	 *
-	 * @param min Queue pairs kept.
-	 * @param max Queue pairs at most. Those above the minimum come and go with the load.
-	 * @param callsPerQueuePair Calls outstanding on the least busy queue pair at which
+	 * @param min Minimum number of queue pairs.
+	 * @param max Maximum number of queue pairs. Those above the minimum follow the load.
+	 * @param callsPerQueuePair Outstanding calls on the least busy queue pair at which
 	 * another one is added.
-	 * @param idleTimeout After which an additional queue pair without calls is closed.
+	 * @param idleTimeout Time without calls after which an additional queue pair is
+	 * closed.
 	 */
 	public record ClientQueuePairs(@Nullable Integer min, @Nullable Integer max, @Nullable Integer callsPerQueuePair,
 			@Nullable Duration idleTimeout) {

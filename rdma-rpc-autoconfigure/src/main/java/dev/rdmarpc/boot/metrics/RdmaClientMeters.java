@@ -38,7 +38,7 @@ public enum RdmaClientMeters implements MeterDocumentation {
 	/** 1 when UP, 0.5 when DEGRADED, 0 when DOWN. */
 	HEALTH("rdma.client.queue.pairs.health", Meter.Type.GAUGE, "state"),
 
-	/** Connections established, repeated ones included. */
+	/** Connections established, including reconnects. */
 	CONNECTS("rdma.client.queue.pairs.connects", Meter.Type.COUNTER, "connections"),
 
 	/** Queue pairs added because the others were busy. */
@@ -50,7 +50,7 @@ public enum RdmaClientMeters implements MeterDocumentation {
 	/** Connections lost after they had been established. */
 	LOSSES("rdma.client.queue.pairs.losses", Meter.Type.COUNTER, "connections"),
 
-	/** Calls made again because their connection had gone. */
+	/** Calls retried because their connection was lost. */
 	REPETITIONS("rdma.client.calls.repeated", Meter.Type.COUNTER, "calls");
 
 	private final String name;

@@ -38,22 +38,26 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Bytes of the application's own memory that is registered. */
 	MEMORY_USER("rdma.memory.user", Meter.Type.GAUGE, "bytes"),
 
-	/** Bytes in use outside the pool for parts of frames and what peers do not take. */
+	/**
+	 * Bytes in use outside the pool for partial frames and bytes that peers do not take.
+	 */
 	MEMORY_STAGING("rdma.memory.staging", Meter.Type.GAUGE, "bytes"),
 
-	/** Bytes there are for parts of frames and what peers do not take. */
+	/** Bytes available for partial frames and bytes that peers do not take. */
 	MEMORY_STAGING_MAX("rdma.memory.staging.max", Meter.Type.GAUGE, "bytes"),
 
 	/** Extents of the pool. */
 	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents"),
 
-	/** Extents registered; if it keeps growing, the pool grows and shrinks in turns. */
+	/**
+	 * Extents registered; steady growth means that the pool grows and shrinks in turn.
+	 */
 	MEMORY_EXTENTS_ADDED("rdma.memory.extents.added", Meter.Type.COUNTER, "extents"),
 
-	/** Extents given back. */
+	/** Extents released. */
 	MEMORY_EXTENTS_REMOVED("rdma.memory.extents.removed", Meter.Type.COUNTER, "extents"),
 
-	/** Registrations of the application's own memory that were there already. */
+	/** Registrations of the application's own memory found in the cache. */
 	MEMORY_REGISTRATION_HITS("rdma.memory.registration.hits", Meter.Type.COUNTER, "registrations"),
 
 	/** Buffers in use, posted receives included. */
@@ -62,13 +66,13 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Buffers allocated. */
 	MEMORY_ALLOCATIONS("rdma.memory.allocations", Meter.Type.COUNTER, "allocations"),
 
-	/** Allocations that had to wait for others to release. */
+	/** Allocations that had to wait for memory to be released. */
 	MEMORY_WAITS("rdma.memory.waits", Meter.Type.COUNTER, "allocations"),
 
 	/** Allocations for which there was no memory. */
 	MEMORY_FAILURES("rdma.memory.failures", Meter.Type.COUNTER, "allocations"),
 
-	/** Buffers lost without having been released. */
+	/** Buffers lost without being released. */
 	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers"),
 
 	/** Open queue pairs. */
@@ -90,13 +94,11 @@ public enum RdmaMeters implements MeterDocumentation {
 	RECEIVES_MEMORY("rdma.receives.memory", Meter.Type.GAUGE, "bytes"),
 
 	/**
-	 * Calls that posted receives; frames received per call say how well batching works.
+	 * Calls that posted receives; frames received per call show how well batching works.
 	 */
 	RECEIVES_REFILLS("rdma.receives.refills", Meter.Type.COUNTER, "refills"),
 
-	/**
-	 * Receives replaced because their buffer went with the message, to a call or further.
-	 */
+	/** Receives replaced because their message kept the buffer. */
 	RECEIVES_REPLACEMENTS("rdma.receives.replacements", Meter.Type.COUNTER, "receives"),
 
 	/** Frames sent and received. */
@@ -115,7 +117,7 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Work completions taken. */
 	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions"),
 
-	/** Polls that found completions; entries per poll say how well batching works. */
+	/** Polls that found completions; entries per poll show how well batching works. */
 	COMPLETION_POLLS("rdma.completion.polls", Meter.Type.COUNTER, "polls"),
 
 	/** Waits for an event, after polling in vain, and the time spent in them. */
