@@ -41,7 +41,7 @@ public final class CallMetadata {
 
 	private int encodedBytes;
 
-	/** Reads a peer's metadata; what does not fit together is ignored from there on. */
+	/** Reads a peer's metadata; entries from the first malformed one on are ignored. */
 	static CallMetadata decode(ByteBuffer encoded) {
 		CallMetadata metadata = new CallMetadata();
 		while (encoded.remaining() >= 3) {

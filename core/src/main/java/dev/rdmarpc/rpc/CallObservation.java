@@ -19,14 +19,14 @@ package dev.rdmarpc.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call as a {@link CallObserver} watches it. Whatever its methods throw is logged and
- * changes nothing.
+ * A {@link CallObserver}'s observation of one call. Whatever its methods throw is logged
+ * and has no other effect.
  */
 public interface CallObservation {
 
 	/**
 	 * Opens a scope around the handler, or around the sending of a request, on the thread
-	 * that runs it. On the server a further one is opened when a failure is logged.
+	 * that runs it. On the server, another one is opened when a failure is logged.
 	 */
 	Scope openScope();
 
@@ -36,7 +36,7 @@ public interface CallObservation {
 	 */
 	void callEnded(RpcStatus status, @Nullable Throwable error);
 
-	/** Something open on a thread. */
+	/** A scope that is open on a thread. */
 	@FunctionalInterface
 	interface Scope extends AutoCloseable {
 

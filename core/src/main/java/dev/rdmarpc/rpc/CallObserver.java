@@ -17,13 +17,13 @@
 package dev.rdmarpc.rpc;
 
 /**
- * Watches calls, on the client or the server side: for metrics, traces and logs. Must not
- * block.
+ * Observes calls, on the client or the server side, for metrics, traces and logs. Must
+ * not block.
  *
  * <p>
- * An observer cannot refuse a call. Whatever it or its observations throw is logged, at a
- * limited rate, and changes nothing: the call goes on, unobserved if it could not be
- * begun to be. A check that must be able to refuse belongs into the handler.
+ * An observer cannot reject a call. Whatever it or its observations throw is logged, at a
+ * limited rate, and the call continues, unobserved if its observation could not begin.
+ * Checks that can reject a call belong in the handler.
  */
 @FunctionalInterface
 public interface CallObserver {
@@ -32,8 +32,8 @@ public interface CallObserver {
 	 * A call begins: on the client before its arguments are encoded, on the server before
 	 * its handler runs.
 	 * @param peer the other side, as far as known
-	 * @param metadata travels with the request: added to on the client, read on the
-	 * server
+	 * @param metadata travels with the request; the client adds to it, the server reads
+	 * it
 	 */
 	CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata);
 

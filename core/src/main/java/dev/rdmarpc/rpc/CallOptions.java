@@ -24,16 +24,16 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.scheduling.Priority;
 
 /**
- * Settings of single calls, which take precedence over those of method and client.
- * Applied with {@link #on}: <pre>{@code
+ * Settings of single calls, which take precedence over those of the method and the
+ * client. Applied with {@link #on}: <pre>{@code
  * CallOptions.deadline(Duration.ofMillis(5)).on(store).get("key");
  * }</pre> Immutable.
  *
- * @param deadline time for the call, or {@code null}; a century and more is none, and
- * more than 24 days are not told to the server
+ * @param deadline time for the call, or {@code null}; a century or more means none, and
+ * more than 24 days are not sent to the server
  * @param priority priority, or {@code null}
  * @param waitForReady whether to wait for a connection (within the deadline) instead of
- * failing with the first attempt to connect that fails
+ * failing with the first failed attempt to connect
  */
 public record CallOptions(@Nullable Duration deadline, @Nullable Priority priority, boolean waitForReady) {
 

@@ -28,7 +28,7 @@ public enum ConnectionState {
 	/** Open. */
 	READY,
 
-	/** Failed or lost; the next attempt comes by itself. */
+	/** Failed or lost; reconnects automatically. */
 	BACKOFF,
 
 	/** The client is closed. */

@@ -211,7 +211,7 @@ public final class MethodDescriptor {
 		return this.inline;
 	}
 
-	/** Whether a lost call may be repeated. */
+	/** Whether a lost call may be retried. */
 	public boolean idempotent() {
 		return this.idempotent;
 	}

@@ -17,7 +17,7 @@
 package dev.rdmarpc.rpc;
 
 /**
- * How one of a client's queue pairs is.
+ * The health of one of a client's queue pairs.
  *
  * @param state of its connection
  * @param outstandingCalls calls that wait for a reply

@@ -16,13 +16,13 @@
 
 package dev.rdmarpc.rpc;
 
-/** What a client's queue pairs allow. */
+/** The health of a client's queue pairs. */
 public enum QueuePairPoolHealth {
 
-	/** As many work as are to be kept, or nothing has failed yet. */
+	/** At least the minimum works, or nothing has failed yet. */
 	UP,
 
-	/** Some work, others of those to be kept are lost; calls go over the ones that do. */
+	/** Fewer work than the minimum; calls use those that work. */
 	DEGRADED,
 
 	/** None works, and connecting has failed or the client is closed. */

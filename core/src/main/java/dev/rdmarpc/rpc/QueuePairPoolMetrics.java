@@ -17,24 +17,24 @@
 package dev.rdmarpc.rpc;
 
 /**
- * Live counters of the queue pairs of one client. Readable from any thread; values are
- * each recent, not one consistent picture.
+ * Live counters of the queue pairs of one client. Readable from any thread; each value is
+ * recent, but they are not a consistent snapshot.
  */
 public interface QueuePairPoolMetrics {
 
 	/** Queue pairs that are connected. */
 	int open();
 
-	/** Queue pairs kept as long as the client is used. */
+	/** Minimum number of queue pairs while the client is in use. */
 	int min();
 
-	/** Queue pairs at most. */
+	/** Maximum number of queue pairs. */
 	int max();
 
 	/** Calls that wait for their reply. */
 	int outstandingCalls();
 
-	/** Connections established so far, repeated ones included. */
+	/** Connections established so far, including reconnects. */
 	long connects();
 
 	/** Queue pairs added because the others were busy. */
@@ -46,7 +46,7 @@ public interface QueuePairPoolMetrics {
 	/** Connections lost after they had been established. */
 	long losses();
 
-	/** Calls made again because their connection had gone. */
+	/** Calls retried because their connection was lost. */
 	long repetitions();
 
 	/** Whether calls can be made, and on as many queue pairs as there should be. */

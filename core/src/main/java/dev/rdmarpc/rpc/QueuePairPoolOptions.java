@@ -21,11 +21,11 @@ import java.time.Duration;
 /**
  * How many queue pairs a client keeps to its target.
  *
- * @param min kept as long as the client is used, from 1 to {@value #MOST}
- * @param max added under load up to here
- * @param callsPerQueuePair calls outstanding on the least busy queue pair at which
+ * @param min minimum number while the client is in use, from 1 to {@value #MOST}
+ * @param max maximum number, reached under load
+ * @param callsPerQueuePair outstanding calls on the least busy queue pair at which
  * another one is added
- * @param idleTimeout after which an additional queue pair that carried no call is closed
+ * @param idleTimeout time without calls after which an additional queue pair is closed
  */
 public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Duration idleTimeout) {
 
@@ -52,7 +52,7 @@ public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Dura
 		}
 	}
 
-	/** Always that many. */
+	/** A fixed number of queue pairs. */
 	public static QueuePairPoolOptions fixed(int count) {
 		return new QueuePairPoolOptions(count, count, DEFAULTS.callsPerQueuePair, DEFAULTS.idleTimeout);
 	}

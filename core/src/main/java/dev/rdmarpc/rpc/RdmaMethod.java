@@ -30,27 +30,30 @@ import dev.rdmarpc.scheduling.Priority;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface RdmaMethod {
 
-	/** The method's name on the wire; by default its Java name. Tells overloads apart. */
+	/**
+	 * The method's name on the wire; by default its Java name. Distinguishes overloads.
+	 */
 	String name() default "";
 
-	/** The priority of its calls unless the call says otherwise. */
+	/** The priority of its calls, unless {@link CallOptions} set another. */
 	Priority priority() default Priority.NORMAL;
 
 	/**
-	 * The deadline of its calls unless the call says otherwise, in milliseconds; 0 leaves
-	 * it to the client's default.
+	 * The deadline of its calls in milliseconds, unless {@link CallOptions} set another;
+	 * 0 means the client's default.
 	 */
 	long deadlineMillis() default 0;
 
 	/**
-	 * Whether calling it twice is as good as once, so that a lost call may be repeated.
+	 * Whether calling it twice has the same effect as once, so that a lost call may be
+	 * retried.
 	 */
 	boolean idempotent() default false;
 
 	/**
-	 * Whether the handler runs on the loop that received the call: no hand-over between
-	 * threads, but all other calls of the loop wait for it. Only for handlers that
-	 * neither block nor compute for long.
+	 * Whether the handler runs on the loop that received the call. This saves a handoff
+	 * between threads, but all other calls of the loop wait for it. Only for handlers
+	 * that neither block nor compute for long.
 	 */
 	boolean inline() default false;
 

@@ -74,7 +74,7 @@ public final class RpcClient implements AutoCloseable {
 
 	/**
 	 * A client of a service, named by its interface.
-	 * @throws IllegalArgumentException if the type is no service interface
+	 * @throws IllegalArgumentException if the type is not a service interface
 	 * @throws dev.rdmarpc.codec.UnsupportedTypeException if a parameter or result has no
 	 * message form
 	 */
@@ -82,7 +82,7 @@ public final class RpcClient implements AutoCloseable {
 		return proxy(type.getName(), type);
 	}
 
-	/** A client of a service of another name. */
+	/** A client of a service with another name. */
 	public <T> T proxy(String serviceName, Class<T> type) {
 		ServiceDescriptor service = ServiceDescriptor.of(serviceName, type, this.codec);
 		return type.cast(new ServiceProxy(this.calls, service).newProxy());
@@ -107,7 +107,7 @@ public final class RpcClient implements AutoCloseable {
 			.toList();
 	}
 
-	/** What the queue pairs have been through, and whether they are enough. */
+	/** The history of the queue pairs, and whether there are enough. */
 	public QueuePairPoolMetrics metrics() {
 		return this.pool;
 	}
@@ -123,8 +123,8 @@ public final class RpcClient implements AutoCloseable {
 	}
 
 	/**
-	 * Takes no new calls and closes the connection after the outstanding ones. Calls that
-	 * wait for a connection fail. Also done when the transport is closed. Idempotent.
+	 * Accepts no new calls and closes the connections after the outstanding ones. Calls
+	 * that wait for a connection fail. Closing the transport does the same. Idempotent.
 	 */
 	@Override
 	public void close() {
@@ -150,13 +150,15 @@ public final class RpcClient implements AutoCloseable {
 		private Builder() {
 		}
 
-		/** The transport to call over; borrowed. */
+		/** The transport for calls; borrowed. */
 		public Builder transport(RdmaTransport value) {
 			this.transport = value;
 			return this;
 		}
 
-		/** Where the services are; the name is resolved at each attempt to connect. */
+		/**
+		 * The location of the services; the name is resolved for each attempt to connect.
+		 */
 		public Builder target(String targetHost, int targetPort) {
 			if (targetPort < 1 || targetPort > 65535) {
 				throw new IllegalArgumentException("port " + targetPort + " (expected: 1 to 65535)");
@@ -165,10 +167,10 @@ public final class RpcClient implements AutoCloseable {
 		}
 
 		/**
-		 * Where the services are, when that may change.
-		 * @param name of the target, for messages to people
-		 * @param source asked for the address at each attempt to connect, on a thread of
-		 * its own; may block. If it throws, the attempt fails with the message
+		 * The location of the services, if it may change.
+		 * @param name the name of the target, for messages to people
+		 * @param source returns the address for each attempt to connect; called on a
+		 * separate thread, may block. If it throws, the attempt fails with the message
 		 */
 		public Builder target(String name, Supplier<InetSocketAddress> source) {
 			this.target = name;
@@ -176,13 +178,13 @@ public final class RpcClient implements AutoCloseable {
 			return this;
 		}
 
-		/** Limits and time-outs. */
+		/** Limits and timeouts. */
 		public Builder options(RpcClientOptions value) {
 			this.options = value;
 			return this;
 		}
 
-		/** The message codec; both sides need the same. */
+		/** The message codec; both sides must use the same. */
 		public Builder codec(MessageCodec value) {
 			this.codec = value;
 			return this;

@@ -21,15 +21,15 @@ import java.time.Duration;
 import dev.rdmarpc.transport.ChannelOptions;
 
 /**
- * What a client is built with.
+ * The settings of a client.
  *
- * @param channel limits and time-outs of its channel
- * @param defaultDeadline deadline of calls that have none of their own; zero is none
- * @param connectTimeout how long a call waits for a connection being set up
- * @param initialBackoff pause after the first failure to connect
- * @param maxBackoff longest pause; it doubles from failure to failure, with jitter, and
- * is at most a quarter of a second while a call waits for a connection
- * @param queuePairs how many to keep
+ * @param channel limits and timeouts of its channels
+ * @param defaultDeadline deadline of calls without their own; zero means none
+ * @param connectTimeout how long a call waits for a connection to be set up
+ * @param initialBackoff pause after the first failed attempt to connect
+ * @param maxBackoff longest pause; pauses double with each failure, with jitter, and are
+ * at most a quarter of a second while a call waits for a connection
+ * @param queuePairs the number of queue pairs
  */
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
 		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs) {

@@ -24,11 +24,11 @@ import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
- * The call that a handler is serving. Calls the handler makes in turn inherit what
- * remains of its deadline.
+ * The call that a handler is serving. Calls that the handler makes inherit the rest of
+ * its deadline.
  *
  * <p>
- * Found in the handler's thread. It may be kept and used in others.
+ * Available on the handler's thread. It may be kept and used on other threads.
  */
 public interface RpcContext {
 
@@ -40,27 +40,27 @@ public interface RpcContext {
 	/** The method being served. */
 	MethodDescriptor method();
 
-	/** The caller's address, or {@code null} if its connection has gone. */
+	/** The caller's address, or {@code null} if its connection is gone. */
 	@Nullable InetSocketAddress peer();
 
 	/**
-	 * When the caller gives up, by {@link System#nanoTime()}; {@link Long#MAX_VALUE} is
-	 * never.
+	 * When the caller gives up, by {@link System#nanoTime()}; {@link Long#MAX_VALUE}
+	 * means never.
 	 */
 	long deadlineNanos();
 
 	/**
-	 * Whether the caller has lost interest or its connection; the thread is interrupted
-	 * too.
+	 * Whether the caller has cancelled the call or lost its connection; the thread is
+	 * also interrupted.
 	 */
 	boolean isCancelled();
 
 	/**
-	 * Gives a reference back when the call has ended, however it ends, and its reply
-	 * holds the references it needs: for a result that was allocated for this call, or
-	 * that others may release meanwhile. Any thread; to be called before the handler's
-	 * future is completed by the handler, if it returned one. If the call was cancelled
-	 * meanwhile, the reference is given back at once.
+	 * Releases a reference when the call has ended, however it ends, and its reply holds
+	 * the references it needs. For a result that was allocated for this call, or that
+	 * others may release in the meantime. Callable on any thread; a handler that returned
+	 * a future must call it before completing the future. If the call has already been
+	 * cancelled, the reference is released at once.
 	 * @param buffer takes ownership of one reference
 	 */
 	void releaseAfterReply(RegisteredBuffer buffer);

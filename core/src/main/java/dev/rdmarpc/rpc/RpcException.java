@@ -22,18 +22,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that failed. Handlers throw it to choose the status their caller gets.
+ * A call has failed. Handlers throw it to choose the status their caller gets.
  *
  * <p>
- * What is thrown to a caller has the caller's own stack, from blocking calls as from
- * {@code get} and {@code join}. A stage that depends on a call gets it without a stack,
- * for it is made by whichever thread happened to learn of the failure.
+ * A caller gets an exception with its own stack, from blocking calls as well as from
+ * {@code get} and {@code join}. A stage that depends on a call gets one without a stack,
+ * because whichever thread learned of the failure created it.
  *
  * <p>
- * Implementation notes. A failure that is not thrown where it is made is made without a
- * stack, which is what costs, and gets one when it is thrown first. Further ones who have
- * it thrown, such as a second thread with the same future, get copies. During the
- * construction of {@link Throwable}, {@link #status} is still null.
+ * Implementation notes. A failure that is not thrown where it is created has no stack,
+ * since filling it in is expensive, and gets one when it is first thrown. If it is thrown
+ * again, for example to a second thread with the same future, a copy is thrown. During
+ * the construction of {@link Throwable}, {@link #status} is still null.
  */
 public class RpcException extends RuntimeException {
 
@@ -49,8 +49,8 @@ public class RpcException extends RuntimeException {
 
 	/**
 	 * For handlers: fails the call with a status and a text for the caller.
-	 * @param detail the text; {@code null}, as many exceptions have for a message, is an
-	 * empty one
+	 * @param detail the text; {@code null}, the message of many exceptions, is an empty
+	 * text
 	 */
 	public RpcException(RpcStatus status, @Nullable String detail) {
 		this(status, detail, "", "", null);
@@ -96,8 +96,8 @@ public class RpcException extends RuntimeException {
 	}
 
 	/**
-	 * What the current thread throws for this: with its own stack, unless somebody threw
-	 * it where it was made.
+	 * What the current thread throws for this failure: with its own stack, unless the
+	 * failure was thrown where it was created.
 	 */
 	RpcException thrownHere() {
 		AtomicBoolean already = this.thrown;

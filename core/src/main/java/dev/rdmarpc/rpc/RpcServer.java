@@ -59,8 +59,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * </pre>
  *
  * <p>
- * Thread-safe. May be started again after it was stopped; port 0 is another port then.
- * Stopping may take long; asking does not wait for it.
+ * Thread-safe. It may be started again after it was stopped; port 0 then means another
+ * port. Stopping may take long; queries do not wait for it.
  */
 public final class RpcServer implements AutoCloseable {
 
@@ -133,7 +133,7 @@ public final class RpcServer implements AutoCloseable {
 	/**
 	 * Starts listening.
 	 * @return this
-	 * @throws VerbsException if the address is taken or not of this host
+	 * @throws VerbsException if the address is in use or not one of this host
 	 * @throws IllegalStateException if it is running
 	 */
 	public RpcServer start() {
@@ -179,8 +179,8 @@ public final class RpcServer implements AutoCloseable {
 	}
 
 	/**
-	 * The address listened on, with the real port.
-	 * @throws IllegalStateException unless it is running or being stopped
+	 * The address it listens on, with the actual port.
+	 * @throws IllegalStateException unless it is running or stopping
 	 */
 	public InetSocketAddress address() {
 		ChannelListener current = this.listener;
@@ -190,12 +190,12 @@ public final class RpcServer implements AutoCloseable {
 		return current.localAddress();
 	}
 
-	/** The port listened on. */
+	/** The port it listens on. */
 	public int port() {
 		return address().getPort();
 	}
 
-	/** What it was built with. */
+	/** Its settings. */
 	public RpcServerOptions options() {
 		return this.options;
 	}
@@ -227,12 +227,12 @@ public final class RpcServer implements AutoCloseable {
 	}
 
 	/**
-	 * Stops: no new connections and calls, then waits for outstanding calls up to
-	 * {@link RpcServerOptions#drainTimeout()}, then closes what is left, cancels calls
-	 * still running and gives them a moment to notice. An inline handler that blocks its
-	 * loop is interrupted; one that goes on all the same is left alone after seconds, and
-	 * the loop closes when it returns. Idempotent. What is left even then is no concern
-	 * of the next start.
+	 * Stops the server: accepts no new connections and calls, then waits for outstanding
+	 * calls up to {@link RpcServerOptions#drainTimeout()}, then closes the remaining
+	 * connections, cancels the remaining calls and gives them a moment to notice. An
+	 * inline handler that blocks its loop is interrupted. If it still continues, it is
+	 * abandoned after some seconds, and the loop closes when it returns. Idempotent. The
+	 * server can be started again even if such a handler is still running.
 	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public void stop() {
@@ -307,36 +307,35 @@ public final class RpcServer implements AutoCloseable {
 		private Builder() {
 		}
 
-		/** The transport to serve over; borrowed. */
+		/** The transport to serve on; borrowed. */
 		public Builder transport(RdmaTransport value) {
 			this.transport = value;
 			return this;
 		}
 
-		/** Address, limits and time-outs. */
+		/** Address, limits and timeouts. */
 		public Builder options(RpcServerOptions value) {
 			this.options = value;
 			return this;
 		}
 
 		/**
-		 * Runs handlers that are not inline; by default a bounded pool of the server's
-		 * own. It must reject what it cannot take: one that blocks in
-		 * {@link Executor#execute}, or runs the handler there, stops the loop and with it
-		 * all connections of the loop.
+		 * Runs handlers that are not inline; by default the server's own bounded pool. It
+		 * must reject excess work: an executor that blocks in {@link Executor#execute},
+		 * or runs the handler there, stops the loop and all of its connections.
 		 */
 		public Builder executor(Executor value) {
 			this.executor = value;
 			return this;
 		}
 
-		/** The message codec; both sides need the same. */
+		/** The message codec; both sides must use the same. */
 		public Builder codec(MessageCodec value) {
 			this.codec = value;
 			return this;
 		}
 
-		/** Adds an observer of all calls, which cannot refuse any. */
+		/** Adds an observer of all calls. It cannot reject calls. */
 		public Builder observer(CallObserver observer) {
 			this.observers.add(observer);
 			return this;
@@ -358,7 +357,7 @@ public final class RpcServer implements AutoCloseable {
 			return this;
 		}
 
-		/** Builds the server, which is then started. */
+		/** Builds the server, without starting it. */
 		public RpcServer build() {
 			return new RpcServer(this);
 		}

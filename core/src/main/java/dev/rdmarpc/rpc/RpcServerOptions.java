@@ -23,22 +23,24 @@ import java.time.Duration;
 import dev.rdmarpc.transport.ChannelOptions;
 
 /**
- * What a server is built with.
+ * The settings of a server.
  *
  * @param address where to listen; port 0 lets the system choose
- * @param channel limits and time-outs of accepted channels
+ * @param channel limits and timeouts of accepted channels
  * @param loops loops, each with a thread, that share the channels
- * @param maxConnections connections at once; more are rejected, unless one that has said
- * nothing since it connected can make room
- * @param maxConcurrentCalls calls at once, waiting ones included, of which one connection
- * may have four times what remains; more get {@link RpcStatus#RESOURCE_EXHAUSTED}
+ * @param maxConnections maximum number of connections; more are rejected, unless one that
+ * has been silent since it connected can be evicted
+ * @param maxConcurrentCalls maximum number of concurrent calls, including queued ones;
+ * one connection may have four times what remains for others; more get
+ * {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls
  */
 public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
 		int maxConcurrentCalls, Duration drainTimeout) {
 
 	/**
-	 * Any address, a port of the system's choice, one loop, 1024 connections and calls.
+	 * All addresses, a port that the system chooses, one loop, 1024 connections and
+	 * calls.
 	 */
 	public static final RpcServerOptions DEFAULTS = new RpcServerOptions(new InetSocketAddress(0),
 			ChannelOptions.DEFAULTS, 1, 1024, 1024, Duration.ofSeconds(10));

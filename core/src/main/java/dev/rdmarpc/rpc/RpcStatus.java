@@ -27,28 +27,28 @@ public enum RpcStatus {
 	/** The caller cancelled the call. */
 	CANCELLED,
 
-	/** The handler failed with an exception that says nothing of a status. */
+	/** The handler failed with an exception that has no status. */
 	UNKNOWN,
 
-	/** The arguments are wrong whatever the state of the system. */
+	/** The arguments are wrong regardless of the state of the system. */
 	INVALID_ARGUMENT,
 
-	/** The deadline passed before the reply was there. */
+	/** The deadline passed before the reply arrived. */
 	DEADLINE_EXCEEDED,
 
-	/** What was asked for does not exist. */
+	/** The requested object does not exist. */
 	NOT_FOUND,
 
-	/** What was to be created exists. */
+	/** The object to be created already exists. */
 	ALREADY_EXISTS,
 
-	/** The caller may not do this. */
+	/** The caller does not have permission. */
 	PERMISSION_DENIED,
 
 	/** Memory, a queue or a quota is exhausted. */
 	RESOURCE_EXHAUSTED,
 
-	/** The system is not in a state for this. */
+	/** The system is not in a suitable state. */
 	FAILED_PRECONDITION,
 
 	/** A conflict with a concurrent operation. */
@@ -57,32 +57,32 @@ public enum RpcStatus {
 	/** Past the valid range. */
 	OUT_OF_RANGE,
 
-	/** No such service or method at the peer. */
+	/** The peer has no such service or method. */
 	UNIMPLEMENTED,
 
-	/** Something that must not happen: a message that cannot be understood, a bug. */
+	/** An internal error: a message that cannot be decoded, or a bug. */
 	INTERNAL,
 
-	/** No connection, or lost before the reply. */
+	/** There is no connection, or it was lost before the reply. */
 	UNAVAILABLE,
 
-	/** Data were lost for good. */
+	/** Data was lost permanently. */
 	DATA_LOSS,
 
-	/** The caller is not known. */
+	/** The caller is not authenticated. */
 	UNAUTHENTICATED;
 
 	private static final RpcStatus[] VALUES = values();
 
 	/**
-	 * The number on the wire: the constants stand in the order of the numbers of gRPC.
+	 * The number on the wire; the constants are in the order of gRPC's numbers.
 	 */
 	@SuppressWarnings("EnumOrdinal")
 	public int code() {
 		return ordinal();
 	}
 
-	/** The status of a number from the wire; unknown numbers are {@link #UNKNOWN}. */
+	/** The status for a number on the wire; unknown numbers are {@link #UNKNOWN}. */
 	public static RpcStatus ofCode(int code) {
 		return (code >= 0 && code < VALUES.length) ? VALUES[code] : UNKNOWN;
 	}

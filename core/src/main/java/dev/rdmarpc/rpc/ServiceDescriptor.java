@@ -29,7 +29,7 @@ import dev.rdmarpc.codec.UnsupportedTypeException;
 
 /**
  * A service interface, compiled once: all its abstract methods. Default and static
- * methods stay local to whoever calls them.
+ * methods run locally at the caller.
  *
  * @param name the service's name on the wire
  * @param type the interface
@@ -39,8 +39,8 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 
 	/**
 	 * Compiles an interface under its fully qualified name.
-	 * @throws IllegalArgumentException if it is no interface, has no methods, or two of
-	 * one name
+	 * @throws IllegalArgumentException if it is not an interface, has no methods, or has
+	 * two methods of the same name
 	 * @throws UnsupportedTypeException if a parameter or result has no message form
 	 */
 	public static ServiceDescriptor of(Class<?> type, MessageCodec codec) {

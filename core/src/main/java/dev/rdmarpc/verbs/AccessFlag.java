@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.verbs;
 
-/** What the device may do with a memory region besides reading it locally. */
+/** Access that the device may have to a memory region besides local reads. */
 public enum AccessFlag {
 
 	/** Place received data and read responses into it. */

@@ -17,7 +17,7 @@
 package dev.rdmarpc.verbs;
 
 /**
- * Where ended work requests are reported, in order per queue and direction. Also the unit
+ * Reports completed work requests, in order per queue and direction. It is also the unit
  * of progress: polling or awaiting it advances the queue pairs attached to it.
  */
 public interface CompletionQueue extends AutoCloseable {
@@ -25,14 +25,14 @@ public interface CompletionQueue extends AutoCloseable {
 	/**
 	 * Takes completions without blocking.
 	 * @param completions filled from index 0; all elements non-null
-	 * @return how many were filled, 0 if none was there
+	 * @return the number of completions, possibly 0
 	 * @throws VerbsException with {@link VerbsError#CLOSED} after {@link #close()}
 	 */
 	int poll(WorkCompletion[] completions);
 
 	/**
-	 * Whether the last poll, though it may have found no completion, moved bytes of work
-	 * under way: a reason to poll on instead of awaiting. For the thread that polled.
+	 * Whether the last poll, even if it found no completion, moved bytes of work in
+	 * progress: a reason to continue polling instead of awaiting. For the polling thread.
 	 * Always {@code false} for devices that need no polling to move bytes.
 	 */
 	default boolean isMoving() {
@@ -48,21 +48,21 @@ public interface CompletionQueue extends AutoCloseable {
 
 	/**
 	 * Blocks until the armed notification fires, {@link #wakeUp()} is called, the queue
-	 * is closed, the thread is interrupted, or the time is over. One thread at a time may
-	 * await. An interrupted thread keeps its interrupt status, and neither posting,
-	 * polling nor awaiting on such a thread harms a connection.
+	 * is closed, the thread is interrupted, or the timeout elapses. One thread at a time
+	 * may await. An interrupted thread keeps its interrupt status. Posting, polling and
+	 * awaiting on an interrupted thread do not affect connections.
 	 * @return whether the notification fired
 	 * @throws VerbsException with {@link VerbsError#CLOSED} if the queue is or gets
 	 * closed
 	 */
 	boolean await(long timeoutNanos);
 
-	/** Makes the current or else the next {@link #await} return at once. */
+	/** Makes the current {@link #await}, or else the next one, return at once. */
 	void wakeUp();
 
 	/**
-	 * Closes the queue. Queue pairs still attached go to error; what they had posted is
-	 * not reported any more. Idempotent.
+	 * Closes the queue. Queue pairs that are still attached go to error; their posted
+	 * work is no longer reported. Idempotent.
 	 */
 	@Override
 	void close();

@@ -19,12 +19,12 @@ package dev.rdmarpc.verbs;
 import java.time.Duration;
 
 /**
- * What one side brings to the set-up of a connection.
+ * One side's parameters for setting up a connection.
  *
  * @param privateData sent to the peer, at most {@link #MAX_PRIVATE_DATA_BYTES}
  * @param readDepth RDMA Reads this side wants to have outstanding (ORD)
  * @param responderResources RDMA Reads of the peer this side serves at once (IRD)
- * @param timeoutNanos for the whole set-up
+ * @param timeoutNanos for the whole setup
  */
 public record ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos) {
 
@@ -58,7 +58,7 @@ public record ConnectOptions(byte[] privateData, int readDepth, int responderRes
 		return new ConnectOptions(data, this.readDepth, this.responderResources, this.timeoutNanos);
 	}
 
-	/** These options with another time-out. */
+	/** These options with another timeout. */
 	public ConnectOptions withTimeout(Duration timeout) {
 		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, timeout.toNanos());
 	}

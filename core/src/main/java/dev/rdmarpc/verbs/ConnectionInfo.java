@@ -19,13 +19,13 @@ package dev.rdmarpc.verbs;
 import java.net.InetSocketAddress;
 
 /**
- * What was agreed on when a connection was set up.
+ * What both sides agreed on when the connection was set up.
  *
  * @param localAddress this end
  * @param remoteAddress the other end
  * @param readDepth RDMA Reads this side may have outstanding; more wait in the send queue
  * @param responderResources RDMA Reads of the peer served at once
- * @param privateData what the peer sent along
+ * @param privateData the peer's private data
  */
 public record ConnectionInfo(InetSocketAddress localAddress, InetSocketAddress remoteAddress, int readDepth,
 		int responderResources, byte[] privateData) {

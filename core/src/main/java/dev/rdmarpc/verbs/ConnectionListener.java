@@ -21,7 +21,7 @@ import java.net.InetSocketAddress;
 /** A device listening for connections. */
 public interface ConnectionListener extends AutoCloseable {
 
-	/** The address listened on, with the real port. */
+	/** The local address, with the actual port. */
 	InetSocketAddress localAddress();
 
 	/**

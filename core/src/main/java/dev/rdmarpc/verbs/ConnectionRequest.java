@@ -25,23 +25,23 @@ public interface ConnectionRequest {
 	/** The peer's address. */
 	InetSocketAddress remoteAddress();
 
-	/** What the peer sent along; a copy. */
+	/** A copy of the peer's private data. */
 	byte[] privateData();
 
 	/**
-	 * Accepts.
+	 * Accepts the connection.
 	 * @param queuePair a queue pair in {@link QueuePairState#INITIALIZED} with the
 	 * receives posted that the peer may use at once
-	 * @param options private data and read depths; the time-out is the listener's
+	 * @param options private data and read depths; the timeout is the listener's
 	 * @return completed when the connection is established, exceptionally with a
-	 * {@link VerbsException} if the peer has gone
+	 * {@link VerbsException} if the peer is gone
 	 * @throws VerbsException with {@link VerbsError#INVALID_STATE} if already answered or
 	 * dropped
 	 */
 	CompletableFuture<ConnectionInfo> accept(QueuePair queuePair, ConnectOptions options);
 
 	/**
-	 * Rejects.
+	 * Rejects the connection.
 	 * @param privateData what to tell the peer, at most
 	 * {@link ConnectOptions#MAX_PRIVATE_DATA_BYTES}
 	 */

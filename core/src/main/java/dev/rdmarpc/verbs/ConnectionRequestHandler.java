@@ -16,13 +16,13 @@
 
 package dev.rdmarpc.verbs;
 
-/** Decides about incoming connections. */
+/** Decides whether to accept incoming connections. */
 @FunctionalInterface
 public interface ConnectionRequestHandler {
 
 	/**
-	 * A peer asks for a connection. Each request is accepted or rejected, here or later
-	 * on any thread; one that is neither within
+	 * A peer has requested a connection. The handler accepts or rejects each request,
+	 * here or later on any thread. A request that is not answered within
 	 * {@link ListenOptions#handshakeTimeoutNanos()} is dropped.
 	 */
 	void onConnectionRequest(ConnectionRequest request);

@@ -31,7 +31,7 @@ package dev.rdmarpc.verbs;
  * @param sharedReceiveQueue whether shared receive queues are native to the device
  * @param sendWithInvalidate whether {@link WorkOpcode#SEND_WITH_INVALIDATE} is supported
  * @param boundRegions whether memory that is lent to one peer is open to that peer only
- * @param automaticProgress whether queue pairs advance although nobody polls, see the
+ * @param automaticProgress whether queue pairs make progress without polling, see the
  * package description
  */
 public record DeviceLimits(int maxQueuePairs, int maxCompletionQueueEntries, int maxSendQueueDepth,

@@ -21,12 +21,12 @@ import java.time.Duration;
 /**
  * Bounds of a listener.
  *
- * @param backlog connections the system may hold before they are seen
- * @param maxPendingHandshakes half-open connections at once; where the provider sees them
- * before their request, those that have waited for it for longest are closed for more,
- * else the new ones
- * @param maxConnections established connections at once; more are rejected, with the
- * reason in ASCII as private data
+ * @param backlog connections the system may queue before the listener sees them
+ * @param maxPendingHandshakes maximum number of half-open connections; beyond it, a
+ * provider that sees connections before their request closes those that have waited for
+ * it for longest, and other providers close the new ones
+ * @param maxConnections maximum number of established connections; more are rejected,
+ * with the reason in ASCII as private data
  * @param handshakeTimeoutNanos time for a peer to finish its part of the set-up
  */
 public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {

@@ -51,15 +51,15 @@ public interface MemoryRegion extends AutoCloseable {
 	 */
 	boolean isValid();
 
-	/** A name for part of the region, to be sent to a peer. */
+	/** Names part of the region, for a peer. */
 	default RemoteRegion remoteRegion(int offsetBytes, int lengthBytes) {
 		java.util.Objects.checkFromIndexSize(offsetBytes, lengthBytes, lengthBytes());
 		return new RemoteRegion(remoteAddress() + offsetBytes, remoteKey(), lengthBytes);
 	}
 
 	/**
-	 * Deregisters: from here on each use of its keys, local or remote, is a protection
-	 * error. Idempotent.
+	 * Deregisters the region: any further use of its keys, local or remote, is a
+	 * protection error. Idempotent.
 	 */
 	@Override
 	void close();

@@ -16,13 +16,13 @@
 
 package dev.rdmarpc.verbs;
 
-/** Whether a work request was taken. */
+/** Whether a work request was accepted. */
 public enum PostResult {
 
-	/** Taken; unless unsignaled and successful it will complete exactly once. */
+	/** Accepted; it completes exactly once, unless it is unsignaled and successful. */
 	POSTED,
 
-	/** Not taken: the queue holds as many as it was created for. Nothing has changed. */
+	/** Not accepted: the queue is at its capacity. Nothing has changed. */
 	QUEUE_FULL
 
 }

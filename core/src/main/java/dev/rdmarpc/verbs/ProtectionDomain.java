@@ -20,8 +20,8 @@ import java.nio.ByteBuffer;
 import java.util.Set;
 
 /**
- * The boundary of what may name what: memory regions, shared receive queues and queue
- * pairs work together only within one protection domain.
+ * A boundary of access: memory regions, shared receive queues and queue pairs work
+ * together only within one protection domain.
  */
 public interface ProtectionDomain extends AutoCloseable {
 
@@ -40,10 +40,10 @@ public interface ProtectionDomain extends AutoCloseable {
 	MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access);
 
 	/**
-	 * Registers memory that is lent to one peer. Where
-	 * {@link DeviceLimits#boundRegions()}, its remote key is good on the connection of
-	 * the queue pair only, and a Send with Invalidate of that peer, and of no other, may
-	 * end it; elsewhere it is as if it had been registered for all.
+	 * Registers memory that is lent to one peer. On devices with
+	 * {@link DeviceLimits#boundRegions()}, its remote key is valid only on the queue
+	 * pair's connection, and only a Send with Invalidate from that peer can invalidate
+	 * it. On other devices it is as if registered for all peers.
 	 * @param memory see {@link #registerMemory(ByteBuffer, Set)}
 	 * @param access what the peer and the device may do besides local reads
 	 * @param peer the end of the connection on which the peer may use it, of this domain
@@ -70,7 +70,7 @@ public interface ProtectionDomain extends AutoCloseable {
 	 */
 	QueuePair createQueuePair(QueuePairOptions options);
 
-	/** Releases the domain and all that is still open in it. Idempotent. */
+	/** Releases the domain and everything that is still open in it. Idempotent. */
 	@Override
 	void close();
 

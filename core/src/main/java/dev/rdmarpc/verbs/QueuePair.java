@@ -19,7 +19,7 @@ package dev.rdmarpc.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send queue and a receive queue: one end of a reliable connection.
+ * A send queue and a receive queue, one end of a reliable connection.
  */
 public interface QueuePair extends AutoCloseable {
 
@@ -27,21 +27,21 @@ public interface QueuePair extends AutoCloseable {
 	int number();
 
 	/**
-	 * The listener it was created with; by it the user of a completion finds the object
-	 * of its own that the queue pair belongs to.
+	 * The listener it was created with, by which the user of a completion can find its
+	 * own object for the queue pair.
 	 */
 	QueuePairListener listener();
 
 	/** The state at this instant. */
 	QueuePairState state();
 
-	/** What put the queue pair into error, or {@code null} if nothing did. */
+	/** The cause of the error state, or {@code null} if there is none. */
 	@Nullable QueuePairFault fault();
 
 	/**
-	 * Posts work to the send queue. It is handed to the device at the latest by
-	 * {@link #ringDoorbell()} or by the next poll of the completion queue, whichever
-	 * comes first. In {@link QueuePairState#ERROR} it is taken and flushed.
+	 * Posts work to the send queue. The device gets it no later than with
+	 * {@link #ringDoorbell()} or the next poll of the completion queue, whichever comes
+	 * first. In {@link QueuePairState#ERROR} it is accepted and flushed.
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} for a receive,
 	 * {@link VerbsError#LIMIT_EXCEEDED} for too many segments,
 	 * {@link VerbsError#INVALID_STATE} before the connection is established,
@@ -51,45 +51,46 @@ public interface QueuePair extends AutoCloseable {
 
 	/**
 	 * Posts a receive. Allowed from {@link QueuePairState#INITIALIZED} on; in
-	 * {@link QueuePairState#ERROR} it is taken and flushed.
+	 * {@link QueuePairState#ERROR} it is accepted and flushed.
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} for a request that
-	 * is no receive or a queue pair that uses a shared receive queue,
+	 * is not a receive or a queue pair that uses a shared receive queue,
 	 * {@link VerbsError#LIMIT_EXCEEDED} for too many segments, {@link VerbsError#CLOSED}
 	 */
 	PostResult postReceive(WorkRequest request);
 
 	/**
-	 * Lets the peer use so many more receives of the shared receive queue. From the first
-	 * call on, a Send beyond the sum ends this connection as if no receive were posted:
-	 * one peer cannot use up what was posted for others. A device that does not count per
-	 * queue pair ignores it, as does a queue pair with receives of its own.
-	 * @param count receives; negative to take back what no peer knows of yet
+	 * Lets the peer use additional receives of the shared receive queue. From the first
+	 * call on, a Send beyond the sum ends this connection as if no receive were posted,
+	 * so that one peer cannot use up receives posted for others. Devices that do not
+	 * count per queue pair ignore this, as do queue pairs with their own receives.
+	 * @param count receives; negative to revoke receives that no peer knows of yet
 	 */
 	default void allowReceives(int count) {
 		// not counted
 	}
 
 	/**
-	 * Hands everything posted to the device, several requests at once. Does not block.
+	 * Hands all posted requests to the device, as a batch. Does not block.
 	 */
 	void ringDoorbell();
 
 	/**
-	 * Ends the connection in order: what is posted is sent if the peer still takes it,
+	 * Ends the connection in order: posted work is sent if the peer still accepts it,
 	 * then the queue pair goes to {@link QueuePairState#ERROR} and flushes. Idempotent.
 	 */
 	void disconnect();
 
 	/**
-	 * Ends the connection at once and releases the queue pair; what was posted to it is
-	 * not reported any more and its memory is free when this returns. Idempotent.
+	 * Ends the connection at once and releases the queue pair. Its posted work is no
+	 * longer reported, and the memory is free when this returns. Idempotent.
 	 *
 	 * <p>
-	 * Receives that it has taken from a shared receive queue and that were not polled
-	 * yet: a device that can still reports them, as completions of this queue pair;
-	 * another loses them, as verbs allow. Who wants all of them back from any device
-	 * closes a queue pair once it was seen in {@link QueuePairState#ERROR} with all its
-	 * Sends and Reads completed, and a later poll has brought less than it had room for.
+	 * Some devices still report receives that it has taken from a shared receive queue
+	 * and that were not polled yet, as completions of this queue pair; others lose them,
+	 * as the verbs allow. To get all of them back from any device, a caller closes the
+	 * queue pair only after it was seen in {@link QueuePairState#ERROR} with all its
+	 * Sends and Reads completed, and after a later poll returned fewer completions than
+	 * it had room for.
 	 */
 	@Override
 	void close();

@@ -20,21 +20,21 @@ package dev.rdmarpc.verbs;
  * Why a queue pair is in error.
  *
  * @param status the kind of failure, as the failing work request reports it
- * @param origin who found it
- * @param detail one sentence for a log: protocol layer, type and code where there are any
+ * @param origin the side that detected it
+ * @param detail one sentence for a log, with protocol layer, type and code if known
  */
 public record QueuePairFault(WorkStatus status, Origin origin, String detail) {
 
-	/** Who found the failure. */
+	/** The side that detected the failure. */
 	public enum Origin {
 
 		/** This side. */
 		LOCAL,
 
-		/** The peer, which said so before it closed. */
+		/** The peer, which reported it before it closed. */
 		REMOTE,
 
-		/** Nobody: the connection was closed in order. */
+		/** Neither: the connection was closed in order. */
 		DISCONNECT
 
 	}

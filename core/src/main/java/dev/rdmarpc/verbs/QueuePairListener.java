@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.verbs;
 
-/** Told about a queue pair's connection. */
+/** Notified of the end of a queue pair's connection. */
 @FunctionalInterface
 public interface QueuePairListener {
 
@@ -25,11 +25,11 @@ public interface QueuePairListener {
 	};
 
 	/**
-	 * The connection has ended, from either side and for whatever reason; flushed
-	 * completions follow or have been reported. Called once, never after
-	 * {@link QueuePair#close()} has returned, on a thread that polls the completion queue
-	 * or on one of the provider; it must not block and must not call back into verbs
-	 * other than to post, read state or close.
+	 * The connection has ended, from either side and for any reason; flushed completions
+	 * follow or have been reported. Called once, never after {@link QueuePair#close()}
+	 * has returned, on a thread that polls the completion queue or on one of the
+	 * provider's. It must not block, and may call the verbs only to post, read state or
+	 * close.
 	 */
 	void onDisconnected(QueuePair queuePair, QueuePairFault fault);
 

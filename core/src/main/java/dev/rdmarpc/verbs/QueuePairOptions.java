@@ -19,16 +19,15 @@ package dev.rdmarpc.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a queue pair is created with.
+ * The settings of a queue pair.
  *
  * @param completionQueue where sends and receives complete
- * @param sharedReceiveQueue where receives are taken from, or {@code null} for receives
- * of its own
+ * @param sharedReceiveQueue the source of receives, or {@code null} for its own receives
  * @param sendQueueDepth work requests outstanding in the send queue
  * @param receiveQueueDepth receives outstanding; ignored with a shared receive queue
  * @param maxSendSegments scatter/gather elements of a Send, Read or Write
  * @param maxReceiveSegments scatter/gather elements of a receive
- * @param listener told when the connection ends
+ * @param listener notified when the connection ends
  */
 public record QueuePairOptions(CompletionQueue completionQueue, @Nullable SharedReceiveQueue sharedReceiveQueue,
 		int sendQueueDepth, int receiveQueueDepth, int maxSendSegments, int maxReceiveSegments,

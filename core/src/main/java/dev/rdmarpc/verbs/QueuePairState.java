@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.verbs;
 
-/** The states of a queue pair that its user can see. */
+/** The visible states of a queue pair. */
 public enum QueuePairState {
 
 	/** Created; receives may be posted. */
@@ -28,10 +28,10 @@ public enum QueuePairState {
 	/** Connected; work may be posted in both directions. */
 	READY_TO_SEND,
 
-	/** Orderly disconnect is under way: what was posted is still being sent. */
+	/** An orderly disconnect is in progress: posted work is still being sent. */
 	DRAINING,
 
-	/** Not usable any more; whatever is posted is flushed. */
+	/** No longer usable; everything posted is flushed. */
 	ERROR,
 
 	/** Closed. */

@@ -17,7 +17,7 @@
 package dev.rdmarpc.verbs;
 
 /**
- * A peer's memory as one-sided work requests name it.
+ * A peer's memory, as named by one-sided work requests.
  *
  * @param address the address (tagged offset) of the first byte
  * @param key the remote key (STag)

@@ -17,25 +17,25 @@
 package dev.rdmarpc.verbs;
 
 /**
- * A queue of receives from which many queue pairs take. Its completions appear in the
- * completion queue of the queue pair that took the receive.
+ * A queue of receives that many queue pairs share. A completion appears in the completion
+ * queue of the queue pair that took the receive.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
 	/**
 	 * Posts a receive.
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} for a request that
-	 * is no receive, {@link VerbsError#LIMIT_EXCEEDED} for too many segments,
+	 * is not a receive, {@link VerbsError#LIMIT_EXCEEDED} for too many segments,
 	 * {@link VerbsError#CLOSED}
 	 */
 	PostResult postReceive(WorkRequest request);
 
 	/**
-	 * Posts receives in order, in one step where the device can, until the queue is full.
-	 * @param requests in an array that is borrowed, from index 0
-	 * @param count how many of them
-	 * @return how many were posted
-	 * @throws VerbsException as {@link #postReceive}; those before the one at fault may
+	 * Posts receives in order until the queue is full, as a batch if the device can.
+	 * @param requests from index 0; the array is borrowed
+	 * @param count number of requests
+	 * @return the number of requests posted
+	 * @throws VerbsException as {@link #postReceive}; requests before the invalid one may
 	 * have been posted
 	 */
 	default int postReceives(WorkRequest[] requests, int count) {
@@ -47,11 +47,12 @@ public interface SharedReceiveQueue extends AutoCloseable {
 	}
 
 	/**
-	 * Takes receives back that no queue pair has taken or was lent. They are not reported
-	 * and their memory is free. A device that has them already cannot give them back.
-	 * @param ids filled with the ids of those taken back, from index 0
-	 * @param count how many at most
-	 * @return how many, 0 from a device that cannot
+	 * Withdraws receives that no queue pair has taken or may count on. They are not
+	 * reported, and their memory is free. A device cannot withdraw receives that it holds
+	 * itself.
+	 * @param ids filled with the ids of the withdrawn receives, from index 0
+	 * @param count the maximum number
+	 * @return the number withdrawn, 0 from a device that cannot
 	 */
 	default int withdrawReceives(long[] ids, int count) {
 		return 0;
@@ -61,8 +62,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
 	int posted();
 
 	/**
-	 * Closes the queue; posted receives are forgotten without a completion. Queue pairs
-	 * using it must be closed before. Idempotent.
+	 * Closes the queue; posted receives are dropped without a completion. Queue pairs
+	 * that use it must be closed first. Idempotent.
 	 * @throws VerbsException with {@link VerbsError#BUSY} while queue pairs use it
 	 */
 	@Override

@@ -20,7 +20,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An opened RDMA device: the root of everything allocated on it.
+ * An open RDMA device, the root of everything allocated on it.
  */
 public interface VerbsDevice extends AutoCloseable {
 
@@ -32,37 +32,37 @@ public interface VerbsDevice extends AutoCloseable {
 
 	/**
 	 * Bytes of messages that the provider has copied from memory to memory since the
-	 * device was opened; what the kernel copies between memory and sockets does not
-	 * count. 0 where the adapter moves them by itself.
+	 * device was opened, without the kernel's copies between memory and sockets. 0 if an
+	 * adapter moves them.
 	 */
 	default long copiedBytes() {
 		return 0;
 	}
 
 	/**
-	 * How many registrations this device has made for single Reads, because its protocol
-	 * opens the place that a Read fills to the peer. Always 0 for devices that need none.
+	 * Registrations that this device has made for single Reads, because its protocol
+	 * exposes the destination of a Read to the peer. 0 for devices that need none.
 	 */
 	default long readSinks() {
 		return 0;
 	}
 
 	/**
-	 * Bytes in use for what peers have begun: parts of frames whose rest has not come,
-	 * and what they do not take. 0 where the adapter sees to it.
+	 * Bytes in use for partial frames and for bytes that peers do not take. 0 if an
+	 * adapter holds them.
 	 */
 	default long stagingBytes() {
 		return 0;
 	}
 
-	/** What {@link #stagingBytes()} may be at most. */
+	/** The maximum of {@link #stagingBytes()}. */
 	default long maxStagingBytes() {
 		return 0;
 	}
 
 	/**
-	 * Whether connections can begin and end: the device is open, and the thread on which
-	 * they do has not ended by a failure. Cheap, and never blocks.
+	 * Whether connections can begin and end: the device is open, and the thread that
+	 * handles them has not failed. Cheap; never blocks.
 	 */
 	boolean isRunning();
 
@@ -72,8 +72,8 @@ public interface VerbsDevice extends AutoCloseable {
 	/**
 	 * Creates a completion queue.
 	 * @param capacity the number of completions it must hold, from 1 to
-	 * {@link DeviceLimits#maxCompletionQueueEntries()}; the caller sees to it that no
-	 * more are outstanding
+	 * {@link DeviceLimits#maxCompletionQueueEntries()}; the caller must not let more be
+	 * outstanding
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} or
 	 * {@link VerbsError#LIMIT_EXCEEDED}
 	 */
@@ -99,7 +99,7 @@ public interface VerbsDevice extends AutoCloseable {
 	 * @param queuePair a queue pair of this device in {@link QueuePairState#INITIALIZED},
 	 * with receives posted if the peer speaks first
 	 * @param remote the resolved address of the peer
-	 * @param options private data, read depths, time-out
+	 * @param options private data, read depths, timeout
 	 * @return completed on a thread of the provider, exceptionally with a
 	 * {@link VerbsException}: {@link VerbsError#CONNECTION_REFUSED},
 	 * {@link VerbsError#CONNECTION_REJECTED}, {@link VerbsError#TIMED_OUT},
@@ -109,7 +109,7 @@ public interface VerbsDevice extends AutoCloseable {
 	CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote, ConnectOptions options);
 
 	/**
-	 * Closes the device and all that is still open on it. Idempotent.
+	 * Closes the device and everything that is still open on it. Idempotent.
 	 */
 	@Override
 	void close();

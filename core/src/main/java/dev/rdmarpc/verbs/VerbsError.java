@@ -31,10 +31,10 @@ public enum VerbsError {
 	/** The address is not one of this host, or not allowed. */
 	ADDRESS_NOT_AVAILABLE,
 
-	/** Nobody listens there. */
+	/** There is no listener at the address. */
 	CONNECTION_REFUSED,
 
-	/** The peer listens and said no. */
+	/** The peer listens but rejected the connection. */
 	CONNECTION_REJECTED,
 
 	/** No route to the peer, or its name is unresolved. */
@@ -43,10 +43,10 @@ public enum VerbsError {
 	/** The peer did not answer in time. */
 	TIMED_OUT,
 
-	/** The peer does not speak the protocol, or not as it should. */
+	/** The peer does not speak the protocol, or violates it. */
 	PROTOCOL_ERROR,
 
-	/** The connection was lost during set-up. */
+	/** The connection was lost during setup. */
 	CONNECTION_LOST,
 
 	/** An argument is wrong in itself. */
@@ -55,7 +55,7 @@ public enum VerbsError {
 	/** A limit of the device or of the object would be exceeded. */
 	LIMIT_EXCEEDED,
 
-	/** Not possible in the present state. */
+	/** Not possible in the current state. */
 	INVALID_STATE,
 
 	/** Other objects still depend on this one. */

@@ -19,7 +19,7 @@ package dev.rdmarpc.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verb that failed, with the kind of failure and a sentence naming object and cause.
+ * A verb has failed; carries the kind of failure and a sentence naming object and cause.
  */
 public class VerbsException extends RuntimeException {
 
@@ -49,7 +49,7 @@ public class VerbsException extends RuntimeException {
 		return this.error;
 	}
 
-	/** What a peer that rejected the connection sent along; otherwise empty. */
+	/** The private data of a peer that rejected the connection; otherwise empty. */
 	public byte[] privateData() {
 		return this.privateData;
 	}

@@ -21,21 +21,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A family of RDMA devices reached in one way: user-space iWARP, an adapter through
+ * A family of RDMA devices with one access path: user-space iWARP, an adapter through
  * libibverbs, shared memory. Found through {@link java.util.ServiceLoader} or constructed
- * by hand with its own options.
+ * explicitly with its own options.
  */
 public interface VerbsProvider {
 
 	/**
-	 * The short name by which configuration asks for this provider, such as
-	 * {@code iwarp}.
+	 * The short name by which configuration selects this provider, such as {@code iwarp}.
 	 */
 	String name();
 
 	/**
-	 * Rank among providers when the choice is automatic; the greatest available wins.
-	 * Adapters are at 300, shared memory at 200, user-space protocols at 100.
+	 * The rank of the provider in automatic selection; the highest available one wins.
+	 * Adapters rank at 300, shared memory at 200, user-space protocols at 100.
 	 */
 	int preference();
 

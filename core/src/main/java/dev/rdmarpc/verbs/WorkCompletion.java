@@ -75,7 +75,7 @@ public final class WorkCompletion {
 		return this.byteLength;
 	}
 
-	/** The local region's key that the received Send invalidated, or 0. */
+	/** The key of the local region that the received Send invalidated, or 0. */
 	public int invalidatedKey() {
 		return this.invalidatedKey;
 	}

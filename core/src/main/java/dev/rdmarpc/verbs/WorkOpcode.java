@@ -26,9 +26,8 @@ public enum WorkOpcode {
 	SEND_SOLICITED,
 
 	/**
-	 * Send that also invalidates a region that the peer has lent to this connection,
-	 * where {@link DeviceLimits#sendWithInvalidate()}; one of any other region is
-	 * refused.
+	 * Send that also invalidates a region that the peer has lent to this connection, if
+	 * {@link DeviceLimits#sendWithInvalidate()}; for any other region it is refused.
 	 */
 	SEND_WITH_INVALIDATE,
 
@@ -38,7 +37,7 @@ public enum WorkOpcode {
 	/** RDMA Write: place local segments in the peer's memory. */
 	WRITE,
 
-	/** Receive: where the peer's next Send goes. */
+	/** Receive: the destination of a Send from the peer. */
 	RECEIVE
 
 }

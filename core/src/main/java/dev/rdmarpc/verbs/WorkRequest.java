@@ -18,8 +18,8 @@ package dev.rdmarpc.verbs;
 
 /**
  * A reusable description of one work request. The provider reads it before the posting
- * call returns, after which it may be filled again; the memory it names stays in use
- * until its completion.
+ * call returns, and it may then be filled again. The memory it names remains in use until
+ * its completion.
  *
  * <p>
  * Not thread-safe.
@@ -71,7 +71,7 @@ public final class WorkRequest {
 		return this;
 	}
 
-	/** Starts an RDMA Read of as many bytes as the segments added have. */
+	/** Starts an RDMA Read; the added segments determine its length. */
 	public WorkRequest read(long id, long remoteAddress, int remoteKey) {
 		begin(id, WorkOpcode.READ);
 		this.remoteAddress = remoteAddress;
@@ -128,7 +128,7 @@ public final class WorkRequest {
 		return this;
 	}
 
-	/** Forgets the segments, so that no region is kept reachable. */
+	/** Drops the segments, so that no region is kept reachable. */
 	@SuppressWarnings("DataFlowIssue")
 	public void clearSegments() {
 		for (int i = 0; i < this.segmentCount; i++) {
@@ -137,7 +137,7 @@ public final class WorkRequest {
 		this.segmentCount = 0;
 	}
 
-	/** The caller's name for the request; comes back in its completion. */
+	/** The caller's name for the request, returned in its completion. */
 	public long id() {
 		return this.id;
 	}

@@ -31,7 +31,9 @@ public enum WorkStatus {
 	/** The request itself was invalid for this queue pair. */
 	LOCAL_OPERATION_ERROR,
 
-	/** The peer could not accept the request: malformed or no receive posted. */
+	/**
+	 * The peer could not accept the request: it was malformed, or no receive was posted.
+	 */
 	REMOTE_INVALID_REQUEST,
 
 	/** The peer refused access: key, bounds, permission or domain. */
@@ -43,7 +45,7 @@ public enum WorkStatus {
 	/** The connection was lost before the request could end. */
 	CONNECTION_LOST,
 
-	/** The queue pair was in error, or went there, before the request was executed. */
+	/** The queue pair was in error, or entered it, before the request was executed. */
 	FLUSHED
 
 }

@@ -15,27 +15,27 @@
  */
 
 /**
- * The verbs: the vocabulary of RDMA as an SPI that providers implement.
+ * The verbs, the operations of RDMA, as an SPI for providers.
  *
  * <p>
- * It is the intersection of what RoCE/InfiniBand and base iWARP promise: Send and
+ * The SPI is the intersection of what RoCE/InfiniBand and base iWARP guarantee: Send and
  * Receive, Send with Solicited Event, Send with Invalidate, RDMA Read and RDMA Write.
- * There is no immediate data and there are no atomics. A Send that finds no receive
- * posted is fatal to the connection; nothing is promised about <em>placement</em> order,
- * only about <em>delivery</em> order, so nobody may poll memory for the last byte; and a
- * requester's completion of a Send or Write says that its buffers may be used again, not
- * that the peer has them.
+ * There is no immediate data and there are no atomics. A Send for which no receive is
+ * posted is fatal to the connection. Only <em>delivery</em> order is guaranteed, not
+ * <em>placement</em> order, so callers must not poll memory for the last byte. A
+ * requester's completion of a Send or Write means that its buffers may be reused, not
+ * that the peer has received them.
  *
  * <p>
- * Threading: every object here may be used from any thread unless it says otherwise.
- * Reusable argument objects ({@link dev.rdmarpc.verbs.WorkRequest},
+ * Threading: every object here is thread-safe unless it says otherwise. Reusable argument
+ * objects ({@link dev.rdmarpc.verbs.WorkRequest},
  * {@link dev.rdmarpc.verbs.WorkCompletion}) belong to one thread at a time and are read
  * or filled before the call that takes them returns.
  *
  * <p>
  * Progress: unless {@link dev.rdmarpc.verbs.DeviceLimits#automaticProgress()},
- * established queue pairs advance only while somebody polls or awaits their completion
- * queue. That goes for the passive side of one-sided operations too.
+ * established queue pairs make progress only while a thread polls or awaits their
+ * completion queue. This includes the passive side of one-sided operations.
  */
 @NullMarked
 package dev.rdmarpc.verbs;

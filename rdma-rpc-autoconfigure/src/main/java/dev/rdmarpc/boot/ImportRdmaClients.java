@@ -27,13 +27,13 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Registers clients of service interfaces as beans, on a configuration class. Where the
- * target is, its deadlines and its limits are configured under
+ * Registers clients of service interfaces as beans; used on a configuration class. The
+ * address, deadlines and limits of the target are configured under
  * {@code rdma.rpc.client.<target>.*}.
  *
  * <p>
- * A client bean is called {@code <target>.<typeName>}, such as
- * {@code orders.orderService}, and has the target as its qualifier. It connects with the
+ * A client bean is named {@code <target>.<typeName>}, such as
+ * {@code orders.orderService}, and has the target as its qualifier. It connects on the
  * first call.
  */
 @Documented
@@ -55,15 +55,15 @@ public @interface ImportRdmaClients {
 	Class<?>[] types() default {};
 
 	/**
-	 * Packages to search, with those below, for service interfaces: all interfaces with
-	 * methods to call that are neither sealed nor generic.
+	 * Packages to search, including subpackages, for service interfaces: all interfaces
+	 * with abstract methods that are neither sealed nor generic.
 	 */
 	String[] basePackages() default {};
 
 	/**
-	 * The service's name on the wire, where it is not the qualified name of the
-	 * interface. Possible with exactly one type, which may so be another view of the
-	 * service: one with futures as results, for example.
+	 * The service's name on the wire, if it is not the qualified name of the interface.
+	 * Requires exactly one type, which can be another view of the service, for example
+	 * one that returns futures.
 	 */
 	String serviceName() default "";
 

@@ -23,8 +23,8 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 
 /**
- * Makes the client of one service at one target: at start-up, so that an interface that
- * cannot be called is found then.
+ * Creates the client of one service at one target, at startup, so that an unusable
+ * interface is detected then.
  */
 class RdmaClientFactoryBean<T> implements FactoryBean<T>, BeanFactoryAware, InitializingBean {
 

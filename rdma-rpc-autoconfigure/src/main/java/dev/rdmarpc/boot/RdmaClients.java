@@ -22,29 +22,29 @@ import java.util.function.BiConsumer;
 import dev.rdmarpc.rpc.RpcClient;
 
 /**
- * The clients of an application, one per target. {@link ImportRdmaClients} asks it for
- * proxies; so may whoever knows targets only at run time.
+ * The clients of an application, one per target. {@link ImportRdmaClients} gets its
+ * proxies from it, and so can code that knows targets only at run time.
  *
  * <p>
- * Thread-safe. The clients belong to it; do not close them.
+ * Thread-safe. It owns the clients; callers must not close them.
  */
 public interface RdmaClients {
 
-	/** The client of a target, made when it is first asked for. */
+	/** The client of a target, created on the first request for it. */
 	RpcClient client(String target);
 
-	/** The clients made so far by the names of their targets. */
+	/** The clients created so far, by the names of their targets. */
 	Map<String, RpcClient> clients();
 
 	/**
-	 * Gives each client, with the name of its target, to a consumer: those made so far at
-	 * once, others when they are made. To be overridden where there are others.
+	 * Passes each client, with the name of its target, to a consumer: existing clients at
+	 * once, later ones when they are created. Override this if clients are created later.
 	 */
 	default void onClient(BiConsumer<String, RpcClient> consumer) {
 		clients().forEach(consumer);
 	}
 
-	/** A proxy of a service at a target. */
+	/** A proxy for a service at a target. */
 	default <T> T proxy(String target, Class<T> type) {
 		return client(target).proxy(type);
 	}

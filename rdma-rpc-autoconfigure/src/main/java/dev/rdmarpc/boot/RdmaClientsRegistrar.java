@@ -41,7 +41,7 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** Registers the bean definitions that {@link ImportRdmaClients} asks for. */
+/** Registers the bean definitions that {@link ImportRdmaClients} declares. */
 class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 
 	private final Environment environment;
@@ -118,7 +118,7 @@ class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 		registry.registerBeanDefinition(name, definition);
 	}
 
-	/** Finds interfaces, which are no candidates for components otherwise. */
+	/** Finds interfaces, which are not otherwise candidates for components. */
 	private static final class InterfaceScanner extends ClassPathScanningCandidateComponentProvider {
 
 		InterfaceScanner(Environment environment) {

@@ -21,18 +21,18 @@ import java.net.InetSocketAddress;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Knows where targets are. By default host and port come from
- * {@code rdma.rpc.client.<target>.*}; a bean of this type takes their place, for service
- * discovery or for tests.
+ * Locates targets. By default host and port come from {@code rdma.rpc.client.<target>.*};
+ * a bean of this type replaces them, for service discovery or for tests.
  */
 @FunctionalInterface
 public interface RdmaConnectionDetails extends ConnectionDetails {
 
 	/**
-	 * The address of a target. Asked at each attempt to connect, so it may change; must
-	 * not block for long.
+	 * Returns the address of a target. Called for each attempt to connect, so the address
+	 * may change. Must not block for long.
 	 * @param target the name of the target
-	 * @throws RuntimeException if it is not known now; the attempt fails with the message
+	 * @throws RuntimeException if it is currently unknown; the attempt fails with the
+	 * message
 	 */
 	InetSocketAddress address(String target);
 

@@ -20,7 +20,7 @@ import dev.rdmarpc.rpc.RpcServer;
 
 /**
  * Changes the auto-configured server before it is built: adds services and observers, or
- * another executor. Applied in order, after the properties.
+ * sets another executor. Applied in order, after the properties.
  */
 @FunctionalInterface
 public interface RdmaServerCustomizer {

@@ -23,7 +23,7 @@ import org.springframework.context.ApplicationEvent;
 import dev.rdmarpc.rpc.RpcServer;
 
 /**
- * Published when the server of an application listens, for example to register it with a
+ * Published when an application's server listens, for example to register it with a
  * service directory.
  */
 @SuppressWarnings("serial")
@@ -31,7 +31,7 @@ public class RdmaServerStartedEvent extends ApplicationEvent {
 
 	private final InetSocketAddress address;
 
-	/** Creates the event of a server that is running. */
+	/** Creates the event for a running server. */
 	public RdmaServerStartedEvent(RpcServer server) {
 		super(server);
 		this.address = server.address();
@@ -42,7 +42,7 @@ public class RdmaServerStartedEvent extends ApplicationEvent {
 		return (RpcServer) getSource();
 	}
 
-	/** The address it listens on, with the real port. */
+	/** The address it listens on, with the actual port. */
 	public InetSocketAddress getAddress() {
 		return this.address;
 	}

@@ -26,14 +26,14 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
 
 /**
- * Marks a bean whose service interfaces are served over RDMA: on its class, on a class or
- * interface above, or on the method that makes it. Calls go through the bean as the
- * container has made it, proxies of aspects included. It need not be a candidate for
- * injection.
+ * Marks a bean whose service interfaces are served over RDMA: on its class, on a
+ * superclass or interface, or on its bean method. Calls go through the bean as the
+ * container has made it, including proxies of aspects. It need not be an autowire
+ * candidate.
  *
  * <p>
- * Without further ado all interfaces that the class or a class above it names are
- * exported, except those of the JDK, of Jakarta EE and of Spring.
+ * By default all interfaces of the class and its superclasses are exported, except those
+ * of the JDK, of Jakarta EE and of Spring.
  */
 @Documented
 @Component
@@ -45,12 +45,12 @@ public @interface RdmaService {
 	@AliasFor(annotation = Component.class)
 	String value() default "";
 
-	/** The interfaces to export, when not all of them. */
+	/** The interfaces to export; by default all. */
 	Class<?>[] interfaces() default {};
 
 	/**
 	 * The service's name on the wire; by default the qualified name of the interface.
-	 * Possible where exactly one interface is exported.
+	 * Requires exactly one exported interface.
 	 */
 	String name() default "";
 

@@ -15,9 +15,9 @@
  */
 
 /**
- * What an application with the starter uses: {@link dev.rdmarpc.boot.RdmaService} to
- * serve, {@link dev.rdmarpc.boot.ImportRdmaClients} to call, customizers and connection
- * details to say more than properties can.
+ * The API for applications: {@link dev.rdmarpc.boot.RdmaService} to serve,
+ * {@link dev.rdmarpc.boot.ImportRdmaClients} to call, customizers and connection details
+ * for what properties cannot express.
  */
 @NullMarked
 package dev.rdmarpc.boot;

@@ -29,8 +29,8 @@ import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 
 /**
- * What holds for one target, its own entry, the default entry and the built-in defaults
- * taken together.
+ * The settings of one target, combined from its own entry, the default entry and the
+ * built-in defaults.
  *
  * @param host where it is
  * @param port where it is; 0 is the port of the application's own server
@@ -102,7 +102,7 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 
 	}
 
-	/** Looks a setting up and remembers where it was found. */
+	/** Looks up a setting and records where it was found. */
 	private record Source(String target, RdmaRpcProperties properties) {
 
 		<T> Setting<T> get(String setting, Function<Client, @Nullable T> getter, T fallback) {

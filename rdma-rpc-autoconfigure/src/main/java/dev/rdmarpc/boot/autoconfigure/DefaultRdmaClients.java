@@ -32,8 +32,9 @@ import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * The clients that properties describe. Closed after the beans that use them, so that
- * these can call until they are destroyed; calls outstanding even then fail.
+ * The clients that properties describe. They are closed after the beans that use them, so
+ * that these beans can make calls until they are destroyed. Calls that are still
+ * outstanding then fail.
  */
 class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 

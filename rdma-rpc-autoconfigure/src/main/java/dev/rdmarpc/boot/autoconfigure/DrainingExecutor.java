@@ -26,10 +26,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Runs handlers on the application's executor. That one refuses work as soon as the
- * application begins to close, while the server still takes the calls of peers that it
- * has not yet been able to tell; those get threads of their own, as many as calls at
- * most.
+ * Runs handlers on the application's executor. That executor rejects work as soon as the
+ * application begins to close, while the server still accepts calls from peers that it
+ * could not notify yet. Those calls get their own threads, at most one per call.
  */
 final class DrainingExecutor implements Executor {
 

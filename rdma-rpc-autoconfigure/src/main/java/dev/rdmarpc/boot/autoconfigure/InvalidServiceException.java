@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
-/** A bean cannot be served as its annotation asks for. */
+/** A bean cannot be served as its annotation declares. */
 @SuppressWarnings("serial")
 class InvalidServiceException extends RuntimeException {
 
@@ -27,7 +27,7 @@ class InvalidServiceException extends RuntimeException {
 		this.action = action;
 	}
 
-	/** What to do about it. */
+	/** The action that resolves it. */
 	String action() {
 		return this.action;
 	}

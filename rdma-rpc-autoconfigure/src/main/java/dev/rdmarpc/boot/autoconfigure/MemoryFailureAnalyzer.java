@@ -21,7 +21,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 import dev.rdmarpc.memory.MemoryExhaustedException;
 
-/** Explains why there is not even the memory to start with. */
+/** Explains why the initial memory cannot be registered. */
 class MemoryFailureAnalyzer extends AbstractFailureAnalyzer<MemoryExhaustedException> {
 
 	@Override

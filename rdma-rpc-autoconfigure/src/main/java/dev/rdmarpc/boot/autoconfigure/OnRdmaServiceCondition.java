@@ -29,8 +29,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import dev.rdmarpc.boot.RdmaService;
 
 /**
- * Matches where there is a bean to serve. Unlike {@code @ConditionalOnBean} it counts
- * beans that are no candidates for injection.
+ * Matches if there is a bean to serve. Unlike {@code @ConditionalOnBean}, it includes
+ * beans that are not autowire candidates.
  */
 class OnRdmaServiceCondition extends SpringBootCondition implements ConfigurationCondition {
 

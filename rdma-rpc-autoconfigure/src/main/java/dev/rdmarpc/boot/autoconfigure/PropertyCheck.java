@@ -21,7 +21,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.unit.DataSize;
 
-/** Refuses values of properties, naming property, value and what was expected. */
+/** Rejects invalid values of properties, naming property, value and what was expected. */
 final class PropertyCheck {
 
 	private PropertyCheck() {
@@ -47,7 +47,7 @@ final class PropertyCheck {
 		return (int) bytes;
 	}
 
-	/** A time-out that may be zero. */
+	/** A timeout that may be zero. */
 	static Duration notNegative(String name, Duration value) {
 		that(!value.isNegative() && isNanos(value), name, value, "not negative, at most 365 days");
 		return value;
@@ -58,7 +58,7 @@ final class PropertyCheck {
 		return value;
 	}
 
-	/** Whether clocks and timers of the core can count it. */
+	/** Whether the core's clocks and timers can represent it. */
 	private static boolean isNanos(Duration value) {
 		return value.compareTo(Duration.ofDays(365)) <= 0;
 	}

@@ -32,9 +32,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Says which form the value of a property has to have that cannot be read at all. Comes
- * before the analyzer of Spring Boot, which names the failed conversion only, and leaves
- * enums to it, whose values it lists.
+ * Names the expected form of a property value that cannot be converted. Precedes the
+ * analyzer of Spring Boot, which names only the failed conversion, and leaves enums to
+ * it, since it lists their values.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class PropertyFormFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {

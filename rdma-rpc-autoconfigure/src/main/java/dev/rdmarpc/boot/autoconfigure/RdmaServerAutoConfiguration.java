@@ -55,7 +55,7 @@ public final class RdmaServerAutoConfiguration {
 		return new RdmaServerFactory(transport, codec, properties, context, executor, customizers);
 	}
 
-	/** Made by its life cycle, when all beans to serve are there. */
+	/** Created by its life cycle when all beans to serve exist. */
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)

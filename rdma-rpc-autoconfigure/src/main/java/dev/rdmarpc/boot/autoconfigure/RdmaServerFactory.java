@@ -34,9 +34,10 @@ import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * Makes the server of the beans to serve. Some of these can be told only when they have
- * been instantiated: made by a method that declares an interface, while the annotation is
- * on the class. Where all are of that kind, the server is registered after them.
+ * Creates the server for the beans to serve. Some of these can be recognized only once
+ * they have been instantiated: their bean method declares an interface, while the
+ * annotation is on the class. If all are of that kind, the server is registered after
+ * them.
  */
 class RdmaServerFactory implements SmartInitializingSingleton {
 

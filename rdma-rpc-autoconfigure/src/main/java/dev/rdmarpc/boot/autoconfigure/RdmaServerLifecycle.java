@@ -36,15 +36,15 @@ import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Starts the server last and drains it together with the web server, also when the
- * context stops or pauses and starts again. As all threads of the transport are daemons,
- * a thread of its own keeps the application alive until the server stops.
+ * context is stopped or paused and restarted. All threads of the transport are daemons,
+ * so a separate thread keeps the application alive until the server stops.
  */
 class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton, DisposableBean {
 
 	/** The phase in which Boot's web servers are shut down gracefully. */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
 
-	/** The property that holds the port listened on. */
+	/** The property that holds the server's port. */
 	static final String LOCAL_PORT_PROPERTY = "local.rdma.port";
 
 	private static final String PROPERTY_SOURCE = "server.ports";
@@ -126,7 +126,7 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 		}
 	}
 
-	/** Drains in the background, while others of the same phase do so too. */
+	/** Drains in the background, in parallel with other beans of the same phase. */
 	@Override
 	public void stop(Runnable callback) {
 		new Thread(() -> {

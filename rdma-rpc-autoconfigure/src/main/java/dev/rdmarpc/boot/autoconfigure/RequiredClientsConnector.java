@@ -21,8 +21,8 @@ import org.springframework.context.SmartLifecycle;
 import dev.rdmarpc.boot.RdmaClients;
 
 /**
- * Connects the targets that the application requires, once it has started, instead of
- * with the first call.
+ * Connects the required targets once the application has started, instead of on the first
+ * call.
  */
 class RequiredClientsConnector implements SmartLifecycle {
 

@@ -35,8 +35,8 @@ import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.rpc.RpcServer;
 
 /**
- * A bean annotated with {@link RdmaService}, on its class, on a class or interface above,
- * or on the method that makes it. Whether others may have it injected does not matter.
+ * A bean annotated with {@link RdmaService}, on its class, on a superclass or interface,
+ * or on its bean method. It need not be an autowire candidate.
  *
  * @param name its name
  * @param annotation its annotation
@@ -45,10 +45,9 @@ import dev.rdmarpc.rpc.RpcServer;
 record ServiceBean(String name, RdmaService annotation, ConfigurableListableBeanFactory beanFactory) {
 
 	/**
-	 * Finds the beans to serve, without making any: those of a factory, and of its
-	 * ancestors up to one that has a server of its own. Before singletons are
-	 * instantiated, those are missing whose annotation is on a class that no bean
-	 * definition names.
+	 * Finds the beans to serve without creating any: those of a factory, and of its
+	 * ancestors up to one that has its own server. Before singletons are instantiated, it
+	 * cannot find beans whose annotation is on a class that no bean definition names.
 	 */
 	static List<ServiceBean> find(ConfigurableListableBeanFactory beanFactory) {
 		List<ServiceBean> found = new ArrayList<>();
@@ -78,7 +77,10 @@ record ServiceBean(String name, RdmaService annotation, ConfigurableListableBean
 		}
 	}
 
-	/** Templates of definitions, and clients, whose interface may have the annotation. */
+	/**
+	 * Whether a bean is an abstract definition, or a client whose interface may have the
+	 * annotation.
+	 */
 	private static boolean isExcluded(ConfigurableListableBeanFactory beanFactory, String name) {
 		if (!beanFactory.containsBeanDefinition(name)) {
 			return false;

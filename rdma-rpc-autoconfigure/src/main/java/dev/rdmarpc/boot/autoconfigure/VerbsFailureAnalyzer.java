@@ -22,7 +22,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 import dev.rdmarpc.verbs.VerbsException;
 
-/** Explains why the provider or the device asked for cannot be had. */
+/** Explains why the requested provider or device is unavailable. */
 class VerbsFailureAnalyzer extends AbstractFailureAnalyzer<VerbsException> {
 
 	@Override

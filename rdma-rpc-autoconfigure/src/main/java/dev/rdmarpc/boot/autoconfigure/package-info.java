@@ -15,7 +15,7 @@
  */
 
 /**
- * Auto-configuration of device, memory, server, clients and what makes them visible.
+ * Auto-configuration of device, memory, server, clients and their observability.
  */
 @NullMarked
 package dev.rdmarpc.boot.autoconfigure;

@@ -25,11 +25,11 @@ import dev.rdmarpc.rpc.QueuePairHealth;
 import dev.rdmarpc.verbs.DeviceLimits;
 
 /**
- * What the endpoint {@code rdma} answers.
+ * The response of the endpoint {@code rdma}.
  *
  * @param provider the verbs provider and why it was chosen
  * @param device name of the device
- * @param problems what does not run and should, one sentence each
+ * @param problems what should run but does not, one sentence each
  * @param limits what the device can do
  * @param memory registered memory
  * @param loops the loops that are running
@@ -40,7 +40,7 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, List<St
 		MemoryDescriptor memory, List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
 		List<ClientDescriptor> clients) implements OperationResponseBody {
 
-	/** The provider that is used, why, and all that were asked. */
+	/** The selected provider, the reason, and all candidates. */
 	public record ProviderDescriptor(String name, String reason, List<CandidateDescriptor> candidates) {
 
 	}
@@ -96,7 +96,7 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, List<St
 
 	}
 
-	/** The bounds of a client's queue pairs, and what they have been through. */
+	/** The bounds of a client's queue pairs, and their history. */
 	public record PoolDescriptor(int open, int min, int max, int outstandingCalls, long connects, long growths,
 			long shrinks, long losses, long repetitions) {
 

@@ -53,7 +53,7 @@ import dev.rdmarpc.transport.RpcChannel;
 @Endpoint(id = "rdma")
 public class RdmaEndpoint {
 
-	/** What stands before a simple name: part of a package, or an enclosing type. */
+	/** The prefix of a simple name: part of a package, or an enclosing type. */
 	private static final String QUALIFIER = "[^<>,\\s\\[\\]?&.$]+[.$]";
 
 	private final RdmaTransport transport;
@@ -64,7 +64,7 @@ public class RdmaEndpoint {
 
 	/**
 	 * Creates the endpoint.
-	 * @param server asked at each request, as there may be none yet
+	 * @param server queried on each request, since there may be none yet
 	 */
 	public RdmaEndpoint(RdmaTransport transport, Supplier<@Nullable RpcServer> server, @Nullable RdmaClients clients) {
 		this.transport = transport;
@@ -72,7 +72,7 @@ public class RdmaEndpoint {
 		this.clients = clients;
 	}
 
-	/** All there is to see. */
+	/** Returns the whole state. */
 	@ReadOperation
 	public RdmaDescriptor rdma() {
 		return new RdmaDescriptor(provider(), this.transport.device().name(), this.transport.problems(),

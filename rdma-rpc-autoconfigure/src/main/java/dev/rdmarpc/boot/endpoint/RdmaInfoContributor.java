@@ -36,7 +36,7 @@ public class RdmaInfoContributor implements InfoContributor {
 
 	/**
 	 * Creates the contributor.
-	 * @param server asked at each request, as there may be none yet
+	 * @param server queried on each request, since there may be none yet
 	 */
 	public RdmaInfoContributor(RdmaTransport transport, Supplier<@Nullable RpcServer> server) {
 		this.transport = transport;

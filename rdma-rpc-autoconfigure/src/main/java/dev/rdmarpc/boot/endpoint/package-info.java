@@ -15,7 +15,7 @@
  */
 
 /**
- * What Actuator shows of RDMA: the endpoint {@code rdma} and a line of info.
+ * RDMA in Actuator: the endpoint {@code rdma} and the contribution to {@code info}.
  */
 @NullMarked
 package dev.rdmarpc.boot.endpoint;

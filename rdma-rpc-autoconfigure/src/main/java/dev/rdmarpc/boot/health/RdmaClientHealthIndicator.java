@@ -24,21 +24,21 @@ import dev.rdmarpc.rpc.ConnectionState;
 import dev.rdmarpc.rpc.RpcClient;
 
 /**
- * Whether a target can be called. While no connection to it can be established, a target
- * that the application requires is DOWN, and any other UNKNOWN: an application that does
- * without should not be taken out of service because of it. While only some of its queue
- * pairs are lost it is {@link #DEGRADED}.
+ * Reports whether a target can be called. While no connection to it can be established, a
+ * required target is DOWN. Any other is UNKNOWN, because it should not take the
+ * application out of service. While only some of its queue pairs are lost, a target is
+ * {@link #DEGRADED}.
  */
 public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 
-	/** Fewer queue pairs work than are to be kept. */
+	/** Fewer queue pairs work than the minimum. */
 	public static final Status DEGRADED = new Status("DEGRADED", "some queue pairs are lost");
 
 	private final RpcClient client;
 
 	private final boolean required;
 
-	/** Creates the indicator of a client. */
+	/** Creates the indicator for a client. */
 	public RdmaClientHealthIndicator(RpcClient client, boolean required) {
 		super("RDMA client health check failed");
 		this.client = client;

@@ -31,7 +31,8 @@ import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * The transport, the server, if there is one, and each client by the name of its target.
+ * Contributes the transport, the server if there is one, and each client by the name of
+ * its target.
  */
 public class RdmaHealthContributor implements CompositeHealthContributor {
 
@@ -51,9 +52,9 @@ public class RdmaHealthContributor implements CompositeHealthContributor {
 
 	/**
 	 * Creates the contributor.
-	 * @param transport asked at each request, as there may be none
-	 * @param server asked at each request, as there may be none yet
-	 * @param required whether the application cannot do without a target
+	 * @param transport queried on each request, since there may be none
+	 * @param server queried on each request, since there may be none yet
+	 * @param required whether the application requires a target
 	 */
 	public RdmaHealthContributor(Supplier<@Nullable RdmaTransport> transport, Supplier<@Nullable RpcServer> server,
 			@Nullable RdmaClients clients, Predicate<String> required) {

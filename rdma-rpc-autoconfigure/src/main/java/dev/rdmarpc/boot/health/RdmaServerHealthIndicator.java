@@ -26,7 +26,7 @@ public class RdmaServerHealthIndicator extends AbstractHealthIndicator {
 
 	private final RpcServer server;
 
-	/** Creates the indicator of a server. */
+	/** Creates the indicator for a server. */
 	public RdmaServerHealthIndicator(RpcServer server) {
 		super("RDMA server health check failed");
 		this.server = server;

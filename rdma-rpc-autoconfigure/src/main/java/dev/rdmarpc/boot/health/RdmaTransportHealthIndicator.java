@@ -24,14 +24,14 @@ import org.springframework.boot.health.contributor.Health;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * UP while the device and all loops run, else DOWN with what does not. It waits for none
+ * UP while the device and all loops run, otherwise DOWN with the problems. Waits for none
  * of them.
  */
 public class RdmaTransportHealthIndicator extends AbstractHealthIndicator {
 
 	private final RdmaTransport transport;
 
-	/** Creates the indicator of a transport. */
+	/** Creates the indicator for a transport. */
 	public RdmaTransportHealthIndicator(RdmaTransport transport) {
 		super("RDMA transport health check failed");
 		this.transport = transport;

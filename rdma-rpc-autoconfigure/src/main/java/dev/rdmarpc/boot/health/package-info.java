@@ -15,7 +15,7 @@
  */
 
 /**
- * Health of server and clients.
+ * Health of transport, server and clients.
  */
 @NullMarked
 package dev.rdmarpc.boot.health;

@@ -28,14 +28,14 @@ import dev.rdmarpc.rpc.QueuePairPoolHealth;
 import dev.rdmarpc.rpc.QueuePairPoolMetrics;
 
 /**
- * Binds {@link RdmaClientMeters} to the clients of an application, to later ones when
- * they are made.
+ * Binds {@link RdmaClientMeters} to the clients of an application, including clients
+ * created later.
  */
 public class RdmaClientMetrics implements MeterBinder {
 
 	private final RdmaClients clients;
 
-	/** Creates the binder of all clients. */
+	/** Creates the binder for all clients. */
 	public RdmaClientMetrics(RdmaClients clients) {
 		this.clients = clients;
 	}

@@ -36,7 +36,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 
 	private final RdmaTransport transport;
 
-	/** Creates the binder of a transport. */
+	/** Creates the binder for a transport. */
 	public RdmaTransportMetrics(RdmaTransport transport) {
 		this.transport = transport;
 	}

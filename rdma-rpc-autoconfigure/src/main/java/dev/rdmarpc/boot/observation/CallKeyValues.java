@@ -25,7 +25,7 @@ import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.LowCardinalityK
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcStatus;
 
-/** The key values that both sides have in common. */
+/** The key values that both sides share. */
 final class CallKeyValues {
 
 	private CallKeyValues() {

@@ -41,8 +41,8 @@ final class ObservedCall implements CallObservation {
 	}
 
 	/**
-	 * A handler that fails, as a scope opens or closes, would leave it open on the
-	 * thread, where the next calls would take it for their parent.
+	 * A handler that fails while a scope opens or closes would leave the scope open on
+	 * the thread, where the next calls would take it for their parent.
 	 */
 	@Override
 	public Scope openScope() {

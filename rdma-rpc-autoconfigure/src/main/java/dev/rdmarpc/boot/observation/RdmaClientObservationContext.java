@@ -52,12 +52,12 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 		return this.method;
 	}
 
-	/** Who is called: the name of the target, or host and port. */
+	/** The target: its name, or host and port. */
 	public String getTarget() {
 		return this.target;
 	}
 
-	/** How the call ended, or {@code null} as long as it goes on. */
+	/** How the call ended, or {@code null} while it is in progress. */
 	public @Nullable RpcStatus getStatus() {
 		return this.status;
 	}

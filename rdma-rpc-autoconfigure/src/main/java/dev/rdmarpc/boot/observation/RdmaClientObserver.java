@@ -25,7 +25,7 @@ import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
 
-/** Makes an observation of each call of a client. */
+/** Creates an observation for each call of a client. */
 public class RdmaClientObserver implements CallObserver {
 
 	private static final RdmaClientObservationConvention DEFAULT_CONVENTION = new DefaultRdmaClientObservationConvention();
@@ -36,7 +36,7 @@ public class RdmaClientObserver implements CallObserver {
 
 	/**
 	 * Creates an observer.
-	 * @param convention in place of the default one, or {@code null}
+	 * @param convention a custom convention, or {@code null} for the default
 	 */
 	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention) {
 		this.registry = registry;

@@ -21,7 +21,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** The observations of calls. Every timer has the tag {@code error} of Micrometer too. */
+/** The observations of calls. Timers also have Micrometer's tag {@code error}. */
 public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 	/** A call on the side that makes it, from encoding to decoding. */
@@ -97,7 +97,7 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		},
 
-		/** How the call ended: OK, DEADLINE_EXCEEDED, …; none as long as it goes on. */
+		/** How the call ended: OK, DEADLINE_EXCEEDED, …; none while it is in progress. */
 		STATUS {
 
 			@Override

@@ -52,7 +52,7 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 		return this.peer;
 	}
 
-	/** How the call ended, or {@code null} as long as it goes on. */
+	/** How the call ended, or {@code null} while it is in progress. */
 	public @Nullable RpcStatus getStatus() {
 		return this.status;
 	}

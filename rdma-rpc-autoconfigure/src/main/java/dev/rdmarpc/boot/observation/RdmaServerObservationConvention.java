@@ -19,7 +19,7 @@ package dev.rdmarpc.boot.observation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
-/** Says how calls are named and tagged on the side that serves them. */
+/** Names and tags calls on the side that serves them. */
 public interface RdmaServerObservationConvention extends ObservationConvention<RdmaServerObservationContext> {
 
 	@Override

@@ -25,7 +25,7 @@ import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
 
-/** Makes an observation of each call that a server executes. */
+/** Creates an observation for each call that a server executes. */
 public class RdmaServerObserver implements CallObserver {
 
 	private static final RdmaServerObservationConvention DEFAULT_CONVENTION = new DefaultRdmaServerObservationConvention();
@@ -36,7 +36,7 @@ public class RdmaServerObserver implements CallObserver {
 
 	/**
 	 * Creates an observer.
-	 * @param convention in place of the default one, or {@code null}
+	 * @param convention a custom convention, or {@code null} for the default
 	 */
 	public RdmaServerObserver(ObservationRegistry registry, @Nullable RdmaServerObservationConvention convention) {
 		this.registry = registry;
