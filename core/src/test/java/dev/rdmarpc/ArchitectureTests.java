@@ -47,6 +47,8 @@ public final class ArchitectureTests {
 
 	private static final String IWARP_WIRE = "dev.rdmarpc.verbs.iwarp.wire";
 
+	private static final String IWARP_RDMAP = "dev.rdmarpc.verbs.iwarp.rdmap";
+
 	private static final String DISNI = "dev.rdmarpc.verbs.disni..";
 
 	private static final String SHM = "dev.rdmarpc.verbs.shm..";
@@ -90,12 +92,25 @@ public final class ArchitectureTests {
 		.because("bytes are read and written the same way whoever asks for it");
 
 	@ArchTest
+	static final ArchRule iwarpRdmapKnowsTheWire = knowsOnly(IWARP_RDMAP, IWARP_WIRE, VERBS, SUPPORT)
+		.because("the protocol is the same on any stream, and can be tested without a socket");
+
+	@ArchTest
+	static final ArchRule iwarpRdmapKnowsNoSockets = ArchRuleDefinition.noClasses()
+		.that()
+		.resideInAPackage(IWARP_RDMAP)
+		.should()
+		.dependOnClassesThat()
+		.haveNameMatching("java\\.net\\..*|java\\.nio\\.channels\\..*(Socket|Selector|SelectionKey).*")
+		.because("the protocol is the same on any stream, and can be tested without a socket");
+
+	@ArchTest
 	static final ArchRule iwarpKeepsItsPartsToItself = ArchRuleDefinition.noClasses()
 		.that()
 		.resideOutsideOfPackage(IWARP)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(IWARP_WIRE)
+		.resideInAnyPackage(IWARP_WIRE, IWARP_RDMAP)
 		.because("the types of these packages are public for each other only");
 
 	@ArchTest

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;

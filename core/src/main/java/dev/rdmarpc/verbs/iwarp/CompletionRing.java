@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
@@ -42,7 +43,7 @@ final class CompletionRing {
 
 	private final int[] invalidatedKeys;
 
-	private final @Nullable IwarpQueuePair[] queuePairs;
+	private final @Nullable QueuePair[] queuePairs;
 
 	private long head;
 
@@ -57,7 +58,7 @@ final class CompletionRing {
 		this.opcodes = new WorkOpcode[capacity];
 		this.byteLengths = new long[capacity];
 		this.invalidatedKeys = new int[capacity];
-		this.queuePairs = new IwarpQueuePair[capacity];
+		this.queuePairs = new QueuePair[capacity];
 	}
 
 	boolean isEmpty() {
@@ -69,8 +70,7 @@ final class CompletionRing {
 	}
 
 	/** Adds a completion; the caller has asked for room. */
-	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
-			IwarpQueuePair queuePair) {
+	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, QueuePair queuePair) {
 		int slot = (int) this.tail & this.mask;
 		this.ids[slot] = id;
 		this.statuses[slot] = status;
@@ -86,7 +86,7 @@ final class CompletionRing {
 		int count = 0;
 		while (count < completions.length && this.head != this.tail) {
 			int slot = (int) this.head++ & this.mask;
-			IwarpQueuePair queuePair = this.queuePairs[slot];
+			QueuePair queuePair = this.queuePairs[slot];
 			if (queuePair != null) {
 				completions[count++].set(this.ids[slot], this.statuses[slot], this.opcodes[slot],
 						this.byteLengths[slot], this.invalidatedKeys[slot], queuePair);
@@ -101,11 +101,11 @@ final class CompletionRing {
 	 * @param keepReceives whether to keep those of receives, because they are of a shared
 	 * queue
 	 */
-	void purge(IwarpQueuePair closed, boolean keepReceives) {
+	void purge(QueuePair closed, boolean keepReceives) {
 		long to = this.head;
 		for (long from = this.head; from != this.tail; from++) {
 			int source = (int) from & this.mask;
-			IwarpQueuePair queuePair = this.queuePairs[source];
+			QueuePair queuePair = this.queuePairs[source];
 			boolean kept = queuePair != closed || (keepReceives && this.opcodes[source] == WorkOpcode.RECEIVE);
 			if (queuePair == null || !kept) {
 				this.queuePairs[source] = null;

@@ -21,13 +21,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
 import dev.rdmarpc.verbs.WorkStatus;
-import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
+import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
-import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
 
 /**
  * The established stream of a queue pair: socket, both halves, and how it ends. Guarded
@@ -40,21 +41,13 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
  */
 final class Connection {
 
-	private final IwarpQueuePair queuePair;
+	private final ConnectionLifecycle lifecycle;
+
+	private final Reactor reactor;
 
 	private final SocketChannel channel;
 
-	private final ConnectionParameters parameters;
-
-	private final ReadRequester requester;
-
-	private final ReadResponder responder;
-
-	private final SendReceiver sends;
-
-	private final InboundStream inbound;
-
-	private final OutboundStream outbound;
+	private final RdmapStream stream;
 
 	private final SelectionKey key;
 
@@ -69,42 +62,22 @@ final class Connection {
 	private boolean left;
 
 	/** Made with {@link Reactor#register} only. */
-	Connection(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters, SelectionKey key) {
-		this.queuePair = queuePair;
+	Connection(ConnectionLifecycle lifecycle, Reactor reactor, SocketChannel channel, RdmapStream stream,
+			SelectionKey key, Duration frameTimeout) {
+		this.lifecycle = lifecycle;
+		this.reactor = reactor;
 		this.channel = channel;
-		this.parameters = parameters;
+		this.stream = stream;
 		this.key = key;
-		Placement placement = new Placement(queuePair.maxReceiveSegments() + 1);
-		this.sends = new SendReceiver(queuePair, queuePair.receiveSource(), queuePair.maxReceiveSegments(), placement,
-				!parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.SEND);
-		this.requester = new ReadRequester(queuePair, parameters.readDepth(), placement, queuePair.reactor().random());
-		this.responder = new ReadResponder(queuePair, parameters.responderResources());
-		this.outbound = new OutboundStream(this, this.requester, this.responder);
-		this.inbound = new InboundStream(this,
-				new InboundDispatcher(this.sends, new WriteReceiver(queuePair, placement), this.requester,
-						this.responder, new TerminateReceiver(queuePair, this.requester), placement),
-				this.requester, this.responder);
-		this.frameDeadline = new FrameDeadline(this, this.inbound, queuePair.device().options().frameTimeout());
+		this.frameDeadline = new FrameDeadline(this, stream, frameTimeout);
 	}
 
-	IwarpQueuePair queuePair() {
-		return this.queuePair;
+	ConnectionLifecycle lifecycle() {
+		return this.lifecycle;
 	}
 
-	SocketChannel channel() {
-		return this.channel;
-	}
-
-	ConnectionParameters parameters() {
-		return this.parameters;
-	}
-
-	OutboundStream outbound() {
-		return this.outbound;
-	}
-
-	SelectionKey key() {
-		return this.key;
+	RdmapStream stream() {
+		return this.stream;
 	}
 
 	boolean isClosed() {
@@ -116,30 +89,20 @@ final class Connection {
 		return this.idleReads;
 	}
 
-	/** Whether complete frames wait for room in the completion queue. */
-	boolean isStalled() {
-		return this.inbound.isStalled();
-	}
-
-	/** The receive that an unfinished message occupies. */
-	SendReceiver sends() {
-		return this.sends;
-	}
-
 	/** Receives what is there and sends what can be sent. */
 	void advance() {
 		if (this.closed) {
 			return;
 		}
 		try {
-			if (this.inbound.advance()) {
+			if (this.stream.receive()) {
 				moved();
 			}
 			else {
 				this.idleReads++;
 			}
-			if (!this.inbound.atBoundary() && this.frameDeadline.begin()) {
-				this.queuePair.reactor().deadlines().addFrame(this.frameDeadline);
+			if (!this.stream.isAtBoundary() && this.frameDeadline.begin()) {
+				this.reactor.deadlines().addFrame(this.frameDeadline);
 			}
 		}
 		catch (Throwable ex) {
@@ -154,7 +117,7 @@ final class Connection {
 			return;
 		}
 		try {
-			if (this.outbound.flush()) {
+			if (this.stream.send()) {
 				moved();
 			}
 			watch();
@@ -166,17 +129,16 @@ final class Connection {
 
 	private void moved() {
 		this.idleReads = 0;
-		this.queuePair.reactor().moved();
+		this.reactor.moved();
 	}
 
 	private void watch() {
-		boolean unfinished = this.outbound.isBlocked() || this.outbound.hasWork();
-		int interest = (this.responder.hasRefused() ? 0 : SelectionKey.OP_READ)
-				| (unfinished ? SelectionKey.OP_WRITE : 0);
+		int interest = (this.stream.wantsToReceive() ? SelectionKey.OP_READ : 0)
+				| (this.stream.wantsToSend() ? SelectionKey.OP_WRITE : 0);
 		if (interest != this.interest) {
 			this.interest = interest;
 			this.key.interestOps(interest);
-			this.queuePair.reactor().interestChanged();
+			this.reactor.interestChanged();
 		}
 	}
 
@@ -188,38 +150,20 @@ final class Connection {
 			endOfStream(String.valueOf(ex.getMessage()));
 		}
 		else if (ex instanceof IOException io) {
-			lost(io);
+			this.lifecycle.lost(io, this.stream.hasLostMemory());
 		}
 		else {
-			this.queuePair.reactor().unexpected(this.queuePair, ex);
+			this.reactor.unexpected(this.lifecycle, ex);
 			terminate(
 					ProtocolViolation.ofStream(TerminateError.RDMAP_CATASTROPHIC_STREAM, "unexpected failure: " + ex));
 		}
 	}
 
 	private void endOfStream(String detail) {
-		boolean orderly = this.inbound.atBoundary();
+		boolean orderly = this.stream.isAtBoundary();
 		WorkStatus status = orderly ? WorkStatus.FLUSHED : WorkStatus.CONNECTION_LOST;
 		QueuePairFault fault = new QueuePairFault(status, orderly ? Origin.DISCONNECT : Origin.LOCAL, detail);
-		this.queuePair.lifecycle().enterError(fault, null, ByteBuffer.allocate(0));
-	}
-
-	private void lost(IOException ex) {
-		boolean memoryLost = this.outbound.hasLostMemory();
-		WorkStatus status = memoryLost ? WorkStatus.LOCAL_PROTECTION_ERROR : WorkStatus.CONNECTION_LOST;
-		this.queuePair.sendQueue().failAt(this.queuePair.sendQueue().ring().head(), status);
-		this.queuePair.lifecycle()
-			.enterError(new QueuePairFault(status, Origin.LOCAL, "connection lost: " + ex.getMessage()), null,
-					ByteBuffer.allocate(0));
-	}
-
-	/**
-	 * Since when it has held staging memory, as a moment of the reactor, or 0.
-	 */
-	long holdingSince() {
-		long partial = this.inbound.partialSince();
-		long unsent = this.outbound.unsentSince();
-		return (partial == 0 || (unsent != 0 && unsent < partial)) ? unsent : partial;
+		this.lifecycle.enterError(fault, null, ByteBuffer.allocate(0));
 	}
 
 	/**
@@ -230,32 +174,17 @@ final class Connection {
 			terminate(violation);
 		}
 		catch (Throwable ex) {
-			this.queuePair.lifecycle().failed(ex);
+			this.lifecycle.failed(ex);
 		}
 	}
 
 	/** Ends the stream because of the peer's or this side's own fault, and says so. */
 	void terminate(ProtocolViolation violation) {
-		byte[] header = violation.header();
-		int segmentBytes = (header != null) ? header.length : this.inbound.segmentBytes();
-		if (header == null) {
-			header = violation.headerIncluded() ? this.inbound.header() : new byte[0];
-		}
-		ByteBuffer lastWords = this.outbound.remainderWith(TerminateFrame.MAX_BYTES);
-		if (lastWords.hasRemaining()) {
-			TerminateFrame.append(lastWords, violation.error(), header, segmentBytes, this.parameters.crcEnabled());
-		}
-		lastWords.flip();
+		ByteBuffer lastWords = this.stream.lastWords(violation);
 		String detail = violation.getMessage() + ": sent terminate " + TerminateError
 			.describe(violation.error().layer(), violation.error().type(), violation.error().code());
-		this.queuePair.lifecycle()
-			.enterError(new QueuePairFault(violation.faultStatus(), Origin.LOCAL, detail), violation.receiveStatus(),
-					lastWords);
-	}
-
-	/** Whether all that was posted and asked for has left. */
-	boolean isIdle() {
-		return this.outbound.isIdle();
+		this.lifecycle.enterError(new QueuePairFault(violation.faultStatus(), Origin.LOCAL, detail),
+				violation.receiveStatus(), lastWords);
 	}
 
 	/**
@@ -267,12 +196,9 @@ final class Connection {
 			return;
 		}
 		this.closed = true;
-		this.inbound.close();
-		this.outbound.close();
-		this.requester.clear();
-		this.responder.clear();
-		this.queuePair.reactor().cancel(this.key);
-		this.queuePair.device().connectionThread().linger(this.channel, lastWords);
+		this.stream.close();
+		this.reactor.cancel(this.key);
+		this.lifecycle.linger(this.channel, lastWords);
 		this.left = true;
 	}
 

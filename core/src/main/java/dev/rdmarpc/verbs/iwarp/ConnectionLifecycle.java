@@ -18,16 +18,28 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
+import dev.rdmarpc.verbs.iwarp.rdmap.PeerAccess;
+import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
+import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
+import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
+import dev.rdmarpc.verbs.iwarp.rdmap.ReceiveSource;
+import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
+import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
+import dev.rdmarpc.verbs.iwarp.rdmap.StreamOwner;
 import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
@@ -49,7 +61,7 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  * repeated, the queue pair forgets the connection last, and the reactor repeats the
  * leaving with its next steps until it is done.
  */
-final class ConnectionLifecycle {
+final class ConnectionLifecycle implements StreamOwner {
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -57,15 +69,27 @@ final class ConnectionLifecycle {
 	private static final QueuePairFault FAILED = new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
 			"unexpected failure on this side, which is in the log");
 
-	private final IwarpQueuePair queuePair;
+	private final PeerAccess access;
+
+	private final QueuePair queuePair;
+
+	private final IwarpCompletionQueue completionQueue;
 
 	private final Reactor reactor;
 
 	private final SendQueue sendQueue;
 
+	private final ReceiveSource receives;
+
 	private final WorkReporter reporter;
 
+	private final ConnectionThread thread;
+
+	private final IwarpOptions options;
+
 	private final ListenerCall listenerCall;
+
+	private final ScheduledStack.Node scheduleNode = new ScheduledStack.Node(this);
 
 	private volatile QueuePairState state = QueuePairState.INITIALIZED;
 
@@ -83,12 +107,28 @@ final class ConnectionLifecycle {
 
 	private long drainDeadline;
 
-	ConnectionLifecycle(IwarpQueuePair queuePair, WorkReporter reporter) {
-		this.queuePair = queuePair;
-		this.reactor = queuePair.reactor();
-		this.sendQueue = queuePair.sendQueue();
+	/**
+	 * Creates the lifecycle of a queue pair.
+	 * @param access what its peer may name
+	 * @param completionQueue where its work completes
+	 * @param sendQueue what it sends
+	 * @param receives where its receives come from
+	 * @param reporter reports both
+	 * @param thread sees its ended connections out
+	 * @param options of the device
+	 */
+	ConnectionLifecycle(PeerAccess access, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
+			ReceiveSource receives, WorkReporter reporter, ConnectionThread thread, IwarpOptions options) {
+		this.access = access;
+		this.queuePair = access.queuePair();
+		this.completionQueue = completionQueue;
+		this.reactor = completionQueue.reactor();
+		this.sendQueue = sendQueue;
+		this.receives = receives;
 		this.reporter = reporter;
-		this.listenerCall = this.reactor.newListenerCall(queuePair);
+		this.thread = thread;
+		this.options = options;
+		this.listenerCall = this.reactor.newListenerCall(this.queuePair);
 	}
 
 	QueuePairState state() {
@@ -99,8 +139,28 @@ final class ConnectionLifecycle {
 		return this.fault;
 	}
 
-	ListenerCall listenerCall() {
-		return this.listenerCall;
+	QueuePair queuePair() {
+		return this.queuePair;
+	}
+
+	/** Has posted work seen to at the next opportunity; from any thread. */
+	void schedule() {
+		this.reactor.schedule(this.scheduleNode);
+	}
+
+	@Override
+	public boolean hasRoom() {
+		return this.reactor.hasRoom();
+	}
+
+	@Override
+	public void received(long id, long bytes, int invalidatedKey, boolean solicited) {
+		this.reporter.completeReceive(id, bytes, invalidatedKey, solicited);
+	}
+
+	@Override
+	public StagingMemory.Block allocateStaging(int bytes) throws ProtocolViolation {
+		return this.reactor.allocateStaging(bytes, Objects.requireNonNull(this.connection));
 	}
 
 	/** Whether the queue pair waits for room in the completion queue. */
@@ -130,7 +190,7 @@ final class ConnectionLifecycle {
 			}
 			Connection current = this.connection;
 			if (current != null) {
-				if (receive || current.isStalled()) {
+				if (receive || current.stream().isStalled()) {
 					current.advance();
 				}
 				else {
@@ -148,7 +208,7 @@ final class ConnectionLifecycle {
 	void failed(Throwable ex) {
 		this.failed = true;
 		try {
-			this.reactor.unexpected(this.queuePair, ex);
+			this.reactor.unexpected(this, ex);
 			end();
 		}
 		catch (Throwable again) {
@@ -170,7 +230,7 @@ final class ConnectionLifecycle {
 	private void report() {
 		Connection current = this.connection;
 		if (current != null) {
-			this.writtenBytes = current.outbound().writtenBytes();
+			this.writtenBytes = current.stream().writtenBytes();
 		}
 		boolean all = this.reporter.reportEnded(this.writtenBytes);
 		WorkStatus failed = this.sendQueue.failureAtHead();
@@ -184,20 +244,32 @@ final class ConnectionLifecycle {
 			all = this.reporter.flushUnfinished();
 		}
 		else if (this.state == QueuePairState.DRAINING && current != null && this.sendQueue.isDrained()
-				&& current.isIdle()) {
+				&& current.stream().isIdle()) {
 			enterError(new QueuePairFault(WorkStatus.FLUSHED, Origin.DISCONNECT, "disconnected by this side"), null,
 					NOTHING);
 			return;
 		}
-		if (!all || (current != null && current.isStalled())) {
+		if (!all || (current != null && current.stream().isStalled())) {
 			this.reactor.addBacklog(this);
 		}
 	}
 
-	/** The peer has ended the connection and said why. */
-	void remoteTerminated(WorkStatus status, long failedSequence, String detail) {
+	@Override
+	public void terminated(WorkStatus status, long failedSequence, String detail) {
 		this.sendQueue.failAt(failedSequence, status);
 		enterError(new QueuePairFault(status, Origin.REMOTE, detail), null, NOTHING);
+	}
+
+	/** The socket has failed, or memory went away in the middle of being sent. */
+	void lost(IOException ex, boolean memoryLost) {
+		WorkStatus status = memoryLost ? WorkStatus.LOCAL_PROTECTION_ERROR : WorkStatus.CONNECTION_LOST;
+		this.sendQueue.failAt(this.sendQueue.ring().head(), status);
+		enterError(new QueuePairFault(status, Origin.LOCAL, "connection lost: " + ex.getMessage()), null, NOTHING);
+	}
+
+	/** Sees the socket of a connection that was left out. */
+	void linger(SocketChannel channel, ByteBuffer lastWords) {
+		this.thread.linger(channel, lastWords);
 	}
 
 	/** Leaves the connection, if any, and flushes; only the first call counts. */
@@ -218,7 +290,7 @@ final class ConnectionLifecycle {
 	}
 
 	private void takeUnfinished(Connection current, WorkStatus status) {
-		PostedReceive unfinished = current.sends().unfinished();
+		PostedReceive unfinished = current.stream().unfinishedReceive();
 		if (unfinished != null) {
 			this.reporter.takeUnfinished(unfinished, status);
 		}
@@ -229,7 +301,7 @@ final class ConnectionLifecycle {
 		if (current == null) {
 			return;
 		}
-		this.writtenBytes = current.outbound().writtenBytes();
+		this.writtenBytes = current.stream().writtenBytes();
 		current.close(lastWords);
 		Runnable ended = this.connectionEnded;
 		if (ended != null) {
@@ -237,7 +309,7 @@ final class ConnectionLifecycle {
 			this.connectionEnded = null;
 		}
 		if (this.state == QueuePairState.ERROR) {
-			this.reactor.addDisconnected(this.queuePair);
+			this.reactor.addDisconnected(this.listenerCall);
 		}
 		this.reactor.deregister(current);
 		this.connection = null;
@@ -287,12 +359,19 @@ final class ConnectionLifecycle {
 			if (this.state != QueuePairState.CONNECTING) {
 				return false;
 			}
-			attach(this.reactor.register(this.queuePair, channel, parameters), ended);
+			attach(this.reactor.register(this, channel, parameters), ended);
 			return true;
 		}
 		finally {
 			this.reactor.unlock();
 		}
+	}
+
+	/** Makes a connection of a socket; the caller holds the lock. */
+	Connection newConnection(SocketChannel channel, ConnectionParameters parameters, SelectionKey key) {
+		RdmapStream stream = new RdmapStream(channel, parameters, this.reactor.buffers(), this.reactor.random(),
+				this.access, this.sendQueue, this.receives, this);
+		return new Connection(this, this.reactor, channel, stream, key, this.options.frameTimeout());
 	}
 
 	/** Makes a connection this queue pair's; the caller holds the lock. */
@@ -309,7 +388,7 @@ final class ConnectionLifecycle {
 		try {
 			QueuePairState current = this.state;
 			if (current == QueuePairState.READY_TO_SEND) {
-				this.drainDeadline = System.nanoTime() + this.queuePair.device().options().drainTimeout().toNanos();
+				this.drainDeadline = System.nanoTime() + this.options.drainTimeout().toNanos();
 				this.reactor.deadlines().addDraining(this);
 				this.state = QueuePairState.DRAINING;
 				this.sendQueue.limitToPosted();
@@ -383,17 +462,22 @@ final class ConnectionLifecycle {
 				leaveAtClose();
 			}
 			this.reporter.clear();
-			this.queuePair.completionQueue().detach(this.queuePair);
+			this.completionQueue.detach(this, this.reporter.sharesReceives());
 			if (!this.reporter.flushUnfinished()) {
 				this.reactor.addBacklog(this);
 			}
-			this.reactor.removeDisconnected(this.queuePair);
+			this.reactor.removeDisconnected(this.listenerCall);
 			this.listenerCall.awaitEnd();
 			return true;
 		}
 		finally {
 			this.reactor.unlock();
 		}
+	}
+
+	@Override
+	public String toString() {
+		return this.queuePair.toString();
 	}
 
 }

@@ -44,6 +44,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -86,7 +87,7 @@ final class ConnectionThread implements Runnable {
 
 	private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
-	private final Map<IwarpQueuePair, SocketHandler> attempts = new ConcurrentHashMap<>();
+	private final Map<QueuePair, SocketHandler> attempts = new ConcurrentHashMap<>();
 
 	private final Set<SocketHandler> handlers = new HashSet<>();
 
@@ -199,18 +200,18 @@ final class ConnectionThread implements Runnable {
 	}
 
 	/** Notes the attempt of a queue pair, so that it can be abandoned. */
-	void addAttempt(IwarpQueuePair queuePair, SocketHandler handler) {
+	void addAttempt(QueuePair queuePair, SocketHandler handler) {
 		this.attempts.put(queuePair, handler);
 	}
 
-	void removeAttempt(IwarpQueuePair queuePair) {
+	void removeAttempt(QueuePair queuePair) {
 		this.attempts.remove(queuePair);
 	}
 
 	/**
 	 * Abandons the connection attempt of a queue pair, if there is one; from any thread.
 	 */
-	void abandon(IwarpQueuePair queuePair) {
+	void abandon(QueuePair queuePair) {
 		SocketHandler handler = this.attempts.get(queuePair);
 		if (handler != null) {
 			execute(() -> {

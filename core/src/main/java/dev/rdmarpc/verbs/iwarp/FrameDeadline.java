@@ -18,6 +18,8 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.time.Duration;
 
+import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
+import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
@@ -36,7 +38,7 @@ final class FrameDeadline {
 
 	private final Connection connection;
 
-	private final InboundStream inbound;
+	private final RdmapStream stream;
 
 	private final long limitNanos;
 
@@ -48,9 +50,9 @@ final class FrameDeadline {
 
 	private long deadline;
 
-	FrameDeadline(Connection connection, InboundStream inbound, Duration limit) {
+	FrameDeadline(Connection connection, RdmapStream stream, Duration limit) {
 		this.connection = connection;
-		this.inbound = inbound;
+		this.stream = stream;
 		this.limitNanos = limit.toNanos();
 	}
 
@@ -67,19 +69,19 @@ final class FrameDeadline {
 	/** Whether there is nothing more to watch; ends the connection when it is time. */
 	boolean isOver(long now) {
 		if (isCurrent() && now - this.deadline >= 0) {
-			this.connection.queuePair().lifecycle().advance();
+			this.connection.lifecycle().advance();
 			if (isCurrent()) {
 				this.connection.end(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
 						"frame that the peer has begun did not arrive whole in time"));
 			}
 		}
-		if (this.connection.isClosed() || this.inbound.atBoundary()) {
+		if (this.connection.isClosed() || this.stream.isAtBoundary()) {
 			this.watched = false;
 			return true;
 		}
 		if (!isCurrent()) {
 			this.begun = true;
-			this.frame = this.inbound.frames();
+			this.frame = this.stream.framesReceived();
 			this.deadline = now + this.limitNanos;
 		}
 		return false;
@@ -87,8 +89,8 @@ final class FrameDeadline {
 
 	/** Whether the frame that the time was set for is still waited for. */
 	private boolean isCurrent() {
-		return this.begun && !this.connection.isClosed() && this.inbound.awaitsRest()
-				&& this.frame == this.inbound.frames();
+		return this.begun && !this.connection.isClosed() && this.stream.awaitsRest()
+				&& this.frame == this.stream.framesReceived();
 	}
 
 	/** The time until the next look, at most the given one. */

@@ -16,17 +16,21 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers;
 
 /**
  * A completion queue of user-space iWARP: completions, the notification, and the reactor
@@ -34,13 +38,17 @@ import dev.rdmarpc.verbs.WorkStatus;
  */
 final class IwarpCompletionQueue implements CompletionQueue {
 
-	private final IwarpDevice device;
+	private final VerbsDevice device;
+
+	private final Runnable barrier;
+
+	private final Consumer<IwarpCompletionQueue> closing;
 
 	private final CompletionRing ring;
 
 	private final Reactor reactor;
 
-	private final Set<IwarpQueuePair> queuePairs = new HashSet<>();
+	private final Set<ConnectionLifecycle> attached = new HashSet<>();
 
 	private Notification armed = Notification.NONE;
 
@@ -55,13 +63,28 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	/** Whether the last poll moved bytes. */
 	private volatile boolean moving;
 
-	IwarpCompletionQueue(IwarpDevice device, int capacity) {
+	/**
+	 * Creates a completion queue.
+	 * @param device whose it is
+	 * @param capacity most completions that it holds
+	 * @param options of the device
+	 * @param secureRandom seeds what peers must not guess
+	 * @param barrier returns when no step of any reactor is under way that was at the
+	 * call
+	 * @param closing told when the queue is closed
+	 */
+	IwarpCompletionQueue(VerbsDevice device, int capacity, IwarpOptions options, SecureRandom secureRandom,
+			Runnable barrier, Consumer<IwarpCompletionQueue> closing) {
 		this.device = device;
+		this.barrier = barrier;
+		this.closing = closing;
 		this.ring = new CompletionRing(capacity);
-		this.reactor = new Reactor(this, device.secureRandom(), device.options().stagingBytes());
+		this.reactor = new Reactor(this.ring,
+				new StreamBuffers(options.stagingBytes(), options.copyThresholdBytes(), options.directReceiveBytes()),
+				secureRandom);
 	}
 
-	IwarpDevice device() {
+	VerbsDevice device() {
 		return this.device;
 	}
 
@@ -72,7 +95,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	@Override
 	public int poll(WorkCompletion[] completions) {
 		int count;
-		boolean barrier;
+		boolean revoked;
 		this.reactor.lock();
 		try {
 			checkOpen();
@@ -83,14 +106,14 @@ final class IwarpCompletionQueue implements CompletionQueue {
 			}
 			this.moving = this.reactor.takeMoved();
 			count = this.ring.drainTo(completions);
-			barrier = this.invalidated;
+			revoked = this.invalidated;
 			this.invalidated = false;
 		}
 		finally {
 			this.reactor.unlockAndNotify();
 		}
-		if (barrier) {
-			this.device.awaitReactorSteps();
+		if (revoked) {
+			this.barrier.run();
 		}
 		return count;
 	}
@@ -182,7 +205,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	long copiedBytes() {
 		this.reactor.lock();
 		try {
-			return this.reactor.copiedBytes();
+			return this.reactor.buffers().copiedBytes();
 		}
 		finally {
 			this.reactor.unlock();
@@ -191,7 +214,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	/** Memory in use for what peers have begun. */
 	int stagingBytes() {
-		return this.reactor.staging().usedBytes();
+		return this.reactor.buffers().staging().usedBytes();
 	}
 
 	boolean hasRoom() {
@@ -200,7 +223,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	/** Adds a completion; the caller has asked for room and holds the lock. */
 	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, boolean solicited,
-			IwarpQueuePair queuePair) {
+			QueuePair queuePair) {
 		this.ring.add(id, status, opcode, byteLength, invalidatedKey, queuePair);
 		if (invalidatedKey != 0) {
 			this.invalidated = true;
@@ -220,21 +243,24 @@ final class IwarpCompletionQueue implements CompletionQueue {
 	}
 
 	/** Attaches a queue pair that is being created. */
-	void attach(IwarpQueuePair queuePair) {
+	void attach(ConnectionLifecycle lifecycle) {
 		this.reactor.lock();
 		try {
 			checkOpen();
-			this.queuePairs.add(queuePair);
+			this.attached.add(lifecycle);
 		}
 		finally {
 			this.reactor.unlock();
 		}
 	}
 
-	/** Detaches a queue pair that is being closed; the caller holds the lock. */
-	void detach(IwarpQueuePair queuePair) {
-		this.queuePairs.remove(queuePair);
-		this.ring.purge(queuePair, queuePair.sharesReceives());
+	/**
+	 * Detaches a queue pair that is being closed; the caller holds the lock.
+	 * @param keepReceives whether completions of its receives stay
+	 */
+	void detach(ConnectionLifecycle lifecycle, boolean keepReceives) {
+		this.attached.remove(lifecycle);
+		this.ring.purge(lifecycle.queuePair(), keepReceives);
 	}
 
 	private void checkOpen() {
@@ -255,23 +281,19 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	@Override
 	public void close() {
-		List<IwarpQueuePair> attached;
 		this.reactor.lock();
 		try {
 			if (this.closed) {
 				return;
 			}
 			this.closed = true;
-			attached = new ArrayList<>(this.queuePairs);
-			for (IwarpQueuePair queuePair : attached) {
-				queuePair.lifecycle().completionQueueClosed();
-			}
+			new ArrayList<>(this.attached).forEach(ConnectionLifecycle::completionQueueClosed);
 		}
 		finally {
 			this.reactor.unlockAndNotify();
 		}
 		this.reactor.close();
-		this.device.removed(this);
+		this.closing.accept(this);
 	}
 
 	/** Which completions fire the notification. */

@@ -38,6 +38,8 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
+import dev.rdmarpc.verbs.iwarp.rdmap.StagTable;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
@@ -46,9 +48,6 @@ import dev.rdmarpc.verbs.support.QueuePairNumbers;
  * on it.
  */
 final class IwarpDevice implements VerbsDevice {
-
-	/** Bounded by the 32 bits of DDP's message offset; kept to a round number below. */
-	static final long MAX_MESSAGE_BYTES = 1L << 30;
 
 	private static final int MAX_COMPLETION_QUEUE_ENTRIES = 1 << 20;
 
@@ -83,8 +82,8 @@ final class IwarpDevice implements VerbsDevice {
 		this.name = name;
 		this.options = options;
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
-				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), MAX_MESSAGE_BYTES, true, true,
-				true, false);
+				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), SendQueue.MAX_MESSAGE_BYTES, true,
+				true, true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
 		this.connectionThread = new ConnectionThread(name, options);
 	}
@@ -128,10 +127,6 @@ final class IwarpDevice implements VerbsDevice {
 		return this.stags;
 	}
 
-	SecureRandom secureRandom() {
-		return this.secureRandom;
-	}
-
 	QueuePairNumbers queuePairNumbers() {
 		return this.queuePairNumbers;
 	}
@@ -152,7 +147,8 @@ final class IwarpDevice implements VerbsDevice {
 	public CompletionQueue createCompletionQueue(int capacity) {
 		checkOpen();
 		LimitChecks.checkCompletionQueue(this.limits, capacity);
-		IwarpCompletionQueue queue = new IwarpCompletionQueue(this, capacity);
+		IwarpCompletionQueue queue = new IwarpCompletionQueue(this, capacity, this.options, this.secureRandom,
+				this::awaitReactorSteps, this::removed);
 		this.completionQueues.add(queue);
 		return queue;
 	}
@@ -197,7 +193,7 @@ final class IwarpDevice implements VerbsDevice {
 		this.domains.remove(domain);
 	}
 
-	void removed(IwarpCompletionQueue queue) {
+	private void removed(IwarpCompletionQueue queue) {
 		if (this.completionQueues.remove(queue)) {
 			this.copiedBefore.add(queue.copiedBytes());
 		}

@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.time.Duration;
 
+import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 

@@ -32,6 +32,7 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.rdmap.IwarpMemoryRegion;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.Registration;
 
@@ -78,7 +79,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		checkOpen();
 		Registration asked = Registration.of(memory, access);
 		IwarpMemoryRegion region = this.device.stags()
-			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base));
+			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base, this::deregister));
 		this.regions.add(region);
 		return region;
 	}
@@ -87,7 +88,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	 * Ends a region; no step that saw it valid is under way when this returns, whoever
 	 * has ended it.
 	 */
-	void deregister(IwarpMemoryRegion region) {
+	private void deregister(IwarpMemoryRegion region) {
 		region.invalidate();
 		if (this.regions.remove(region)) {
 			this.device.stags().remove(region);
@@ -117,7 +118,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		int number = this.device.queuePairNumbers().claim();
 		IwarpQueuePair queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
 		try {
-			completionQueue.attach(queuePair);
+			completionQueue.attach(queuePair.lifecycle());
 		}
 		catch (VerbsException ex) {
 			this.device.queuePairNumbers().release(number);

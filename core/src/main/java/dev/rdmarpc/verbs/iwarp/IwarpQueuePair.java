@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
@@ -31,6 +30,11 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.iwarp.rdmap.PeerAccess;
+import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
+import dev.rdmarpc.verbs.iwarp.rdmap.ReceiveSource;
+import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
+import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 
 /**
  * A queue pair of user-space iWARP: its queues, its state, and while connected a
@@ -42,11 +46,9 @@ import dev.rdmarpc.verbs.WorkRequest;
  * itself; the transition to {@code ERROR} sets the state before it flushes, so one of the
  * two sees the entry. Everything else is guarded by the reactor's lock.
  */
-final class IwarpQueuePair implements QueuePair {
+final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	private final IwarpProtectionDomain protectionDomain;
-
-	private final IwarpCompletionQueue completionQueue;
 
 	private final Reactor reactor;
 
@@ -64,16 +66,11 @@ final class IwarpQueuePair implements QueuePair {
 
 	private volatile boolean receivesLimited;
 
-	private final WorkReporter reporter;
-
 	private final ConnectionLifecycle lifecycle;
-
-	private final ScheduledStack.Node scheduleNode = new ScheduledStack.Node(this);
 
 	IwarpQueuePair(IwarpProtectionDomain protectionDomain, IwarpCompletionQueue completionQueue,
 			@Nullable IwarpSharedReceiveQueue sharedReceives, QueuePairOptions options, int number) {
 		this.protectionDomain = protectionDomain;
-		this.completionQueue = completionQueue;
 		this.reactor = completionQueue.reactor();
 		this.options = options;
 		this.number = number;
@@ -81,8 +78,9 @@ final class IwarpQueuePair implements QueuePair {
 		this.sharedReceives = sharedReceives;
 		this.receives = (sharedReceives != null) ? null
 				: new RequestRing(options.receiveQueueDepth(), options.maxReceiveSegments());
-		this.reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
-		this.lifecycle = new ConnectionLifecycle(this, this.reporter);
+		WorkReporter reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
+		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), protectionDomain, this),
+				completionQueue, this.sendQueue, this, reporter, device().connectionThread(), device().options());
 	}
 
 	@Override
@@ -113,27 +111,12 @@ final class IwarpQueuePair implements QueuePair {
 		return this.protectionDomain.device();
 	}
 
-	Reactor reactor() {
-		return this.reactor;
-	}
-
-	SendQueue sendQueue() {
-		return this.sendQueue;
-	}
-
-	WorkReporter reporter() {
-		return this.reporter;
-	}
-
 	ConnectionLifecycle lifecycle() {
 		return this.lifecycle;
 	}
 
-	IwarpCompletionQueue completionQueue() {
-		return this.completionQueue;
-	}
-
-	int maxReceiveSegments() {
+	@Override
+	public int maxReceiveSegments() {
 		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : this.options.maxReceiveSegments();
 	}
 
@@ -147,24 +130,17 @@ final class IwarpQueuePair implements QueuePair {
 		return !this.receivesLimited || this.receivesAllowed.getAndDecrement() > 0;
 	}
 
-	/** Whether it takes its receives from a shared queue. */
-	boolean sharesReceives() {
-		return this.sharedReceives != null;
-	}
-
-	ReceiveSource receiveSource() {
-		RequestRing own = this.receives;
-		if (own == null) {
-			IwarpSharedReceiveQueue shared = Objects.requireNonNull(this.sharedReceives);
-			return (receive) -> mayTakeShared() && shared.take(receive);
+	@Override
+	public boolean tryTakeReceive(PostedReceive receive) {
+		if (this.sharedReceives != null) {
+			return mayTakeShared() && this.sharedReceives.tryTake(receive);
 		}
-		return (receive) -> {
-			if (own.isEmpty()) {
-				return false;
-			}
-			receive.take(own);
-			return true;
-		};
+		RequestRing own = this.receives;
+		if (own == null || own.isEmpty()) {
+			return false;
+		}
+		receive.take(own);
+		return true;
 	}
 
 	@Override
@@ -178,7 +154,7 @@ final class IwarpQueuePair implements QueuePair {
 		}
 		PostResult result = this.sendQueue.ring().post(request);
 		if (result == PostResult.POSTED) {
-			this.reactor.schedule(this.scheduleNode);
+			this.lifecycle.schedule();
 			flushIfInError();
 		}
 		return result;
@@ -212,7 +188,7 @@ final class IwarpQueuePair implements QueuePair {
 
 	private void flushIfInError() {
 		if (this.lifecycle.state() == QueuePairState.ERROR) {
-			this.reactor.schedule(this.scheduleNode);
+			this.lifecycle.schedule();
 			this.reactor.runScheduledIfUnlocked();
 		}
 	}

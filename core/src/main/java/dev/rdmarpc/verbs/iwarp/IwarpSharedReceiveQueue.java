@@ -26,12 +26,14 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
+import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
 
 /**
  * A shared receive queue. Queue pairs of several reactors may take from it; a short lock
  * of its own, innermost of all, makes them take turns.
  */
-final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource {
+final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 
 	private final IwarpProtectionDomain protectionDomain;
 
@@ -85,8 +87,8 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue, ReceiveSource
 		return (int) (this.ring.tail() - this.ring.head());
 	}
 
-	@Override
-	public boolean take(PostedReceive receive) {
+	/** Takes the oldest receive; returns false if none is posted. */
+	boolean tryTake(PostedReceive receive) {
 		this.takeLock.lock();
 		try {
 			if (this.ring.isEmpty()) {

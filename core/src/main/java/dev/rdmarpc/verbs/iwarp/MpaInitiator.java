@@ -34,6 +34,7 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;

@@ -17,7 +17,6 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -35,8 +34,13 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
+import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
+import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
+import dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 import dev.rdmarpc.verbs.support.ListenerCall;
 
@@ -73,15 +77,10 @@ final class Reactor {
 	/** An idle connection among several is read once in so many polls. */
 	private static final int IDLE_STRIDE = 16;
 
-	/** What one read finds at most. */
-	private static final int INBOUND_BYTES = 128 * 1024;
-
-	private static final int KEPT_BATCHES = 64;
-
 	/** How soon what has failed is tried again while a thread awaits. */
 	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-	private final IwarpCompletionQueue completionQueue;
+	private final CompletionRing completions;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -89,15 +88,7 @@ final class Reactor {
 
 	private final SplittableRandom random;
 
-	private final ByteBuffer inboundStaging = ByteBuffer.allocateDirect(INBOUND_BYTES);
-
-	private final ByteBuffer outboundStaging = ByteBuffer.allocateDirect(GatherBatch.STAGING_BYTES);
-
-	private final ReadAhead readAhead = new ReadAhead();
-
-	private volatile StagingMemory staging;
-
-	private final ArrayDeque<GatherBatch> batches = new ArrayDeque<>();
+	private final StreamBuffers buffers;
 
 	private final ScheduledStack scheduled = new ScheduledStack();
 
@@ -110,7 +101,7 @@ final class Reactor {
 
 	private final ReactorDeadlines deadlines = new ReactorDeadlines(this);
 
-	private final ArrayDeque<IwarpQueuePair> disconnected = new ArrayDeque<>();
+	private final ArrayDeque<ListenerCall> disconnected = new ArrayDeque<>();
 
 	/** Kept, because a method reference made per call would be garbage per call. */
 	private final Consumer<SelectionKey> readyAction;
@@ -119,15 +110,11 @@ final class Reactor {
 
 	private final RateLimitedLogger shortages = new RateLimitedLogger(LoggerFactory.getLogger(Reactor.class));
 
-	private long moments;
-
 	private boolean selecting;
 
 	private boolean failed;
 
 	private boolean moved;
-
-	private long copiedBytes;
 
 	private boolean keysCancelled;
 
@@ -135,10 +122,10 @@ final class Reactor {
 
 	private int polls;
 
-	Reactor(IwarpCompletionQueue completionQueue, SecureRandom secureRandom, int stagingBytes) {
-		this.completionQueue = completionQueue;
+	Reactor(CompletionRing completions, StreamBuffers buffers, SecureRandom secureRandom) {
+		this.completions = completions;
+		this.buffers = buffers;
 		this.readyAction = this::addReady;
-		this.staging = new StagingMemory(stagingBytes);
 		this.random = new SplittableRandom(secureRandom.nextLong());
 		try {
 			this.selector = Selector.open();
@@ -155,8 +142,8 @@ final class Reactor {
 	}
 
 	/** Reports what must not happen; throws nothing. */
-	void unexpected(IwarpQueuePair queuePair, Throwable ex) {
-		this.failures.log(Level.ERROR, "Unexpected failure in {}, ending its connection", queuePair, ex);
+	void unexpected(ConnectionLifecycle lifecycle, Throwable ex) {
+		this.failures.log(Level.ERROR, "Unexpected failure in {}, ending its connection", lifecycle, ex);
 	}
 
 	/** Notes that a connection has still to be left, because that has failed. */
@@ -176,7 +163,7 @@ final class Reactor {
 		}
 		this.failed = false;
 		for (int i = this.connections.size() - 1; i >= 0; i--) {
-			ConnectionLifecycle lifecycle = this.connections.get(i).queuePair().lifecycle();
+			ConnectionLifecycle lifecycle = this.connections.get(i).lifecycle();
 			if (lifecycle.hasFailed()) {
 				lifecycle.serve();
 			}
@@ -193,7 +180,7 @@ final class Reactor {
 		runScheduledIfUnlocked();
 	}
 
-	ListenerCall newListenerCall(IwarpQueuePair queuePair) {
+	ListenerCall newListenerCall(QueuePair queuePair) {
 		return new ListenerCall(queuePair, this.lock);
 	}
 
@@ -201,7 +188,7 @@ final class Reactor {
 	void unlockAndNotify() {
 		try {
 			while (!this.disconnected.isEmpty()) {
-				ListenerCall call = this.disconnected.remove().lifecycle().listenerCall();
+				ListenerCall call = this.disconnected.remove();
 				this.lock.unlock();
 				try {
 					call.make();
@@ -256,15 +243,15 @@ final class Reactor {
 	}
 
 	/** Notes that the listener of a queue pair is to be called. */
-	void addDisconnected(IwarpQueuePair queuePair) {
-		this.disconnected.add(queuePair);
+	void addDisconnected(ListenerCall call) {
+		this.disconnected.add(call);
 		if (this.selecting) {
 			this.selector.wakeup();
 		}
 	}
 
-	void removeDisconnected(IwarpQueuePair queuePair) {
-		this.disconnected.remove(queuePair);
+	void removeDisconnected(ListenerCall call) {
+		this.disconnected.remove(call);
 	}
 
 	/** What must happen on connections in time. */
@@ -284,17 +271,8 @@ final class Reactor {
 		return taken;
 	}
 
-	/** Counts bytes of messages that were copied from memory to memory. */
-	void copied(int bytes) {
-		this.copiedBytes += bytes;
-	}
-
-	long copiedBytes() {
-		return this.copiedBytes;
-	}
-
 	boolean hasRoom() {
-		return this.completionQueue.hasRoom();
+		return this.completions.hasRoom();
 	}
 
 	/** Advances connections without waiting, as many as is cheap. */
@@ -326,14 +304,14 @@ final class Reactor {
 			if (guarded && connection.idleReads() > IDLE_READS && (this.polls + i) % IDLE_STRIDE != 0) {
 				continue;
 			}
-			connection.queuePair().lifecycle().advance();
+			connection.lifecycle().advance();
 		}
 	}
 
 	/** Advances what the selector has found ready. */
 	void advanceReady() {
 		for (int i = 0; i < this.ready.size(); i++) {
-			this.ready.get(i).queuePair().lifecycle().advance();
+			this.ready.get(i).lifecycle().advance();
 		}
 		this.ready.clear();
 	}
@@ -404,12 +382,12 @@ final class Reactor {
 	}
 
 	/** Takes over the socket of an established connection. */
-	Connection register(IwarpQueuePair queuePair, SocketChannel channel, ConnectionParameters parameters)
+	Connection register(ConnectionLifecycle lifecycle, SocketChannel channel, ConnectionParameters parameters)
 			throws IOException {
 		SelectionKey key = channel.register(this.selector, SelectionKey.OP_READ);
 		boolean registered = false;
 		try {
-			Connection connection = new Connection(queuePair, channel, parameters, key);
+			Connection connection = lifecycle.newConnection(channel, parameters, key);
 			this.ready.ensureCapacity(this.connections.size() + 1);
 			this.connections.add(connection);
 			key.attach(connection);
@@ -440,29 +418,9 @@ final class Reactor {
 		this.connections.remove(connection);
 	}
 
-	/** Where connections read to. */
-	ByteBuffer inboundStaging() {
-		return this.inboundStaging.clear();
-	}
-
-	/** Where frames that have waited are handled: more than one read may have found. */
-	ByteBuffer inboundStaging(int bytes) {
-		return (bytes <= INBOUND_BYTES) ? inboundStaging() : this.readAhead.displaced();
-	}
-
-	/** What is expected of the connection that is being read. */
-	ReadAhead readAhead() {
-		return this.readAhead;
-	}
-
-	/** The memory for what peers have begun. */
-	StagingMemory staging() {
-		return this.staging;
-	}
-
-	/** Counts what is begun, so that the older can be told from the newer. */
-	long nextMoment() {
-		return ++this.moments;
+	/** The memory through which connections read and write. */
+	StreamBuffers buffers() {
+		return this.buffers;
 	}
 
 	/**
@@ -472,15 +430,15 @@ final class Reactor {
 	 */
 	StagingMemory.Block allocateStaging(int bytes, Connection connection) throws ProtocolViolation {
 		while (true) {
-			StagingMemory.Block block = this.staging.tryAllocate(bytes);
+			StagingMemory.Block block = this.buffers.staging().tryAllocate(bytes);
 			if (block != null) {
 				return block;
 			}
 			Connection eldest = eldestHolder(connection);
 			ProtocolViolation violation = ProtocolViolation.ofStream(TerminateError.MPA_LOCAL_CATASTROPHIC,
-					"memory for frames that are not complete, " + this.staging.totalBytes()
+					"memory for frames that are not complete, " + this.buffers.staging().totalBytes()
 							+ " bytes, is used up, and the connection has held some for longest");
-			this.shortages.log(Level.WARN, "Ending {}: {}", eldest.queuePair(), violation.getMessage());
+			this.shortages.log(Level.WARN, "Ending {}: {}", eldest.lifecycle(), violation.getMessage());
 			if (eldest == connection) {
 				throw violation;
 			}
@@ -490,28 +448,16 @@ final class Reactor {
 
 	private Connection eldestHolder(Connection asking) {
 		Connection eldest = asking;
-		long least = (asking.holdingSince() != 0) ? asking.holdingSince() : Long.MAX_VALUE;
+		long least = (asking.stream().holdingSince() != 0) ? asking.stream().holdingSince() : Long.MAX_VALUE;
 		for (int i = 0; i < this.connections.size(); i++) {
 			Connection candidate = this.connections.get(i);
-			long since = candidate.holdingSince();
+			long since = candidate.stream().holdingSince();
 			if (since != 0 && since < least) {
 				eldest = candidate;
 				least = since;
 			}
 		}
 		return eldest;
-	}
-
-	/** Borrows an empty batch. */
-	GatherBatch acquireBatch() {
-		GatherBatch batch = this.batches.pollLast();
-		return (batch != null) ? batch : new GatherBatch(this.outboundStaging);
-	}
-
-	void releaseBatch(GatherBatch batch) {
-		if (this.batches.size() < KEPT_BATCHES) {
-			this.batches.addLast(batch);
-		}
 	}
 
 	SplittableRandom random() {
@@ -522,7 +468,7 @@ final class Reactor {
 	void close() {
 		this.lock.lock();
 		try {
-			this.staging = StagingMemory.NONE;
+			this.buffers.close();
 		}
 		finally {
 			this.lock.unlock();

@@ -63,7 +63,7 @@ final class ScheduledStack {
 			Node below = node.below;
 			node.below = null;
 			node.scheduled.set(false);
-			node.queuePair.lifecycle().serve();
+			node.lifecycle.serve();
 			node = below;
 		}
 	}
@@ -71,14 +71,14 @@ final class ScheduledStack {
 	/** A queue pair's place in the stack. */
 	static final class Node {
 
-		private final IwarpQueuePair queuePair;
+		private final ConnectionLifecycle lifecycle;
 
 		private final AtomicBoolean scheduled = new AtomicBoolean();
 
 		private @Nullable Node below;
 
-		Node(IwarpQueuePair queuePair) {
-			this.queuePair = queuePair;
+		Node(ConnectionLifecycle lifecycle) {
+			this.lifecycle = lifecycle;
 		}
 
 	}

@@ -18,8 +18,12 @@ package dev.rdmarpc.verbs.iwarp;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
+import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
+import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 
 /**
  * Turns the ended work of a queue pair into completions, in the order it was posted, as
@@ -28,7 +32,7 @@ import dev.rdmarpc.verbs.WorkStatus;
  */
 final class WorkReporter {
 
-	private final IwarpQueuePair queuePair;
+	private final QueuePair queuePair;
 
 	private final IwarpCompletionQueue completionQueue;
 
@@ -42,12 +46,17 @@ final class WorkReporter {
 
 	private WorkStatus unfinishedReceiveStatus = WorkStatus.FLUSHED;
 
-	WorkReporter(IwarpQueuePair queuePair, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
+	WorkReporter(QueuePair queuePair, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
 			@Nullable RequestRing receives) {
 		this.queuePair = queuePair;
 		this.completionQueue = completionQueue;
 		this.sendQueue = sendQueue;
 		this.receives = receives;
+	}
+
+	/** Whether the receives are those of a shared queue. */
+	boolean sharesReceives() {
+		return this.receives == null;
 	}
 
 	/** Takes over the receive of a Send that will never be complete. */

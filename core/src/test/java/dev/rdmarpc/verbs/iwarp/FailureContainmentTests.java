@@ -48,6 +48,7 @@ import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
 import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
@@ -97,11 +98,10 @@ class FailureContainmentTests {
 		Reactor reactor = this.completionQueue.reactor();
 		reactor.lock();
 		try {
-			queuePair.lifecycle()
-				.attach(new Connection(queuePair, channel,
-						new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE),
-						new ScriptedChannel.Key(channel)), ended);
-			queuePair.lifecycle().advance();
+			ConnectionParameters parameters = new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE);
+			ConnectionLifecycle lifecycle = queuePair.lifecycle();
+			lifecycle.attach(lifecycle.newConnection(channel, parameters, new ScriptedChannel.Key(channel)), ended);
+			lifecycle.advance();
 		}
 		finally {
 			reactor.unlock();

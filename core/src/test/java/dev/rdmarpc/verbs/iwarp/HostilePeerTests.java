@@ -114,8 +114,10 @@ class HostilePeerTests {
 				TerminateFlyweight.type(terminate, body), TerminateFlyweight.code(terminate, body)))
 			.isEqualTo(TerminateError.describe(error.layer(), error.type(), error.code()));
 		int control = DdpTaggedFlyweight.control(ByteBuffer.wrap(segment), 0);
-		int headerBytes = Math.min(segment.length, InboundDispatcher.headerBytes(control)
-				+ ((DdpControl.opcode(control) == DdpControl.OPCODE_READ_REQUEST) ? 28 : 0));
+		int ddpBytes = DdpControl.isTagged(control) ? DdpTaggedFlyweight.HEADER_BYTES
+				: DdpUntaggedFlyweight.HEADER_BYTES;
+		boolean read = DdpControl.opcode(control) == DdpControl.OPCODE_READ_REQUEST;
+		int headerBytes = Math.min(segment.length, ddpBytes + (read ? ReadRequestFlyweight.HEADER_BYTES : 0));
 		assertThat(TerminateFlyweight.segmentLength(terminate, body)).isEqualTo(segment.length);
 		byte[] header = new byte[headerBytes];
 		terminate.get(body + TerminateFlyweight.TERMINATED_HEADER_OFFSET, header);

@@ -29,6 +29,7 @@ import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
 import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
@@ -104,8 +105,8 @@ final class InboundDecoderTarget implements AutoCloseable {
 		try {
 			ByteBuffer stream = new InboundScript(choices, crc, writable, readable).write();
 			channel = new ScriptedChannel(stream, choices.lengths());
-			Connection connection = new Connection(queuePair, channel, parameters, new ScriptedChannel.Key(channel));
-			queuePair.lifecycle().attach(connection, null);
+			ConnectionLifecycle lifecycle = queuePair.lifecycle();
+			lifecycle.attach(lifecycle.newConnection(channel, parameters, new ScriptedChannel.Key(channel)), null);
 		}
 		finally {
 			reactor.unlock();

@@ -40,6 +40,7 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;

@@ -14,14 +14,17 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.MemoryRegion;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.support.Registration;
 
 /**
@@ -33,11 +36,11 @@ import dev.rdmarpc.verbs.support.Registration;
  * passes once through the lock of every reactor, after which no step that saw the region
  * valid can still be under way.
  */
-final class IwarpMemoryRegion implements MemoryRegion {
+public final class IwarpMemoryRegion implements MemoryRegion {
 
 	private static final int KEPT_VIEWS = 64;
 
-	private final IwarpProtectionDomain protectionDomain;
+	private final ProtectionDomain protectionDomain;
 
 	private final ByteBuffer memory;
 
@@ -47,7 +50,9 @@ final class IwarpMemoryRegion implements MemoryRegion {
 
 	private final long base;
 
-	private final @Nullable IwarpQueuePair borrower;
+	private final @Nullable QueuePair borrower;
+
+	private final Consumer<IwarpMemoryRegion> deregistration;
 
 	private final boolean localWrite;
 
@@ -65,11 +70,13 @@ final class IwarpMemoryRegion implements MemoryRegion {
 	 * Creates the region of a registration.
 	 * @param borrower whose peer alone may use it, or {@code null} if all of the domain
 	 * may
+	 * @param deregistration what closing it does
 	 */
-	IwarpMemoryRegion(IwarpProtectionDomain protectionDomain, Registration asked, @Nullable IwarpQueuePair borrower,
-			int stag, long base) {
-		this.borrower = borrower;
+	public IwarpMemoryRegion(ProtectionDomain protectionDomain, Registration asked, @Nullable QueuePair borrower,
+			int stag, long base, Consumer<IwarpMemoryRegion> deregistration) {
 		this.protectionDomain = protectionDomain;
+		this.borrower = borrower;
+		this.deregistration = deregistration;
 		this.memory = asked.memory();
 		this.lengthBytes = asked.lengthBytes();
 		this.stag = stag;
@@ -109,10 +116,6 @@ final class IwarpMemoryRegion implements MemoryRegion {
 		return this.valid;
 	}
 
-	IwarpProtectionDomain protectionDomain() {
-		return this.protectionDomain;
-	}
-
 	boolean remoteReadable() {
 		return this.remoteRead;
 	}
@@ -121,19 +124,20 @@ final class IwarpMemoryRegion implements MemoryRegion {
 		return this.remoteWrite;
 	}
 
-	/** Whether the peer of a queue pair may name it, in requests that it permits. */
-	boolean isOpenTo(IwarpQueuePair queuePair) {
-		return this.protectionDomain == queuePair.protectionDomain()
-				&& (this.borrower == null || this.borrower == queuePair);
+	/**
+	 * Whether the peer of a domain's queue pair may name it, in requests that it permits.
+	 */
+	boolean isOpenTo(ProtectionDomain domain, QueuePair queuePair) {
+		return this.protectionDomain == domain && (this.borrower == null || this.borrower == queuePair);
 	}
 
 	/** Whether the peer of a queue pair may invalidate it: it was lent to that peer. */
-	boolean isLentTo(IwarpQueuePair queuePair) {
+	boolean isLentTo(QueuePair queuePair) {
 		return this.borrower == queuePair && (this.remoteRead || this.remoteWrite);
 	}
 
 	/** Whether a local work request of a domain may read, or write, these bytes. */
-	boolean permitsLocal(IwarpProtectionDomain domain, int offset, int length, boolean write) {
+	boolean permitsLocal(ProtectionDomain domain, int offset, int length, boolean write) {
 		return this.valid && this.protectionDomain == domain && (offset | length) >= 0
 				&& offset <= this.lengthBytes - length && (this.localWrite || !write);
 	}
@@ -182,13 +186,13 @@ final class IwarpMemoryRegion implements MemoryRegion {
 	}
 
 	/** Ends the region's validity without waiting for steps under way. */
-	void invalidate() {
+	public void invalidate() {
 		this.valid = false;
 	}
 
 	@Override
 	public void close() {
-		this.protectionDomain.deregister(this);
+		this.deregistration.accept(this);
 	}
 
 	@Override

@@ -14,17 +14,19 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.ProtectionDomain;
+
 /**
  * The receive that an arriving Send is filling: a copy of the work request, taken off its
  * queue. Guarded by the reactor's lock.
  */
-final class PostedReceive {
+public final class PostedReceive {
 
 	private final @Nullable IwarpMemoryRegion[] regions;
 
@@ -51,7 +53,7 @@ final class PostedReceive {
 	}
 
 	/** Takes the oldest entry off a ring that has one. */
-	void take(RequestRing ring) {
+	public void take(RequestRing ring) {
 		long sequence = ring.head();
 		this.id = ring.id(sequence);
 		this.segmentCount = ring.segmentCount(sequence);
@@ -71,7 +73,7 @@ final class PostedReceive {
 		return this.taken;
 	}
 
-	long id() {
+	public long id() {
 		return this.id;
 	}
 
@@ -80,7 +82,7 @@ final class PostedReceive {
 	}
 
 	/** Whether the queue pair's domain may place data in all segments. */
-	boolean permits(IwarpProtectionDomain domain) {
+	boolean permits(ProtectionDomain domain) {
 		for (int i = 0; i < this.segmentCount; i++) {
 			IwarpMemoryRegion region = this.regions[i];
 			if (region == null || !region.permitsLocal(domain, this.offsets[i], this.lengths[i], true)) {
@@ -109,7 +111,7 @@ final class PostedReceive {
 	}
 
 	/** Forgets the work request. */
-	void clear() {
+	public void clear() {
 		Arrays.fill(this.regions, 0, this.segmentCount, null);
 		this.segmentCount = 0;
 		this.taken = false;

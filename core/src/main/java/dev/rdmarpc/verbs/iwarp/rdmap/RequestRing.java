@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
@@ -41,7 +42,7 @@ import dev.rdmarpc.verbs.WorkRequest;
  * alone. The tail is written volatile after the entry, and the consumer reads it before
  * the entry; the head is written by the consumer when it has forgotten the entry.
  */
-final class RequestRing {
+public final class RequestRing {
 
 	private final ReentrantLock postLock = new ReentrantLock();
 
@@ -73,7 +74,7 @@ final class RequestRing {
 
 	private volatile long head;
 
-	RequestRing(int depth, int maxSegments) {
+	public RequestRing(int depth, int maxSegments) {
 		int capacity = (depth == 1) ? 1 : Integer.highestOneBit(depth - 1) << 1;
 		this.depth = depth;
 		this.mask = capacity - 1;
@@ -90,7 +91,7 @@ final class RequestRing {
 	}
 
 	/** Copies a request into the ring. */
-	PostResult post(WorkRequest request) {
+	public PostResult post(WorkRequest request) {
 		checkSegments(request);
 		this.postLock.lock();
 		try {
@@ -108,7 +109,7 @@ final class RequestRing {
 	}
 
 	/** Copies requests into the ring, as many as it takes, and returns how many. */
-	int post(WorkRequest[] requests, int count) {
+	public int post(WorkRequest[] requests, int count) {
 		for (int i = 0; i < count; i++) {
 			checkSegments(requests[i]);
 		}
@@ -152,11 +153,7 @@ final class RequestRing {
 		}
 	}
 
-	int depth() {
-		return this.depth;
-	}
-
-	int maxSegments() {
+	public int maxSegments() {
 		return this.maxSegments;
 	}
 
@@ -169,21 +166,21 @@ final class RequestRing {
 	}
 
 	/** The oldest entry not released. */
-	long head() {
+	public long head() {
 		return this.head;
 	}
 
 	/** One past the newest entry. */
-	long tail() {
+	public long tail() {
 		return this.tail;
 	}
 
-	boolean isEmpty() {
+	public boolean isEmpty() {
 		return this.head == this.tail;
 	}
 
 	/** Forgets the oldest entry. */
-	void release() {
+	public void release() {
 		long sequence = this.head;
 		int slot = slot(sequence);
 		int first = slot * this.maxSegments;
@@ -194,21 +191,21 @@ final class RequestRing {
 	}
 
 	/** Forgets everything. */
-	void clear() {
+	public void clear() {
 		while (!isEmpty()) {
 			release();
 		}
 	}
 
-	long id(long sequence) {
+	public long id(long sequence) {
 		return this.ids[slot(sequence)];
 	}
 
-	WorkOpcode opcode(long sequence) {
+	public WorkOpcode opcode(long sequence) {
 		return this.opcodes[slot(sequence)];
 	}
 
-	boolean isSignaled(long sequence) {
+	public boolean isSignaled(long sequence) {
 		return this.signaled[slot(sequence)];
 	}
 
@@ -238,7 +235,7 @@ final class RequestRing {
 	}
 
 	/** Sum of the segments' lengths. */
-	long totalBytes(long sequence) {
+	public long totalBytes(long sequence) {
 		int first = slot(sequence) * this.maxSegments;
 		long total = 0;
 		for (int i = 0; i < this.segmentCounts[slot(sequence)]; i++) {
@@ -248,7 +245,7 @@ final class RequestRing {
 	}
 
 	/** Whether a domain's work request may touch all segments. */
-	boolean permitsLocal(long sequence, IwarpProtectionDomain domain, boolean write) {
+	boolean permitsLocal(long sequence, ProtectionDomain domain, boolean write) {
 		int count = segmentCount(sequence);
 		for (int i = 0; i < count; i++) {
 			IwarpMemoryRegion region = region(sequence, i);

@@ -14,11 +14,11 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.GatheringByteChannel;
 
 import org.jspecify.annotations.Nullable;
 
@@ -135,7 +135,7 @@ final class GatherBatch {
 	}
 
 	/** Writes what the socket takes and returns how much that was. */
-	long write(SocketChannel channel) throws IOException {
+	long write(GatheringByteChannel channel) throws IOException {
 		seal();
 		long written = (this.count - this.first == 1) ? channel.write(this.vectors[this.first])
 				: channel.write(this.vectors, this.first, this.count - this.first);

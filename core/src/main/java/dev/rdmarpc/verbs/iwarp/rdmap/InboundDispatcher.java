@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 
@@ -129,11 +129,6 @@ final class InboundDispatcher {
 	/** What to say when memory went away under the segment begun. */
 	ProtocolViolation placementLost() {
 		return this.current.placementLost();
-	}
-
-	/** The receive that an unfinished Send occupies. */
-	SendReceiver sends() {
-		return this.sends;
 	}
 
 }

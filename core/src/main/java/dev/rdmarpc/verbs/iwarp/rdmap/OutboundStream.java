@@ -14,13 +14,15 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
@@ -64,9 +66,13 @@ final class OutboundStream {
 	/** What the zero-length Write that says ready to receive names. */
 	private static final int READY_TO_RECEIVE_STAG = 1;
 
-	private final Connection connection;
+	private final GatheringByteChannel channel;
 
-	private final Reactor reactor;
+	private final StreamBuffers buffers;
+
+	private final StreamOwner owner;
+
+	private final ProtectionDomain domain;
 
 	private final SendQueue sendQueue;
 
@@ -81,6 +87,8 @@ final class OutboundStream {
 	private final int copyThreshold;
 
 	private final int maxPieces;
+
+	private final int readDepth;
 
 	private @Nullable GatherBatch batch;
 
@@ -98,18 +106,21 @@ final class OutboundStream {
 
 	private long writtenBytes;
 
-	OutboundStream(Connection connection, ReadRequester requester, ReadResponder responder) {
-		ConnectionParameters parameters = connection.parameters();
-		IwarpQueuePair queuePair = connection.queuePair();
-		this.connection = connection;
-		this.reactor = queuePair.reactor();
-		this.sendQueue = queuePair.sendQueue();
+	OutboundStream(GatheringByteChannel channel, ConnectionParameters parameters, StreamBuffers buffers,
+			StreamOwner owner, ProtectionDomain domain, SendQueue sendQueue, ReadRequester requester,
+			ReadResponder responder) {
+		this.channel = channel;
+		this.buffers = buffers;
+		this.owner = owner;
+		this.domain = domain;
+		this.sendQueue = sendQueue;
 		this.requester = requester;
 		this.responder = responder;
-		this.copyThreshold = queuePair.device().options().copyThresholdBytes();
+		this.copyThreshold = buffers.copyThreshold();
 		this.maxUlpduBytes = parameters.maxUlpduBytes();
+		this.readDepth = parameters.readDepth();
 		this.maxPieces = this.sendQueue.ring().maxSegments();
-		this.writer = new FpduWriter(this.reactor::copied, parameters.crcEnabled(), this.copyThreshold);
+		this.writer = new FpduWriter(buffers::copied, parameters.crcEnabled(), this.copyThreshold);
 		this.heldBack = !parameters.initiator();
 		this.readyToReceivePending = parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.WRITE;
 	}
@@ -146,7 +157,7 @@ final class OutboundStream {
 				if (!hasWork()) {
 					break;
 				}
-				current = this.reactor.acquireBatch();
+				current = this.buffers.acquireBatch();
 				this.batch = current;
 				fill(current);
 			}
@@ -154,7 +165,7 @@ final class OutboundStream {
 				throw new IOException("memory was deregistered while it was being sent");
 			}
 			if (!current.isEmpty()) {
-				this.writtenBytes += current.write(this.connection.channel());
+				this.writtenBytes += current.write(this.channel);
 			}
 			if (!current.isEmpty()) {
 				keep(current);
@@ -170,10 +181,10 @@ final class OutboundStream {
 		if (this.unsentSince != 0) {
 			return;
 		}
-		this.unsentSince = this.reactor.nextMoment();
+		this.unsentSince = this.buffers.nextMoment();
 		int staged = current.stagedBytes();
 		if (staged > 0) {
-			StagingMemory.Block own = this.reactor.allocateStaging(staged, this.connection);
+			StagingMemory.Block own = this.owner.allocateStaging(staged);
 			this.unsent = own;
 			current.moveStaged(own.buffer());
 		}
@@ -187,10 +198,10 @@ final class OutboundStream {
 		if (own != null) {
 			own.release();
 		}
-		this.reactor.releaseBatch(current);
+		this.buffers.releaseBatch(current);
 	}
 
-	/** Since when the socket has been full, as a moment of the reactor, or 0. */
+	/** Since when the socket has been full, as a moment of the buffers, or 0. */
 	long unsentSince() {
 		return (this.unsent != null) ? this.unsentSince : 0;
 	}
@@ -244,8 +255,7 @@ final class OutboundStream {
 	}
 
 	private boolean fillFromSendQueue(GatherBatch target) {
-		if (!this.sendQueue.begin(this.connection.queuePair().protectionDomain(),
-				this.connection.parameters().readDepth(), IwarpDevice.MAX_MESSAGE_BYTES)) {
+		if (!this.sendQueue.begin(this.domain, this.readDepth)) {
 			return false;
 		}
 		if (this.sendQueue.opcode() == WorkOpcode.READ) {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
@@ -35,6 +35,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.iwarp.IwarpOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;

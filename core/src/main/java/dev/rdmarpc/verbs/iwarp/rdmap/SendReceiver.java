@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 
@@ -31,7 +31,9 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  */
 final class SendReceiver implements SegmentHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final StreamOwner owner;
+
+	private final PeerAccess access;
 
 	private final ReceiveSource source;
 
@@ -62,11 +64,12 @@ final class SendReceiver implements SegmentHandler {
 	 * @param readyToReceiveExpected whether a zero-length Send was agreed on as the
 	 * initiator's first frame, which is no message (RFC 6581, section 9)
 	 */
-	SendReceiver(IwarpQueuePair queuePair, ReceiveSource source, int maxSegments, Placement placement,
+	SendReceiver(StreamOwner owner, PeerAccess access, ReceiveSource source, Placement placement,
 			boolean readyToReceiveExpected) {
-		this.queuePair = queuePair;
+		this.owner = owner;
+		this.access = access;
 		this.source = source;
-		this.receive = new PostedReceive(maxSegments);
+		this.receive = new PostedReceive(source.maxReceiveSegments());
 		this.placement = placement;
 		this.readyToReceiveExpected = readyToReceiveExpected;
 	}
@@ -122,11 +125,11 @@ final class SendReceiver implements SegmentHandler {
 
 	private void place() throws ProtocolViolation {
 		if (!this.receive.isTaken()) {
-			if (!this.source.take(this.receive)) {
+			if (!this.source.tryTakeReceive(this.receive)) {
 				throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER,
 						"Send found no receive posted that it may use");
 			}
-			if (!this.receive.permits(this.queuePair.protectionDomain())) {
+			if (!this.receive.permits(this.access.domain())) {
 				throw placementLost();
 			}
 		}
@@ -163,16 +166,16 @@ final class SendReceiver implements SegmentHandler {
 				|| this.opcode == DdpControl.OPCODE_SEND_SOLICITED_INVALIDATE;
 		long id = this.receive.id();
 		this.receive.clear();
-		this.queuePair.reporter().completeReceive(id, length, invalidated, solicited);
+		this.owner.received(id, length, invalidated, solicited);
 	}
 
 	private void invalidate(int stag) throws ProtocolViolation {
-		IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
-		if (region == null || !region.isValid()) {
+		IwarpMemoryRegion region = this.access.find(stag);
+		if (region == null) {
 			throw ProtocolViolation.of(TerminateError.RDMAP_INVALID_STAG,
 					"Send with Invalidate of unknown STag " + IwarpMemoryRegion.name(stag));
 		}
-		if (!region.isLentTo(this.queuePair)) {
+		if (!region.isLentTo(this.access.queuePair())) {
 			throw ProtocolViolation.of(TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
 					"Send with Invalidate of STag " + IwarpMemoryRegion.name(stag));
 		}

@@ -14,11 +14,12 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ScatteringByteChannel;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
@@ -63,9 +64,11 @@ final class InboundStream {
 	/** What is read behind a payload, or first where a long payload is expected. */
 	private static final int TAIL_BYTES = 256;
 
-	private final Connection connection;
+	private final ScatteringByteChannel channel;
 
-	private final Reactor reactor;
+	private final StreamBuffers buffers;
+
+	private final StreamOwner owner;
 
 	private final InboundDispatcher dispatcher;
 
@@ -74,6 +77,8 @@ final class InboundStream {
 	private final ReadRequester requester;
 
 	private final ReadResponder responder;
+
+	private final OutboundStream outbound;
 
 	private final boolean crcEnabled;
 
@@ -111,16 +116,20 @@ final class InboundStream {
 
 	private long frames;
 
-	InboundStream(Connection connection, InboundDispatcher dispatcher, ReadRequester requester,
-			ReadResponder responder) {
-		this.connection = connection;
-		this.reactor = connection.queuePair().reactor();
+	private boolean closed;
+
+	InboundStream(ScatteringByteChannel channel, StreamBuffers buffers, StreamOwner owner, InboundDispatcher dispatcher,
+			ReadRequester requester, ReadResponder responder, OutboundStream outbound, boolean crcEnabled) {
+		this.channel = channel;
+		this.buffers = buffers;
+		this.owner = owner;
 		this.dispatcher = dispatcher;
 		this.placement = dispatcher.placement();
 		this.requester = requester;
 		this.responder = responder;
-		this.crcEnabled = connection.parameters().crcEnabled();
-		this.directBytes = connection.queuePair().device().options().directReceiveBytes();
+		this.outbound = outbound;
+		this.crcEnabled = crcEnabled;
+		this.directBytes = buffers.directBytes();
 	}
 
 	/** Whether complete FPDUs wait for room in the completion queue. */
@@ -148,7 +157,7 @@ final class InboundStream {
 			resume();
 		}
 		int total = 0;
-		while (total < STEP_BYTES && mayBegin() && !this.connection.isClosed()) {
+		while (total < STEP_BYTES && mayBegin() && !this.closed) {
 			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
@@ -162,7 +171,7 @@ final class InboundStream {
 	}
 
 	private boolean mayBegin() {
-		return this.reactor.hasRoom() && !this.responder.hasRefused();
+		return this.owner.hasRoom() && !this.responder.hasRefused();
 	}
 
 	/** Whether the stream is between two FPDUs. */
@@ -173,11 +182,11 @@ final class InboundStream {
 	private int readFrames() throws IOException, ProtocolViolation {
 		boolean small = this.expectsLarge || this.requester.expectsBytes(this.directBytes);
 		int kept = this.partialBytes;
-		ByteBuffer in = this.reactor.inboundStaging();
+		ByteBuffer in = this.buffers.inbound();
 		int whole = (kept > 0) ? this.partialNeeded + TAIL_BYTES : TAIL_BYTES;
 		in.limit(small ? Math.min(whole, in.capacity()) : in.capacity()).position(kept);
 		this.askedBytes = Math.max(1, in.remaining());
-		int read = this.connection.channel().read(in);
+		int read = this.channel.read(in);
 		if (read > 0) {
 			takePartial(in);
 			parse(in, kept + read);
@@ -190,7 +199,7 @@ final class InboundStream {
 		StagingMemory.Block own = this.partial;
 		if (own != null) {
 			in.put(0, own.buffer(), 0, this.partialBytes);
-			this.reactor.copied(this.partialBytes);
+			this.buffers.copied(this.partialBytes);
 		}
 	}
 
@@ -198,15 +207,15 @@ final class InboundStream {
 		if (!this.placement.isValid()) {
 			throw this.dispatcher.placementLost();
 		}
-		ByteBuffer tail = this.reactor.inboundStaging();
+		ByteBuffer tail = this.buffers.inbound();
 		tail.limit(TAIL_BYTES).position(0);
-		ReadAhead ahead = this.reactor.readAhead();
+		ReadAhead ahead = this.buffers.readAhead();
 		try {
 			if (this.dispatcher.isReadResponse()) {
 				ahead.expect(this.requester, this.trailerBytes);
 			}
 			this.askedBytes = this.payloadRemaining + ahead.bytes() + TAIL_BYTES;
-			long read = this.placement.read(this.connection.channel(), ahead.vectors(tail), ahead.vectorCount());
+			long read = this.placement.read(this.channel, ahead.vectors(tail), ahead.vectorCount());
 			int placed = (int) Math.min(read, this.payloadRemaining);
 			if (placed > 0) {
 				this.payloadRemaining -= placed;
@@ -234,12 +243,12 @@ final class InboundStream {
 			gap.clear();
 			endPayload(gap, 0);
 			left -= ahead.gapBytes(i);
-			if (this.connection.isClosed()) {
+			if (this.closed) {
 				return;
 			}
 			if (!mayBegin() || !ahead.isAsExpected(i)) {
 				ByteBuffer displaced = ahead.displace(i, left, tail);
-				this.reactor.copied(displaced.position());
+				this.buffers.copied(displaced.position());
 				parse(displaced, displaced.position());
 				return;
 			}
@@ -278,7 +287,7 @@ final class InboundStream {
 		}
 		else if (mayBegin()) {
 			this.stalled = false;
-			ByteBuffer in = this.reactor.inboundStaging(this.partialBytes);
+			ByteBuffer in = this.buffers.inbound(this.partialBytes);
 			takePartial(in);
 			parse(in, this.partialBytes);
 		}
@@ -288,7 +297,7 @@ final class InboundStream {
 	private void parse(ByteBuffer in, int limit) throws ProtocolViolation {
 		in.clear();
 		int position = 0;
-		while (!this.connection.isClosed()) {
+		while (!this.closed) {
 			int available = limit - position;
 			if (this.state == State.TRAILER) {
 				if (available < this.trailerBytes) {
@@ -318,7 +327,7 @@ final class InboundStream {
 				break;
 			}
 		}
-		keep(in, position, this.connection.isClosed() ? position : limit);
+		keep(in, position, this.closed ? position : limit);
 	}
 
 	private void handleComplete(ByteBuffer in, int position, int ulpduBytes) throws ProtocolViolation {
@@ -333,7 +342,7 @@ final class InboundStream {
 		beginSegment(in, ddp, ulpduBytes, ulpduBytes);
 		int headerBytes = InboundDispatcher.headerBytes(DdpTaggedFlyweight.control(in, ddp));
 		this.placement.copyFrom(in, ddp + headerBytes);
-		this.reactor.copied(ulpduBytes - headerBytes);
+		this.buffers.copied(ulpduBytes - headerBytes);
 		this.expectsLarge = ulpduBytes >= this.directBytes;
 		this.frames++;
 		this.dispatcher.end();
@@ -364,7 +373,7 @@ final class InboundStream {
 		this.placement.open();
 		this.placement.fill(in.limit(arrived).position(payload));
 		in.clear();
-		this.reactor.copied(arrived - payload);
+		this.buffers.copied(arrived - payload);
 		this.payloadRemaining = end - arrived;
 		this.trailerBytes = ReadAhead.trailerBytes(ulpduBytes);
 		this.state = State.PAYLOAD;
@@ -414,7 +423,7 @@ final class InboundStream {
 			this.headerBytes = needed;
 			this.segmentBytes = ulpduBytes;
 		}
-		this.connection.outbound().release();
+		this.outbound.release();
 		this.dispatcher.begin(in, ddp, ulpduBytes);
 	}
 
@@ -434,19 +443,19 @@ final class InboundStream {
 		}
 		this.partialNeeded = Math.max(rest, neededBytes(in, position, rest));
 		if (this.partialSince == 0 || this.partialFrame != this.frames) {
-			this.partialSince = this.reactor.nextMoment();
+			this.partialSince = this.buffers.nextMoment();
 			this.partialFrame = this.frames;
 		}
 		if (own == null) {
-			own = this.reactor.allocateStaging(rest, this.connection);
+			own = this.owner.allocateStaging(rest);
 			this.partial = own;
 		}
 		own.buffer().put(0, in, position, rest);
-		this.reactor.copied(rest);
+		this.buffers.copied(rest);
 		this.partialBytes = rest;
 	}
 
-	/** Since when part of a frame has been kept, as a moment of the reactor, or 0. */
+	/** Since when part of a frame has been kept, as a moment of the buffers, or 0. */
 	long partialSince() {
 		return this.partialSince;
 	}
@@ -471,6 +480,7 @@ final class InboundStream {
 
 	/** Gives the buffers back; nothing is read any more. */
 	void close() {
+		this.closed = true;
 		if (this.state != State.HEADER) {
 			this.placement.close();
 			this.state = State.HEADER;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -39,7 +39,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  */
 final class ReadRequester implements SegmentHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final SendQueue sendQueue;
 
 	private final Placement placement;
 
@@ -71,9 +71,9 @@ final class ReadRequester implements SegmentHandler {
 
 	private boolean last;
 
-	ReadRequester(IwarpQueuePair queuePair, int depth, Placement placement, SplittableRandom random) {
+	ReadRequester(SendQueue sendQueue, int depth, Placement placement, SplittableRandom random) {
 		int capacity = Math.max(1, depth);
-		this.queuePair = queuePair;
+		this.sendQueue = sendQueue;
 		this.placement = placement;
 		this.random = random;
 		this.depth = depth;
@@ -208,12 +208,12 @@ final class ReadRequester implements SegmentHandler {
 		this.receivedBytes = 0;
 		this.regions[slot] = null;
 		this.head++;
-		this.queuePair.sendQueue().readEnded(this.sequences[slot]);
+		this.sendQueue.readEnded(this.sequences[slot]);
 	}
 
 	@Override
 	public ProtocolViolation placementLost() {
-		this.queuePair.sendQueue().failAt(oldestSequence(), WorkStatus.LOCAL_PROTECTION_ERROR);
+		this.sendQueue.failAt(oldestSequence(), WorkStatus.LOCAL_PROTECTION_ERROR);
 		return ProtocolViolation.ofLocal(WorkStatus.LOCAL_PROTECTION_ERROR, "sink of an RDMA Read was deregistered");
 	}
 

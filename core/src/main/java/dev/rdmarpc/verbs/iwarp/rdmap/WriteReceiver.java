@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 
@@ -31,12 +31,12 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  */
 final class WriteReceiver implements SegmentHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final PeerAccess access;
 
 	private final Placement placement;
 
-	WriteReceiver(IwarpQueuePair queuePair, Placement placement) {
-		this.queuePair = queuePair;
+	WriteReceiver(PeerAccess access, Placement placement) {
+		this.access = access;
 		this.placement = placement;
 	}
 
@@ -48,11 +48,11 @@ final class WriteReceiver implements SegmentHandler {
 		}
 		int stag = DdpTaggedFlyweight.stag(in, ddpOffset);
 		long offset = DdpTaggedFlyweight.taggedOffset(in, ddpOffset);
-		IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
-		if (region == null || !region.isValid()) {
+		IwarpMemoryRegion region = this.access.find(stag);
+		if (region == null) {
 			throw violation(TerminateError.DDP_TAGGED_INVALID_STAG, stag, offset, length);
 		}
-		if (!region.isOpenTo(this.queuePair)) {
+		if (!this.access.includes(region)) {
 			throw violation(TerminateError.DDP_TAGGED_STAG_NOT_ASSOCIATED, stag, offset, length);
 		}
 		if (IwarpMemoryRegion.wraps(offset, length)) {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +26,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  * names the fault, and how the receive that a segment had taken ends.
  */
 @SuppressWarnings("serial")
-final class ProtocolViolation extends Exception {
+public final class ProtocolViolation extends Exception {
 
 	private final TerminateError error;
 
@@ -64,26 +64,26 @@ final class ProtocolViolation extends Exception {
 	}
 
 	/** Something other than a segment is at fault. */
-	static ProtocolViolation ofStream(TerminateError error, String message) {
+	public static ProtocolViolation ofStream(TerminateError error, String message) {
 		return new ProtocolViolation(error, message, error.requesterStatus(), null, false, null);
 	}
 
 	/** Work posted on this side is at fault. */
-	static ProtocolViolation ofLocal(WorkStatus status, String message) {
+	public static ProtocolViolation ofLocal(WorkStatus status, String message) {
 		return new ProtocolViolation(TerminateError.RDMAP_LOCAL_CATASTROPHIC, message, status, null, false, null);
 	}
 
-	TerminateError error() {
+	public TerminateError error() {
 		return this.error;
 	}
 
 	/** The kind of failure for the queue pair's fault. */
-	WorkStatus faultStatus() {
+	public WorkStatus faultStatus() {
 		return this.faultStatus;
 	}
 
 	/** The status of the receive in use, or {@code null} to flush it. */
-	@Nullable WorkStatus receiveStatus() {
+	public @Nullable WorkStatus receiveStatus() {
 		return this.receiveStatus;
 	}
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ import dev.rdmarpc.verbs.VerbsException;
  * 256 entries each. Look-ups take no lock: blocks are published through
  * {@link AtomicReferenceArray} and never removed. Changes hold the table's lock.
  */
-final class StagTable {
+public final class StagTable {
 
 	private static final int FANOUT = 256;
 
@@ -60,7 +60,7 @@ final class StagTable {
 
 	private int size;
 
-	StagTable(SecureRandom secureRandom) {
+	public StagTable(SecureRandom secureRandom) {
 		this.random = new RandomSource(secureRandom);
 	}
 
@@ -75,7 +75,7 @@ final class StagTable {
 	}
 
 	/** Adds the region that the factory makes for a fresh STag and base address. */
-	IwarpMemoryRegion add(RegionFactory factory) {
+	public IwarpMemoryRegion add(RegionFactory factory) {
 		this.lock.lock();
 		try {
 			growIfHalfFull();
@@ -101,7 +101,7 @@ final class StagTable {
 	}
 
 	/** Removes a region; idempotent. */
-	void remove(IwarpMemoryRegion region) {
+	public void remove(IwarpMemoryRegion region) {
 		this.lock.lock();
 		try {
 			int stag = region.remoteKey();
@@ -156,7 +156,7 @@ final class StagTable {
 
 	/** Makes a region for an STag and base address. */
 	@FunctionalInterface
-	interface RegionFactory {
+	public interface RegionFactory {
 
 		/** Creates the region. */
 		IwarpMemoryRegion create(int stag, long base);

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
@@ -28,7 +28,7 @@ import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
  * @param responderResources RDMA Reads of the peer served at once
  * @param readyToReceive the initiator's first frame
  */
-record ConnectionParameters(boolean initiator, boolean crcEnabled, int maxUlpduBytes, int readDepth,
+public record ConnectionParameters(boolean initiator, boolean crcEnabled, int maxUlpduBytes, int readDepth,
 		int responderResources, ReadyToReceive readyToReceive) {
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -38,7 +38,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  */
 final class ReadResponder implements SegmentHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final PeerAccess access;
 
 	private final int depth;
 
@@ -64,9 +64,9 @@ final class ReadResponder implements SegmentHandler {
 
 	private boolean refused;
 
-	ReadResponder(IwarpQueuePair queuePair, int depth) {
+	ReadResponder(PeerAccess access, int depth) {
 		int capacity = Math.max(1, depth);
-		this.queuePair = queuePair;
+		this.access = access;
 		this.depth = depth;
 		this.regions = new IwarpMemoryRegion[capacity];
 		this.offsets = new int[capacity];
@@ -90,7 +90,7 @@ final class ReadResponder implements SegmentHandler {
 		if (size > 0) {
 			int stag = ReadRequestFlyweight.sourceStag(in, request);
 			long source = ReadRequestFlyweight.sourceTaggedOffset(in, request);
-			IwarpMemoryRegion region = this.queuePair.device().stags().lookup(stag);
+			IwarpMemoryRegion region = this.access.find(stag);
 			TerminateError error = check(region, source, size, sinkOffset);
 			if (region == null || error != null) {
 				String what = "RDMA Read of " + size + " bytes from STag " + IwarpMemoryRegion.name(stag) + " at 0x"
@@ -139,10 +139,10 @@ final class ReadResponder implements SegmentHandler {
 
 	private @Nullable TerminateError check(@Nullable IwarpMemoryRegion region, long source, long size,
 			long sinkOffset) {
-		if (region == null || !region.isValid()) {
+		if (region == null) {
 			return TerminateError.RDMAP_INVALID_STAG;
 		}
-		if (!region.isOpenTo(this.queuePair)) {
+		if (!this.access.includes(region)) {
 			return TerminateError.RDMAP_STAG_NOT_ASSOCIATED;
 		}
 		if (IwarpMemoryRegion.wraps(source, size) || IwarpMemoryRegion.wraps(sinkOffset, size)) {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -34,13 +34,13 @@ import org.jspecify.annotations.Nullable;
  * blocks do not keep later large ones from being found. Blocks are objects that are kept,
  * so that allocating a place that was used before allocates nothing on the heap.
  */
-final class StagingMemory {
+public final class StagingMemory {
 
 	/** The least block, in bytes. */
-	static final int LEAST_BYTES = 256;
+	public static final int LEAST_BYTES = 256;
 
 	/** The longest block: all that one call may have read. */
-	static final int MOST_BYTES = 512 * 1024;
+	public static final int MOST_BYTES = 512 * 1024;
 
 	private static final int ORDERS = Integer.numberOfTrailingZeros(MOST_BYTES / LEAST_BYTES) + 1;
 
@@ -85,16 +85,16 @@ final class StagingMemory {
 	}
 
 	/** How much is in use, rounded up to blocks; from any thread. */
-	int usedBytes() {
+	public int usedBytes() {
 		return this.usedBytes.get();
 	}
 
-	int totalBytes() {
+	public int totalBytes() {
 		return this.memory.capacity();
 	}
 
 	/** Allocates at least so many bytes, or returns {@code null} if there are none. */
-	@Nullable Block tryAllocate(int bytes) {
+	public @Nullable Block tryAllocate(int bytes) {
 		if (bytes > MOST_BYTES) {
 			return null;
 		}
@@ -165,7 +165,7 @@ final class StagingMemory {
 	}
 
 	/** A part of the memory. */
-	final class Block {
+	public final class Block {
 
 		private final ByteBuffer buffer;
 

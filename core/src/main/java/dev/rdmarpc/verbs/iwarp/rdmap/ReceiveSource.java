@@ -14,13 +14,15 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
-/** Where a queue pair takes its receives from: its own queue or a shared one. */
-@FunctionalInterface
-interface ReceiveSource {
+/** Where a stream takes its receives from: its queue pair's own queue or a shared one. */
+public interface ReceiveSource {
 
-	/** Takes the oldest receive; returns false if none is posted. */
-	boolean take(PostedReceive receive);
+	/** Takes the oldest receive; returns false if there is none that it may have. */
+	boolean tryTakeReceive(PostedReceive receive);
+
+	/** How many segments a receive has at most. */
+	int maxReceiveSegments();
 
 }

@@ -14,11 +14,11 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
@@ -108,7 +108,7 @@ final class Placement {
 	}
 
 	/** Fills the next bytes from a socket, and {@code behind} with those that follow. */
-	long read(SocketChannel channel, ByteBuffer[] behind, int behindCount) throws IOException {
+	long read(ScatteringByteChannel channel, ByteBuffer[] behind, int behindCount) throws IOException {
 		System.arraycopy(behind, 0, this.vectors, this.count, behindCount);
 		long read = channel.read(this.vectors, this.first, this.count + behindCount - this.first);
 		skipFilled();

@@ -14,12 +14,13 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 
@@ -33,7 +34,10 @@ import dev.rdmarpc.verbs.WorkStatus;
  * position at which its last segment ends was handed to the socket, a Read when all its
  * responses are placed. Requests are reported in the order they were posted.
  */
-final class SendQueue {
+public final class SendQueue {
+
+	/** Bounded by the 32 bits of DDP's message offset; kept to a round number below. */
+	public static final long MAX_MESSAGE_BYTES = 1L << 30;
 
 	private static final long NONE = -1;
 
@@ -61,13 +65,13 @@ final class SendQueue {
 
 	private @Nullable WorkStatus failedStatus;
 
-	SendQueue(RequestRing ring) {
+	public SendQueue(RequestRing ring) {
 		this.ring = ring;
 		this.endPositions = new long[ring.capacity()];
 		this.readsOutstanding = new int[ring.capacity()];
 	}
 
-	RequestRing ring() {
+	public RequestRing ring() {
 		return this.ring;
 	}
 
@@ -77,7 +81,7 @@ final class SendQueue {
 	}
 
 	/** Cuts nothing that is posted from now on. */
-	void limitToPosted() {
+	public void limitToPosted() {
 		this.limit = this.ring.tail();
 	}
 
@@ -95,7 +99,7 @@ final class SendQueue {
 	 * may have been deregistered since the last segment.
 	 * @return false if it cannot be executed; it is marked as failed
 	 */
-	boolean begin(IwarpProtectionDomain domain, int readDepth, long maxMessageBytes) {
+	boolean begin(ProtectionDomain domain, int readDepth) {
 		WorkOpcode opcode = opcode();
 		boolean read = opcode == WorkOpcode.READ;
 		if (!this.ring.permitsLocal(this.next, domain, read)) {
@@ -105,7 +109,7 @@ final class SendQueue {
 		if (this.begun) {
 			return true;
 		}
-		if (this.ring.totalBytes(this.next) > maxMessageBytes) {
+		if (this.ring.totalBytes(this.next) > MAX_MESSAGE_BYTES) {
 			failAt(this.next, WorkStatus.LOCAL_LENGTH_ERROR);
 			return false;
 		}
@@ -184,7 +188,7 @@ final class SendQueue {
 	}
 
 	/** Marks a request as failed: no further one is begun. The oldest failure counts. */
-	void failAt(long sequence, WorkStatus status) {
+	public void failAt(long sequence, WorkStatus status) {
 		if (sequence >= this.ring.head() && (this.failedSequence == NONE || sequence < this.failedSequence)) {
 			this.failedSequence = sequence;
 			this.failedStatus = status;
@@ -192,12 +196,12 @@ final class SendQueue {
 	}
 
 	/** The status that the oldest request not reported failed with, if it did. */
-	@Nullable WorkStatus failureAtHead() {
+	public @Nullable WorkStatus failureAtHead() {
 		return (this.failedSequence == this.ring.head()) ? this.failedStatus : null;
 	}
 
 	/** Whether the oldest request not reported has succeeded. */
-	boolean headEnded(long writtenPosition) {
+	public boolean headEnded(long writtenPosition) {
 		long head = this.ring.head();
 		if (head >= this.next || head == this.failedSequence) {
 			return false;
@@ -207,7 +211,7 @@ final class SendQueue {
 	}
 
 	/** Whether everything up to the limit has been reported. */
-	boolean isDrained() {
+	public boolean isDrained() {
 		return this.ring.head() >= this.limit;
 	}
 
@@ -241,7 +245,7 @@ final class SendQueue {
 	}
 
 	/** Forgets what was posted and the progress of it. */
-	void clear() {
+	public void clear() {
 		Arrays.fill(this.readsOutstanding, 0);
 		this.ring.clear();
 		this.next = this.ring.head();

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 
@@ -31,7 +31,9 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
  */
 final class TerminateReceiver implements SegmentHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final StreamOwner owner;
+
+	private final SendQueue sendQueue;
 
 	private final ReadRequester requester;
 
@@ -43,8 +45,9 @@ final class TerminateReceiver implements SegmentHandler {
 
 	private long sequence;
 
-	TerminateReceiver(IwarpQueuePair queuePair, ReadRequester requester) {
-		this.queuePair = queuePair;
+	TerminateReceiver(StreamOwner owner, SendQueue sendQueue, ReadRequester requester) {
+		this.owner = owner;
+		this.sendQueue = sendQueue;
 		this.requester = requester;
 	}
 
@@ -85,10 +88,8 @@ final class TerminateReceiver implements SegmentHandler {
 	private long find(ByteBuffer in, int header, int length) {
 		int control = DdpUntaggedFlyweight.control(in, header);
 		if (DdpControl.isTagged(control)) {
-			return (DdpControl.opcode(control) == DdpControl.OPCODE_WRITE)
-					? this.queuePair.sendQueue()
-						.findWrite(DdpTaggedFlyweight.stag(in, header), DdpTaggedFlyweight.taggedOffset(in, header))
-					: -1;
+			return (DdpControl.opcode(control) == DdpControl.OPCODE_WRITE) ? this.sendQueue
+				.findWrite(DdpTaggedFlyweight.stag(in, header), DdpTaggedFlyweight.taggedOffset(in, header)) : -1;
 		}
 		if (length < DdpUntaggedFlyweight.HEADER_BYTES) {
 			return -1;
@@ -96,7 +97,7 @@ final class TerminateReceiver implements SegmentHandler {
 		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, header);
 		return switch (DdpUntaggedFlyweight.queueNumber(in, header)) {
 			case DdpControl.QUEUE_READ_REQUEST -> this.requester.sequenceOf(msn);
-			case DdpControl.QUEUE_SEND -> this.queuePair.sendQueue().findSend(msn);
+			case DdpControl.QUEUE_SEND -> this.sendQueue.findSend(msn);
 			default -> -1;
 		};
 	}
@@ -109,9 +110,8 @@ final class TerminateReceiver implements SegmentHandler {
 		if (failed < 0 && readError) {
 			failed = this.requester.oldestSequence();
 		}
-		this.queuePair.lifecycle()
-			.remoteTerminated(status, failed,
-					"peer terminated the connection: " + TerminateError.describe(this.layer, this.type, this.code));
+		this.owner.terminated(status, failed,
+				"peer terminated the connection: " + TerminateError.describe(this.layer, this.type, this.code));
 	}
 
 	@Override

@@ -1,0 +1,34 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp.rdmap;
+
+import java.lang.reflect.Proxy;
+
+/** Objects that are themselves and nothing else: domains and queue pairs of nobody. */
+final class Identity {
+
+	private Identity() {
+	}
+
+	static <T> T of(Class<T> type) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				throw new UnsupportedOperationException("streams know no more of it than which one it is");
+			}));
+	}
+
+}

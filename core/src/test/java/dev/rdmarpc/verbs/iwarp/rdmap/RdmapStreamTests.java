@@ -1,0 +1,367 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp.rdmap;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.Registration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Two streams joined in memory: what one side asks for happens at the other. */
+class RdmapStreamTests {
+
+	private static final int STAGING_BYTES = 2 * StagingMemory.MOST_BYTES;
+
+	private final SplittableRandom random = new SplittableRandom(1);
+
+	private final List<Side> sides = new ArrayList<>();
+
+	private Side initiator;
+
+	private Side responder;
+
+	@AfterEach
+	void nothingIsOutstanding() {
+		for (Side side : this.sides) {
+			side.stream.close();
+			assertThat(side.buffers.staging().usedBytes()).as("staging memory").isZero();
+			new ArrayList<>(side.regions).forEach(IwarpMemoryRegion::close);
+			assertThat(side.stags.size()).as("regions").isZero();
+		}
+	}
+
+	private void connect(boolean crc, int pieceBytes) {
+		Pipe forth = new Pipe(pieceBytes);
+		Pipe back = new Pipe(pieceBytes);
+		this.initiator = new Side(new Ends(back, forth), true, crc);
+		this.responder = new Side(new Ends(forth, back), false, crc);
+		this.sides.addAll(List.of(this.initiator, this.responder));
+	}
+
+	/** Lets both sides send and receive until nothing moves any more. */
+	private void exchange() throws Exception {
+		boolean moved = true;
+		while (moved) {
+			moved = this.initiator.stream.send();
+			moved |= this.responder.stream.receive();
+			moved |= this.responder.stream.send();
+			moved |= this.initiator.stream.receive();
+		}
+	}
+
+	private static void fill(IwarpMemoryRegion region, long seed) {
+		byte[] bytes = new byte[region.lengthBytes()];
+		new Random(seed).nextBytes(bytes);
+		region.memory().put(0, bytes);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "false, 5, 1000000", "true, 5, 7", "false, 3000, 100", "true, 300000, 1000000", "false, 300000, 5000",
+			"true, 300000, 70000" })
+	void aSendFillsAReceive(boolean crc, int bytes, int pieceBytes) throws Exception {
+		connect(crc, pieceBytes);
+		IwarpMemoryRegion source = this.initiator.register(bytes);
+		IwarpMemoryRegion target = this.responder.register(bytes, AccessFlag.LOCAL_WRITE);
+		fill(source, bytes);
+		this.responder.receive(new WorkRequest(2).receive(7).addSegment(target, 0, 3).addSegment(target, 3, bytes - 3));
+		this.initiator.post(new WorkRequest(1).send(1).addSegment(source, 0, bytes));
+		exchange();
+		assertThat(this.responder.received).containsExactly(new Received(7, bytes, 0, false));
+		assertThat(target.memory()).isEqualTo(source.memory());
+		assertThat(this.initiator.sendQueue.headEnded(this.initiator.stream.writtenBytes())).isTrue();
+		assertThat(this.responder.stream.unfinishedReceive()).isNull();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "false, 100", "true, 100", "false, 1000000", "true, 1000000" })
+	void readsAndWritesPassEachOther(boolean crc, int pieceBytes) throws Exception {
+		connect(crc, pieceBytes);
+		IwarpMemoryRegion own = this.initiator.register(200_000, AccessFlag.LOCAL_WRITE);
+		IwarpMemoryRegion open = this.responder.register(200_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+				AccessFlag.LOCAL_WRITE);
+		fill(own, 1);
+		fill(open, 2);
+		this.initiator
+			.post(new WorkRequest(1).read(1, open.remoteAddress(), open.remoteKey()).addSegment(own, 0, 100_000));
+		this.initiator.post(new WorkRequest(1).write(2, open.remoteAddress() + 100_000, open.remoteKey())
+			.addSegment(own, 100_000, 100_000));
+		exchange();
+		assertThat(own.memory().slice(0, 100_000)).isEqualTo(open.memory().slice(0, 100_000));
+		assertThat(open.memory().slice(100_000, 100_000)).isEqualTo(own.memory().slice(100_000, 100_000));
+		assertThat(this.initiator.sendQueue.headEnded(this.initiator.stream.writtenBytes())).isTrue();
+		assertThat(this.responder.stream.isIdle()).isTrue();
+	}
+
+	@Test
+	void aSendInvalidatesWhatWasLentToItsPeer() throws Exception {
+		connect(true, 1000);
+		IwarpMemoryRegion target = this.responder.register(8, AccessFlag.LOCAL_WRITE);
+		IwarpMemoryRegion lent = this.responder.lend(8, AccessFlag.REMOTE_READ);
+		this.responder.receive(new WorkRequest(1).receive(7).addSegment(target, 0, 8));
+		this.initiator.post(new WorkRequest(1).sendWithInvalidate(1, lent.remoteKey()));
+		exchange();
+		assertThat(this.responder.received).containsExactly(new Received(7, 0, lent.remoteKey(), false));
+		assertThat(lent.isValid()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void whatIsNotThePeersIsRefusedAndThePeerToldSo(boolean ofAnotherDomain) throws Exception {
+		connect(true, 1000);
+		IwarpMemoryRegion source = this.initiator.register(8);
+		IwarpMemoryRegion target = ofAnotherDomain
+				? this.responder.register(Identity.of(ProtectionDomain.class), null, 8, AccessFlag.REMOTE_WRITE)
+				: this.responder.register(8, AccessFlag.REMOTE_READ);
+		this.initiator
+			.post(new WorkRequest(1).write(1, target.remoteAddress(), target.remoteKey()).addSegment(source, 0, 8));
+		assertThatExceptionOfType(ProtocolViolation.class).isThrownBy(this::exchange).satisfies((violation) -> {
+			assertThat(violation.error()).isEqualTo(ofAnotherDomain ? TerminateError.DDP_TAGGED_STAG_NOT_ASSOCIATED
+					: TerminateError.RDMAP_ACCESS_RIGHTS);
+			this.responder.ends.write(this.responder.stream.lastWords(violation));
+		});
+		this.initiator.stream.receive();
+		assertThat(this.initiator.terminated)
+			.containsExactly(new Terminated(WorkStatus.REMOTE_ACCESS_ERROR, this.initiator.sendQueue.ring().head()));
+		assertThat(target.memory()).isEqualTo(ByteBuffer.allocate(8));
+	}
+
+	@Test
+	void nothingIsBegunWithoutRoomForItsCompletion() throws Exception {
+		connect(false, 1000);
+		this.responder.receive(new WorkRequest(1).receive(7));
+		this.initiator.post(new WorkRequest(1).send(1));
+		this.responder.room = false;
+		exchange();
+		this.responder.room = true;
+		assertThat(this.responder.received).isEmpty();
+		exchange();
+		assertThat(this.responder.received).containsExactly(new Received(7, 0, 0, false));
+	}
+
+	private record Received(long id, long bytes, int invalidatedKey, boolean solicited) {
+	}
+
+	private record Terminated(WorkStatus status, long failedSequence) {
+	}
+
+	/** What a queue pair is to its stream. */
+	private final class Side implements StreamOwner, ReceiveSource {
+
+		private final StagTable stags = new StagTable(new SecureRandom());
+
+		private final ProtectionDomain domain = Identity.of(ProtectionDomain.class);
+
+		private final QueuePair queuePair = Identity.of(QueuePair.class);
+
+		private final StreamBuffers buffers = new StreamBuffers(STAGING_BYTES, 2048, 8192);
+
+		private final SendQueue sendQueue = new SendQueue(new RequestRing(4, 2));
+
+		private final RequestRing receives = new RequestRing(4, 2);
+
+		private final List<IwarpMemoryRegion> regions = new ArrayList<>();
+
+		private final List<Received> received = new ArrayList<>();
+
+		private final List<Terminated> terminated = new ArrayList<>();
+
+		private final Ends ends;
+
+		private final RdmapStream stream;
+
+		private boolean room = true;
+
+		Side(Ends ends, boolean initiates, boolean crc) {
+			this.ends = ends;
+			ConnectionParameters parameters = new ConnectionParameters(initiates, crc, 65_000, 2, 2,
+					ReadyToReceive.WRITE);
+			this.stream = new RdmapStream(ends, parameters, this.buffers, RdmapStreamTests.this.random,
+					new PeerAccess(this.stags, this.domain, this.queuePair), this.sendQueue, this, this);
+		}
+
+		IwarpMemoryRegion register(int bytes, AccessFlag... access) {
+			return register(this.domain, null, bytes, access);
+		}
+
+		IwarpMemoryRegion lend(int bytes, AccessFlag... access) {
+			return register(this.domain, this.queuePair, bytes, access);
+		}
+
+		IwarpMemoryRegion register(ProtectionDomain owner, @Nullable QueuePair borrower, int bytes,
+				AccessFlag... access) {
+			EnumSet<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+			flags.addAll(List.of(access));
+			Registration asked = Registration.of(ByteBuffer.allocateDirect(bytes), flags);
+			IwarpMemoryRegion region = this.stags
+				.add((stag, base) -> new IwarpMemoryRegion(owner, asked, borrower, stag, base, this.stags::remove));
+			this.regions.add(region);
+			return region;
+		}
+
+		void post(WorkRequest request) {
+			assertThat(this.sendQueue.ring().post(request)).isEqualTo(PostResult.POSTED);
+		}
+
+		void receive(WorkRequest request) {
+			assertThat(this.receives.post(request)).isEqualTo(PostResult.POSTED);
+		}
+
+		@Override
+		public boolean tryTakeReceive(PostedReceive receive) {
+			if (this.receives.isEmpty()) {
+				return false;
+			}
+			receive.take(this.receives);
+			return true;
+		}
+
+		@Override
+		public int maxReceiveSegments() {
+			return this.receives.maxSegments();
+		}
+
+		@Override
+		public boolean hasRoom() {
+			return this.room;
+		}
+
+		@Override
+		public void received(long id, long bytes, int invalidatedKey, boolean solicited) {
+			this.received.add(new Received(id, bytes, invalidatedKey, solicited));
+		}
+
+		@Override
+		public void terminated(WorkStatus status, long failedSequence, String detail) {
+			this.terminated.add(new Terminated(status, failedSequence));
+		}
+
+		@Override
+		public StagingMemory.Block allocateStaging(int bytes) throws ProtocolViolation {
+			StagingMemory.Block block = this.buffers.staging().tryAllocate(bytes);
+			if (block == null) {
+				throw ProtocolViolation.ofStream(TerminateError.MPA_LOCAL_CATASTROPHIC, "no memory");
+			}
+			return block;
+		}
+
+	}
+
+	/** Bytes under way in one direction; a call moves no more of them than a piece. */
+	private static final class Pipe {
+
+		private final ByteBuffer bytes = ByteBuffer.allocate(4 * StagingMemory.MOST_BYTES).flip();
+
+		private final int pieceBytes;
+
+		Pipe(int pieceBytes) {
+			this.pieceBytes = pieceBytes;
+		}
+
+		int write(ByteBuffer source, int most) {
+			int count = Math.min(most, source.remaining());
+			this.bytes.compact().put(source.slice(source.position(), count)).flip();
+			source.position(source.position() + count);
+			return count;
+		}
+
+		int read(ByteBuffer target, int most) {
+			int count = Math.min(Math.min(most, target.remaining()), this.bytes.remaining());
+			target.put(this.bytes.slice(this.bytes.position(), count));
+			this.bytes.position(this.bytes.position() + count);
+			return count;
+		}
+
+	}
+
+	/** The ends of two pipes that one side has. */
+	private record Ends(Pipe in, Pipe out) implements ScatteringByteChannel, GatheringByteChannel {
+
+		@Override
+		public int read(ByteBuffer target) {
+			return (int) read(new ByteBuffer[] { target });
+		}
+
+		@Override
+		public long read(ByteBuffer[] targets) {
+			return read(targets, 0, targets.length);
+		}
+
+		@Override
+		public long read(ByteBuffer[] targets, int offset, int length) {
+			int count = 0;
+			for (int i = offset; i < offset + length; i++) {
+				count += this.in.read(targets[i], this.in.pieceBytes - count);
+			}
+			return count;
+		}
+
+		@Override
+		public int write(ByteBuffer source) {
+			return (int) write(new ByteBuffer[] { source });
+		}
+
+		@Override
+		public long write(ByteBuffer[] sources) {
+			return write(sources, 0, sources.length);
+		}
+
+		@Override
+		public long write(ByteBuffer[] sources, int offset, int length) {
+			int count = 0;
+			for (int i = offset; i < offset + length; i++) {
+				count += this.out.write(sources[i], this.out.pieceBytes - count);
+			}
+			return count;
+		}
+
+		@Override
+		public boolean isOpen() {
+			return true;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}

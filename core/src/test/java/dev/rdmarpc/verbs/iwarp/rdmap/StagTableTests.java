@@ -1,0 +1,143 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.iwarp.rdmap;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.support.Registration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** STags name at most one region each, and are hard to guess. */
+class StagTableTests {
+
+	private static final ProtectionDomain DOMAIN = Identity.of(ProtectionDomain.class);
+
+	private static IwarpMemoryRegion add(StagTable table) {
+		Registration asked = Registration.of(ByteBuffer.allocateDirect(8), EnumSet.allOf(AccessFlag.class));
+		return table.add((stag, base) -> new IwarpMemoryRegion(DOMAIN, asked, null, stag, base, table::remove));
+	}
+
+	@Test
+	void agreesWithAMapUnderRandomChanges() {
+		long seed = 42;
+		Random random = new Random(seed);
+		StagTable table = new StagTable(new SecureRandom());
+		Map<Integer, IwarpMemoryRegion> model = new HashMap<>();
+		List<Integer> gone = new ArrayList<>();
+		for (int step = 0; step < 40_000; step++) {
+			boolean grow = random.nextInt(100) < ((step / 8000 % 2 == 0) ? 70 : 40);
+			if (grow || model.isEmpty()) {
+				IwarpMemoryRegion region = add(table);
+				assertThat(model.put(region.remoteKey(), region)).as("seed %d step %d", seed, step).isNull();
+			}
+			else {
+				Integer stag = model.keySet().iterator().next();
+				table.remove(model.remove(stag));
+				gone.add(stag);
+			}
+			int probe = gone.isEmpty() ? random.nextInt() : gone.get(random.nextInt(gone.size()));
+			assertThat(table.lookup(probe)).as("seed %d step %d", seed, step).isSameAs(model.get(probe));
+		}
+		assertThat(table.size()).isEqualTo(model.size());
+		model.forEach((stag, region) -> assertThat(table.lookup(stag)).isSameAs(region));
+	}
+
+	/**
+	 * The step from one key to the next under an index tells nothing of the step after.
+	 */
+	@Test
+	void keysCannotBeForeseenFromEarlierOnes() {
+		StagTable table = new StagTable(new SecureRandom());
+		Map<Integer, Integer> lastKeys = new HashMap<>();
+		Map<Integer, Integer> lastSteps = new HashMap<>();
+		int foreseen = 0;
+		int asked = 0;
+		for (int i = 0; i < 100_000; i++) {
+			IwarpMemoryRegion region = add(table);
+			int index = region.remoteKey() >>> 8;
+			int key = region.remoteKey() & 0xFF;
+			Integer last = lastKeys.put(index, key);
+			if (last != null) {
+				int step = key - last & 0xFF;
+				Integer before = lastSteps.put(index >>> 8, step);
+				asked += (before != null) ? 1 : 0;
+				foreseen += (before != null && before == step) ? 1 : 0;
+			}
+			table.remove(region);
+		}
+		assertThat(asked).isGreaterThan(90_000);
+		assertThat(foreseen).isLessThan(asked / 100);
+	}
+
+	@Test
+	void noKeyIsGivenOutAgainSoon() {
+		StagTable table = new StagTable(new SecureRandom());
+		Map<Integer, Set<Integer>> keysByIndex = new HashMap<>();
+		for (int i = 0; i < 100_000; i++) {
+			IwarpMemoryRegion region = add(table);
+			int stag = region.remoteKey();
+			Set<Integer> keys = keysByIndex.computeIfAbsent(stag >>> 8, (index) -> new HashSet<>());
+			assertThat(keys.add(stag & 0xFF)).isTrue();
+			table.remove(region);
+			assertThat(table.lookup(stag)).isNull();
+		}
+		assertThat(keysByIndex).hasSizeGreaterThan(3000).doesNotContainKey(0);
+		assertThat(table.size()).isZero();
+	}
+
+	@Test
+	void neitherIndicesNorAddressesCanBeForeseen() {
+		StagTable table = new StagTable(new SecureRandom());
+		Set<Long> addresses = new HashSet<>();
+		int adjacent = 0;
+		int last = 0;
+		for (int i = 0; i < 1000; i++) {
+			IwarpMemoryRegion region = add(table);
+			assertThat(region.remoteAddress() & 0xFFF).isZero();
+			assertThat(region.remoteAddress()).isNotNegative();
+			addresses.add(region.remoteAddress());
+			int index = region.remoteKey() >>> 8;
+			adjacent += (Math.abs(index - last) <= 1) ? 1 : 0;
+			last = index;
+		}
+		assertThat(addresses).hasSize(1000);
+		assertThat(adjacent).isLessThan(50);
+	}
+
+	@Test
+	void wrapIsFoundAtTheEndOfTheAddressSpace() {
+		assertThat(IwarpMemoryRegion.wraps(-8, 8)).isFalse();
+		assertThat(IwarpMemoryRegion.wraps(-8, 9)).isTrue();
+		assertThat(IwarpMemoryRegion.wraps(-1, 0)).isFalse();
+		assertThat(IwarpMemoryRegion.wraps(0, 0xFFFFFFFFL)).isFalse();
+	}
+
+}
