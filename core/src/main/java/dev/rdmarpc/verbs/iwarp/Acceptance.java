@@ -32,22 +32,21 @@ import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 /**
  * The answer to a request that is accepted, and what both sides have settled by it.
  *
- * @param queuePair the queue pair that gets the connection
+ * @param lifecycle of the queue pair that gets the connection
  * @param frame the request
  * @param reply the reply frame
  * @param parameters what was settled
  * @param result completed when the reply is written
  */
-record Acceptance(IwarpQueuePair queuePair, MpaFrame frame, ByteBuffer reply, ConnectionParameters parameters,
+record Acceptance(ConnectionLifecycle lifecycle, MpaFrame frame, ByteBuffer reply, ConnectionParameters parameters,
 		CompletableFuture<ConnectionInfo> result) {
 
 	/**
 	 * Settles the parameters: never more Reads than the other side said it would serve.
 	 */
-	static Acceptance of(IwarpQueuePair queuePair, ConnectOptions options, MpaFrame frame,
-			CompletableFuture<ConnectionInfo> result, SocketChannel channel, InetSocketAddress remote)
-			throws IOException {
-		IwarpOptions settings = queuePair.device().options();
+	static Acceptance of(ConnectionLifecycle lifecycle, ConnectOptions options, MpaFrame frame,
+			CompletableFuture<ConnectionInfo> result, SocketChannel channel, InetSocketAddress remote,
+			IwarpOptions settings) throws IOException {
 		boolean crc = frame.crc() || SocketTuning.asksForCrc(remote.getAddress(), settings);
 		int flags = crc ? MpaFrameFlyweight.FLAG_CRC : 0;
 		int readDepth = options.readDepth();
@@ -66,7 +65,7 @@ record Acceptance(IwarpQueuePair queuePair, MpaFrame frame, ByteBuffer reply, Co
 		}
 		ConnectionParameters parameters = new ConnectionParameters(false, crc,
 				SocketTuning.maxUlpduBytes(channel, settings), readDepth, responderResources, readyToReceive);
-		return new Acceptance(queuePair, frame, reply, parameters, result);
+		return new Acceptance(lifecycle, frame, reply, parameters, result);
 	}
 
 	private static int limit(int own, int peers) {

@@ -27,7 +27,6 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
-import dev.rdmarpc.verbs.support.LimitChecks;
 
 /** A peer's MPA request; its answer is carried out on the connection thread. */
 final class IwarpConnectionRequest implements ConnectionRequest {
@@ -59,19 +58,16 @@ final class IwarpConnectionRequest implements ConnectionRequest {
 
 	@Override
 	public CompletableFuture<ConnectionInfo> accept(QueuePair queuePair, ConnectOptions options) {
-		IwarpDevice device = this.responder.device();
-		IwarpQueuePair own = device.own(queuePair);
-		LimitChecks.checkReadDepths(device.limits(), options);
 		if (this.answered.get()) {
 			throw gone();
 		}
-		own.lifecycle().beginConnecting();
+		ConnectionLifecycle lifecycle = this.responder.claim(queuePair, options);
 		if (!this.answered.compareAndSet(false, true)) {
-			own.lifecycle().connectingFailed();
+			lifecycle.connectingFailed();
 			throw gone();
 		}
 		CompletableFuture<ConnectionInfo> result = new CompletableFuture<>();
-		this.responder.thread().execute(() -> this.responder.accept(own, options, this.frame, result));
+		this.responder.thread().execute(() -> this.responder.accept(lifecycle, options, this.frame, result));
 		return result;
 	}
 

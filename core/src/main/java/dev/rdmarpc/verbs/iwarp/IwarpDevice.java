@@ -157,17 +157,23 @@ final class IwarpDevice implements VerbsDevice {
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions listenOptions,
 			ConnectionRequestHandler handler) {
 		checkOpen();
-		return IwarpListener.open(this, address, listenOptions, handler);
+		return IwarpListener.open(this.connectionThread, this.options, address, listenOptions, handler, this::claim);
 	}
 
 	@Override
 	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions connectOptions) {
 		checkOpen();
-		IwarpQueuePair own = own(queuePair);
+		return MpaInitiator.start(claim(queuePair, connectOptions), remote, connectOptions, this.connectionThread,
+				this.options);
+	}
+
+	/** Claims a queue pair for a connection attempt. */
+	private ConnectionLifecycle claim(QueuePair queuePair, ConnectOptions connectOptions) {
+		ConnectionLifecycle lifecycle = own(queuePair).lifecycle();
 		LimitChecks.checkReadDepths(this.limits, connectOptions);
-		own.lifecycle().beginConnecting();
-		return MpaInitiator.start(own, remote, connectOptions);
+		lifecycle.beginConnecting();
+		return lifecycle;
 	}
 
 	/** The queue pair as one of this device. */

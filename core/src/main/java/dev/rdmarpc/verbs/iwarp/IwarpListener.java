@@ -29,6 +29,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,9 +37,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequestHandler;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -62,7 +65,9 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	/** How long nothing is accepted after the system has refused to. */
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final IwarpDevice device;
+	private final ConnectionThread thread;
+
+	private final IwarpOptions settings;
 
 	private final ServerSocketChannel channel;
 
@@ -71,6 +76,8 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	private final ListenOptions options;
 
 	private final ConnectionRequestHandler handler;
+
+	private final BiFunction<QueuePair, ConnectOptions, ConnectionLifecycle> claim;
 
 	private final Set<MpaResponder> pending = new HashSet<>();
 
@@ -90,28 +97,35 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 
 	private @Nullable SelectionKey key;
 
-	private IwarpListener(IwarpDevice device, ServerSocketChannel channel, InetSocketAddress localAddress,
-			ListenOptions options, ConnectionRequestHandler handler) {
+	private IwarpListener(ConnectionThread thread, IwarpOptions settings, ServerSocketChannel channel,
+			InetSocketAddress localAddress, ListenOptions options, ConnectionRequestHandler handler,
+			BiFunction<QueuePair, ConnectOptions, ConnectionLifecycle> claim) {
 		super(System.nanoTime() + NEVER_NANOS);
-		this.device = device;
+		this.thread = thread;
+		this.settings = settings;
 		this.channel = channel;
 		this.localAddress = localAddress;
 		this.options = options;
 		this.handler = handler;
+		this.claim = claim;
 		this.halfOpen = new HalfOpenHandshakes(options.maxPendingHandshakes());
 	}
 
-	/** Binds and starts to listen; from any thread. */
-	static IwarpListener open(IwarpDevice device, InetSocketAddress address, ListenOptions options,
-			ConnectionRequestHandler handler) {
+	/**
+	 * Binds and starts to listen; from any thread.
+	 * @param claim claims a queue pair for a connection
+	 */
+	static IwarpListener open(ConnectionThread thread, IwarpOptions settings, InetSocketAddress address,
+			ListenOptions options, ConnectionRequestHandler handler,
+			BiFunction<QueuePair, ConnectOptions, ConnectionLifecycle> claim) {
 		if (address.isUnresolved()) {
 			throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE, address + " is not resolved");
 		}
-		ServerSocketChannel channel = bind(device, address, options);
+		ServerSocketChannel channel = bind(settings, address, options);
 		try {
-			IwarpListener listener = new IwarpListener(device, channel, (InetSocketAddress) channel.getLocalAddress(),
-					options, handler);
-			device.connectionThread().execute(listener::start);
+			IwarpListener listener = new IwarpListener(thread, settings, channel,
+					(InetSocketAddress) channel.getLocalAddress(), options, handler, claim);
+			thread.execute(listener::start);
 			return listener;
 		}
 		catch (IOException ex) {
@@ -119,14 +133,14 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		}
 	}
 
-	private static ServerSocketChannel bind(IwarpDevice device, InetSocketAddress address, ListenOptions options) {
+	private static ServerSocketChannel bind(IwarpOptions settings, InetSocketAddress address, ListenOptions options) {
 		ServerSocketChannel channel = null;
 		try {
 			channel = ServerSocketChannel.open();
 			channel.configureBlocking(false);
 			channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-			if (device.options().receiveBufferBytes() > 0) {
-				channel.setOption(StandardSocketOptions.SO_RCVBUF, device.options().receiveBufferBytes());
+			if (settings.receiveBufferBytes() > 0) {
+				channel.setOption(StandardSocketOptions.SO_RCVBUF, settings.receiveBufferBytes());
 			}
 			return channel.bind(address, options.backlog());
 		}
@@ -155,15 +169,23 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return;
 		}
 		try {
-			this.key = this.device.connectionThread().register(this.channel, SelectionKey.OP_ACCEPT, this);
+			this.key = this.thread.register(this.channel, SelectionKey.OP_ACCEPT, this);
 		}
 		catch (IOException ex) {
 			failed(ex);
 		}
 	}
 
-	IwarpDevice device() {
-		return this.device;
+	ConnectionThread thread() {
+		return this.thread;
+	}
+
+	IwarpOptions settings() {
+		return this.settings;
+	}
+
+	ConnectionLifecycle claim(QueuePair queuePair, ConnectOptions connectOptions) {
+		return this.claim.apply(queuePair, connectOptions);
 	}
 
 	ListenOptions options() {
@@ -250,11 +272,10 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 
 	private boolean tryMakeRoom() {
 		try {
-			ConnectionThread thread = this.device.connectionThread();
-			if (!thread.tryEndLingering() && !this.halfOpen.tryGiveUpOldest()) {
+			if (!this.thread.tryEndLingering() && !this.halfOpen.tryGiveUpOldest()) {
 				return false;
 			}
-			thread.releaseClosed();
+			this.thread.releaseClosed();
 			return true;
 		}
 		catch (Throwable ex) {
@@ -266,7 +287,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		SelectionKey current = this.key;
 		if (current != null) {
 			current.interestOps(0);
-			this.device.connectionThread().postpone(this, System.nanoTime() + PAUSE_NANOS);
+			this.thread.postpone(this, System.nanoTime() + PAUSE_NANOS);
 		}
 		this.pauses.log(Level.WARN, "Cannot accept connections to {}, trying again every {} ms: {}", this.localAddress,
 				TimeUnit.NANOSECONDS.toMillis(PAUSE_NANOS), cause.toString());
@@ -278,7 +299,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		SelectionKey current = this.key;
 		if (current != null && current.isValid()) {
 			current.interestOps(SelectionKey.OP_ACCEPT);
-			this.device.connectionThread().postpone(this, System.nanoTime() + NEVER_NANOS);
+			this.thread.postpone(this, System.nanoTime() + NEVER_NANOS);
 		}
 	}
 
@@ -290,7 +311,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return;
 		}
 		try {
-			SocketTuning.prepare(accepted, this.device.options());
+			SocketTuning.prepare(accepted, this.settings);
 			responder = MpaResponder.start(this, accepted);
 			this.pending.add(responder);
 			this.halfOpen.add(responder, this.pending.size() - 1 - this.halfOpen.size());
@@ -322,7 +343,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	@Override
 	public void close() {
 		closeQuietly(this.channel);
-		this.device.connectionThread().execute(this::closeHere);
+		this.thread.execute(this::closeHere);
 	}
 
 }

@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
@@ -52,9 +53,11 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
  */
 final class MpaInitiator extends SocketHandler {
 
-	private final IwarpQueuePair queuePair;
+	private final ConnectionLifecycle lifecycle;
 
 	private final ConnectionThread thread;
+
+	private final IwarpOptions settings;
 
 	private final InetSocketAddress remote;
 
@@ -74,11 +77,13 @@ final class MpaInitiator extends SocketHandler {
 
 	private boolean crcAsked;
 
-	private MpaInitiator(IwarpQueuePair queuePair, InetSocketAddress remote, ConnectOptions options, int revision,
-			CompletableFuture<ConnectionInfo> result, long deadlineNanos) {
+	private MpaInitiator(ConnectionLifecycle lifecycle, InetSocketAddress remote, ConnectOptions options,
+			ConnectionThread thread, IwarpOptions settings, int revision, CompletableFuture<ConnectionInfo> result,
+			long deadlineNanos) {
 		super(deadlineNanos);
-		this.queuePair = queuePair;
-		this.thread = queuePair.device().connectionThread();
+		this.lifecycle = lifecycle;
+		this.thread = thread;
+		this.settings = settings;
 		this.remote = remote;
 		this.options = options;
 		this.revision = revision;
@@ -86,12 +91,12 @@ final class MpaInitiator extends SocketHandler {
 	}
 
 	/** Starts an attempt of a queue pair that was claimed for it; from any thread. */
-	static CompletableFuture<ConnectionInfo> start(IwarpQueuePair queuePair, InetSocketAddress remote,
-			ConnectOptions options) {
-		ConnectionThread thread = queuePair.device().connectionThread();
+	static CompletableFuture<ConnectionInfo> start(ConnectionLifecycle lifecycle, InetSocketAddress remote,
+			ConnectOptions options, ConnectionThread thread, IwarpOptions settings) {
+		QueuePair queuePair = lifecycle.queuePair();
 		CompletableFuture<ConnectionInfo> result = new Attempt(thread, queuePair);
-		MpaInitiator initiator = new MpaInitiator(queuePair, remote, options, MpaFrameFlyweight.REVISION_2, result,
-				System.nanoTime() + options.timeoutNanos());
+		MpaInitiator initiator = new MpaInitiator(lifecycle, remote, options, thread, settings,
+				MpaFrameFlyweight.REVISION_2, result, System.nanoTime() + options.timeoutNanos());
 		thread.addAttempt(queuePair, initiator);
 		thread.execute(initiator::open);
 		return result;
@@ -104,7 +109,7 @@ final class MpaInitiator extends SocketHandler {
 		try {
 			SocketChannel opened = SocketChannel.open();
 			this.channel = opened;
-			SocketTuning.prepare(opened, this.queuePair.device().options());
+			SocketTuning.prepare(opened, this.settings);
 			boolean connected = opened.connect(this.remote);
 			this.key = this.thread.register(opened, connected ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT, this);
 		}
@@ -140,13 +145,12 @@ final class MpaInitiator extends SocketHandler {
 	}
 
 	private ByteBuffer encodeRequest() {
-		IwarpOptions settings = this.queuePair.device().options();
-		this.crcAsked = SocketTuning.asksForCrc(this.remote.getAddress(), settings);
+		this.crcAsked = SocketTuning.asksForCrc(this.remote.getAddress(), this.settings);
 		int flags = this.crcAsked ? MpaFrameFlyweight.FLAG_CRC : 0;
 		if (this.revision == MpaFrameFlyweight.REVISION_1) {
 			return MpaFrameFlyweight.encode(true, flags, MpaFrameFlyweight.REVISION_1, this.options.privateData());
 		}
-		boolean peerToPeer = settings.peerToPeer();
+		boolean peerToPeer = this.settings.peerToPeer();
 		int ird = this.options.responderResources() | (peerToPeer ? MpaFrameFlyweight.IRD_PEER_TO_PEER : 0);
 		int ord = this.options.readDepth() | (peerToPeer ? MpaFrameFlyweight.ORD_RTR_WRITE : 0);
 		return MpaFrameFlyweight.encodeEnhanced(true, flags, ird, ord, this.options.privateData());
@@ -179,23 +183,23 @@ final class MpaInitiator extends SocketHandler {
 		InetSocketAddress local = (InetSocketAddress) open.getLocalAddress();
 		this.thread.deregister(current);
 		finish();
-		this.thread.removeAttempt(this.queuePair);
-		if (this.queuePair.lifecycle().established(open, parameters, null)) {
+		this.thread.removeAttempt(this.lifecycle.queuePair());
+		if (this.lifecycle.established(open, parameters, null)) {
 			ConnectionInfo info = new ConnectionInfo(local, this.remote, parameters.readDepth(),
 					parameters.responderResources(), reply.privateData());
 			if (!this.result.complete(info)) {
-				this.queuePair.disconnect();
+				this.lifecycle.queuePair().disconnect();
 			}
 		}
 		else {
 			this.thread.linger(open, ByteBuffer.allocate(0));
 			this.result.completeExceptionally(
-					new VerbsException(VerbsError.CLOSED, this.queuePair + " was closed or disconnected"));
+					new VerbsException(VerbsError.CLOSED, this.lifecycle + " was closed or disconnected"));
 		}
 	}
 
 	private boolean offersReadyToReceive() {
-		return this.queuePair.device().options().peerToPeer();
+		return this.settings.peerToPeer();
 	}
 
 	/** What of a reply cannot be lived with, and must be told the peer, or null. */
@@ -219,8 +223,8 @@ final class MpaInitiator extends SocketHandler {
 			throws IOException {
 		this.thread.deregister(current);
 		finish();
-		this.thread.removeAttempt(this.queuePair);
-		this.queuePair.lifecycle().connectingFailed();
+		this.thread.removeAttempt(this.lifecycle.queuePair());
+		this.lifecycle.connectingFailed();
 		this.thread.linger(open, TerminateFrame.of(error, this.crcAsked || reply.crc()));
 		String what = (error == TerminateError.MPA_INSUFFICIENT_IRD)
 				? "peer wants " + reply.outboundReads() + " RDMA Reads outstanding (expected: at most "
@@ -243,16 +247,15 @@ final class MpaInitiator extends SocketHandler {
 			}
 		}
 		return new ConnectionParameters(true, this.crcAsked || reply.crc(),
-				SocketTuning.maxUlpduBytes(open, this.queuePair.device().options()), readDepth, responderResources,
-				readyToReceive);
+				SocketTuning.maxUlpduBytes(open, this.settings), readDepth, responderResources, readyToReceive);
 	}
 
 	private void retryWithRevision1() {
-		MpaInitiator second = new MpaInitiator(this.queuePair, this.remote, this.options, MpaFrameFlyweight.REVISION_1,
-				this.result, deadlineNanos());
+		MpaInitiator second = new MpaInitiator(this.lifecycle, this.remote, this.options, this.thread, this.settings,
+				MpaFrameFlyweight.REVISION_1, this.result, deadlineNanos());
 		finish();
 		closeChannel();
-		this.thread.addAttempt(this.queuePair, second);
+		this.thread.addAttempt(this.lifecycle.queuePair(), second);
 		second.open();
 	}
 
@@ -270,8 +273,8 @@ final class MpaInitiator extends SocketHandler {
 			return;
 		}
 		finish();
-		this.thread.removeAttempt(this.queuePair);
-		this.queuePair.lifecycle().connectingFailed();
+		this.thread.removeAttempt(this.lifecycle.queuePair());
+		this.lifecycle.connectingFailed();
 		closeChannel();
 		this.result.completeExceptionally(translate(cause));
 	}
@@ -313,9 +316,9 @@ final class MpaInitiator extends SocketHandler {
 
 		private final ConnectionThread thread;
 
-		private final IwarpQueuePair queuePair;
+		private final QueuePair queuePair;
 
-		Attempt(ConnectionThread thread, IwarpQueuePair queuePair) {
+		Attempt(ConnectionThread thread, QueuePair queuePair) {
 			this.thread = thread;
 			this.queuePair = queuePair;
 		}

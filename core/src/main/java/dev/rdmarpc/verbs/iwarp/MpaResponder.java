@@ -31,6 +31,7 @@ import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
@@ -67,7 +68,7 @@ final class MpaResponder extends SocketHandler {
 	private MpaResponder(IwarpListener listener, SocketChannel channel, InetSocketAddress remote) {
 		super(System.nanoTime() + listener.options().handshakeTimeoutNanos());
 		this.listener = listener;
-		this.thread = listener.device().connectionThread();
+		this.thread = listener.thread();
 		this.channel = channel;
 		this.remote = remote;
 	}
@@ -83,8 +84,9 @@ final class MpaResponder extends SocketHandler {
 		return this.thread;
 	}
 
-	IwarpDevice device() {
-		return this.listener.device();
+	/** Claims a queue pair for the connection. */
+	ConnectionLifecycle claim(QueuePair queuePair, ConnectOptions options) {
+		return this.listener.claim(queuePair, options);
 	}
 
 	InetSocketAddress remote() {
@@ -154,18 +156,19 @@ final class MpaResponder extends SocketHandler {
 	}
 
 	/** Sends the reply of a request that was accepted. */
-	void accept(IwarpQueuePair queuePair, ConnectOptions options, MpaFrame frame,
+	void accept(ConnectionLifecycle lifecycle, ConnectOptions options, MpaFrame frame,
 			CompletableFuture<ConnectionInfo> result) {
 		if (isFinished()) {
-			queuePair.lifecycle().connectingFailed();
+			lifecycle.connectingFailed();
 			result.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
 					"connection request of " + this.remote + " is gone"));
 			return;
 		}
 		try {
-			Acceptance accepted = Acceptance.of(queuePair, options, frame, result, this.channel, this.remote);
+			Acceptance accepted = Acceptance.of(lifecycle, options, frame, result, this.channel, this.remote,
+					this.listener.settings());
 			this.acceptance = accepted;
-			this.thread.addAttempt(queuePair, this);
+			this.thread.addAttempt(lifecycle.queuePair(), this);
 			writeReply(accepted);
 		}
 		catch (Throwable ex) {
@@ -187,11 +190,10 @@ final class MpaResponder extends SocketHandler {
 		ConnectionInfo info = new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
 				accepted.parameters().responderResources(), accepted.frame().privateData());
 		this.thread.deregister(current);
-		boolean established = accepted.queuePair()
-			.lifecycle()
+		boolean established = accepted.lifecycle()
 			.established(this.channel, accepted.parameters(), this.listener::removeConnection);
 		end();
-		this.thread.removeAttempt(accepted.queuePair());
+		this.thread.removeAttempt(accepted.lifecycle().queuePair());
 		if (established) {
 			accepted.result().complete(info);
 			return;
@@ -200,7 +202,7 @@ final class MpaResponder extends SocketHandler {
 		this.thread.linger(this.channel, ByteBuffer.allocate(0));
 		accepted.result()
 			.completeExceptionally(
-					new VerbsException(VerbsError.CLOSED, accepted.queuePair() + " was closed or disconnected"));
+					new VerbsException(VerbsError.CLOSED, accepted.lifecycle() + " was closed or disconnected"));
 	}
 
 	/** Sends the reply of a request that was rejected. */
@@ -247,8 +249,8 @@ final class MpaResponder extends SocketHandler {
 		this.thread.discard(this.channel);
 		Acceptance accepted = this.acceptance;
 		if (accepted != null) {
-			this.thread.removeAttempt(accepted.queuePair());
-			accepted.queuePair().lifecycle().connectingFailed();
+			this.thread.removeAttempt(accepted.lifecycle().queuePair());
+			accepted.lifecycle().connectingFailed();
 			accepted.result()
 				.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
 						"connection from " + this.remote + " was not established: " + reason));
