@@ -73,6 +73,9 @@ public final class Compare implements Callable<Integer> {
 			description = "Passed to all forked processes; %%n becomes the peer's name and role.")
 	private List<String> virtualMachineArguments = new ArrayList<>();
 
+	@Option(names = "--before", description = "Another checkout, built: before:rdma is its rdma, in the same run.")
+	private @Nullable Path before;
+
 	@Option(names = "--output", description = "Where to write the result.",
 			defaultValue = "benchmarks/target/comparison.csv")
 	private Path output = Path.of("comparison.csv");
@@ -97,7 +100,7 @@ public final class Compare implements Callable<Integer> {
 				plan.leastMillis() * 12 / 10_000);
 		out.printf(Locale.ROOT, "congestion control of TCP: %s%n", congestionControl());
 		Path logs = this.output.toAbsolutePath().resolveSibling("comparison-logs");
-		Comparison comparison = new Comparison(plan, arguments, logs, out);
+		Comparison comparison = new Comparison(plan, new Launch(arguments, this.before), logs, out);
 		List<Row> rows = comparison.run();
 		new ResultTable(rows).print(out);
 		ResultFile.write(this.output, rows);

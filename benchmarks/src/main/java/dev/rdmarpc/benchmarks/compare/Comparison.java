@@ -60,14 +60,14 @@ final class Comparison {
 	/**
 	 * Creates a comparison.
 	 * @param plan what to do
-	 * @param virtualMachineArguments those of the forked processes
+	 * @param launch how processes are started
 	 * @param logs the directory for their logs
 	 * @param progress told what is going on
 	 */
-	Comparison(Plan plan, List<String> virtualMachineArguments, Path logs, PrintWriter progress) {
+	Comparison(Plan plan, Launch launch, Path logs, PrintWriter progress) {
 		this.plan = plan;
 		this.progress = progress;
-		this.pairs = plan.peers().stream().map((peer) -> new PeerPair(peer, virtualMachineArguments, logs)).toList();
+		this.pairs = plan.peers().stream().map((peer) -> new PeerPair(peer, launch, logs)).toList();
 	}
 
 	/** What could not be measured, one entry per peer and workload. */

@@ -24,7 +24,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -61,23 +60,17 @@ final class ForkedProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a process on the class path and the Java of this one.
+	 * Starts a process.
 	 * @param role {@code server} or {@code client}
 	 * @param peer the name of the peer
-	 * @param virtualMachineArguments put before the main class
+	 * @param launch how
 	 * @param logs the directory for its log
 	 */
-	static ForkedProcess start(String role, String peer, List<String> virtualMachineArguments, Path logs)
-			throws IOException {
+	static ForkedProcess start(String role, String peer, Launch launch, Path logs) throws IOException {
 		Files.createDirectories(logs);
-		String name = peer + "-" + role;
+		String name = peer.replace(':', '-') + "-" + role;
 		Path log = logs.resolve(name + ".log");
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		for (String argument : virtualMachineArguments) {
-			command.add(argument.replace("%n", name));
-		}
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), PeerProcess.class.getName(), role, peer));
+		List<String> command = launch.command(name, role, peer);
 		File logFile = log.toFile();
 		return new ForkedProcess(name, new ProcessBuilder(command).redirectError(logFile).start(), log);
 	}

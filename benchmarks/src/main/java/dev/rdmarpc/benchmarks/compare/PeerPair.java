@@ -18,7 +18,6 @@ package dev.rdmarpc.benchmarks.compare;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +34,7 @@ final class PeerPair implements AutoCloseable {
 
 	private final String peer;
 
-	private final List<String> virtualMachineArguments;
+	private final Launch launch;
 
 	private final Path logs;
 
@@ -51,9 +50,9 @@ final class PeerPair implements AutoCloseable {
 
 	private double busiestIdle;
 
-	PeerPair(String peer, List<String> virtualMachineArguments, Path logs) {
+	PeerPair(String peer, Launch launch, Path logs) {
 		this.peer = peer;
-		this.virtualMachineArguments = virtualMachineArguments;
+		this.launch = launch;
 		this.logs = logs;
 	}
 
@@ -134,7 +133,7 @@ final class PeerPair implements AutoCloseable {
 
 	private ForkedProcess fork(String role) {
 		try {
-			return ForkedProcess.start(role, this.peer, this.virtualMachineArguments, this.logs);
+			return ForkedProcess.start(role, this.peer, this.launch, this.logs);
 		}
 		catch (IOException ex) {
 			throw new PeerFailure("cannot fork: " + ex);

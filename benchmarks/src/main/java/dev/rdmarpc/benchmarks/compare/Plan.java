@@ -45,7 +45,7 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 		if (forks < 1 || rounds < 1 || measureMillis < 1) {
 			throw new IllegalArgumentException("nothing to measure");
 		}
-		peers.forEach(Peers::named);
+		peers.forEach((peer) -> Peers.named(Launch.plainName(peer)));
 	}
 
 	/** All workloads, small payloads first. */

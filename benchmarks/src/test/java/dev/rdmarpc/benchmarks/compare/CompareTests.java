@@ -92,6 +92,33 @@ class CompareTests {
 	}
 
 	@Test
+	void comparesWithAnotherBuildInTheSameRun() throws IOException {
+		Path target = Files.createDirectories(this.directory.resolve("benchmarks/target"));
+		Files.writeString(target.resolve("class-path.txt"), System.getProperty("java.class.path") + "\n");
+		Path output = this.directory.resolve("comparison.csv");
+		int exit = Compare.commandLine()
+			.execute("--output", output.toString(), "--before", this.directory.toString(), "--peers",
+					"before:floor,floor", "--payloads", "64", "--modes", "sync", "--forks", "1", "--rounds", "1",
+					"--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
+		assertThat(exit).isZero();
+		assertThat(Files.readAllLines(output)).hasSize(3)
+			.anyMatch((line) -> line.startsWith("before:floor,sync,64,"))
+			.anyMatch((line) -> line.startsWith("floor,sync,64,"));
+	}
+
+	@Test
+	void saysThatTheOtherBuildIsNotThere() {
+		StringWriter errors = new StringWriter();
+		CommandLine command = Compare.commandLine().setErr(new PrintWriter(errors));
+		int exit = command.execute("--output", this.directory.resolve("x.csv").toString(), "--before",
+				this.directory.toString());
+		assertThat(exit).isNotZero();
+		assertThat(errors.toString()).contains("--before")
+			.contains("class-path.txt")
+			.contains(this.directory.toString());
+	}
+
+	@Test
 	void saysWhichPeersThereAreWhenAskedForAnUnknownOne() {
 		StringWriter errors = new StringWriter();
 		CommandLine command = Compare.commandLine().setErr(new PrintWriter(errors));

@@ -28,12 +28,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class ForkedProcessTests {
 
+	private static final Launch SMALL = new Launch(List.of("-Xmx64m"), null);
+
 	@TempDir
 	private Path logs;
 
 	@Test
 	void anErrorOfTheForkComesWithTheEndOfItsLogAndLeavesItUsable() throws IOException {
-		try (ForkedProcess client = ForkedProcess.start("client", Peers.FLOOR, List.of("-Xmx64m"), this.logs)) {
+		try (ForkedProcess client = ForkedProcess.start("client", Peers.FLOOR, SMALL, this.logs)) {
 			client.greeting();
 			assertThatExceptionOfType(PeerFailure.class).isThrownBy(() -> client.ask(20, "run 1"))
 				.withMessageContaining("floor-client")
@@ -45,7 +47,8 @@ class ForkedProcessTests {
 
 	@Test
 	void aForkThatEndsIsAFailure() throws IOException {
-		try (ForkedProcess client = ForkedProcess.start("client", "carrier-pigeon", List.of(), this.logs)) {
+		try (ForkedProcess client = ForkedProcess.start("client", "carrier-pigeon", new Launch(List.of(), null),
+				this.logs)) {
 			assertThatExceptionOfType(PeerFailure.class).isThrownBy(client::greeting)
 				.withMessageContaining("has ended")
 				.withMessageContaining("carrier-pigeon");
@@ -54,7 +57,7 @@ class ForkedProcessTests {
 
 	@Test
 	void aPairRecoversFromTheDeathOfItsServer() {
-		try (PeerPair pair = new PeerPair(Peers.FLOOR, List.of("-Xmx64m"), this.logs)) {
+		try (PeerPair pair = new PeerPair(Peers.FLOOR, SMALL, this.logs)) {
 			Workload workload = new Workload(Mode.ASYNC, 64);
 			assertThat(pair.measure(workload, 1, 5).calls()).isPositive();
 			pair.kill();
