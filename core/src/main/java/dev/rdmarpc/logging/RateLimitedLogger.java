@@ -84,6 +84,19 @@ public final class RateLimitedLogger {
 		}
 	}
 
+	/**
+	 * The same with two arguments, which the caller needs no memory to pass: this does
+	 * not throw where there is none.
+	 */
+	public void log(Level level, String format, @Nullable Object argument, @Nullable Object last) {
+		try {
+			log(level, format, new Object[] { argument, last });
+		}
+		catch (Throwable ex) {
+			this.withheld.getAndIncrement();
+		}
+	}
+
 	private void tryWrite(Level level, String format, @Nullable Object[] arguments) {
 		long now = this.clock.getAsLong();
 		long until = this.quietUntil.get();

@@ -232,9 +232,19 @@ public final class RegisteredMemory implements AutoCloseable {
 	private RegisteredBuffer activate(RegisteredBuffer buffer, int lengthBytes) {
 		buffer.activate(lengthBytes);
 		if (this.leakDetector != null) {
-			buffer.follow(this.leakDetector.follow(buffer));
+			follow(buffer, this.leakDetector);
 		}
 		return buffer;
+	}
+
+	private static void follow(RegisteredBuffer buffer, LeakDetector detector) {
+		try {
+			buffer.follow(detector.follow(buffer));
+		}
+		catch (Throwable ex) {
+			buffer.release();
+			throw ex;
+		}
 	}
 
 	/**

@@ -198,7 +198,7 @@ final class ThreadCache extends ThreadCachePadding {
 		int blockBytes = SizeClasses.bytes(sizeClass);
 		countFree(blockBytes);
 		int capacity = capacity(blockBytes);
-		if (capacity == 0 || sparing) {
+		if (capacity == 0 || sparing || !hasStack(sizeClass)) {
 			this.pools[sizeClass].give(block);
 			return;
 		}
@@ -260,6 +260,20 @@ final class ThreadCache extends ThreadCachePadding {
 
 	private int capacity(int blockBytes) {
 		return Math.min(MAX_BLOCKS, (this.maxBytes >> CLASS_SHIFT) / blockBytes);
+	}
+
+	/**
+	 * Whether there is a stack, or memory for one: a block is not lost for want of it.
+	 */
+	@SuppressWarnings("UnusedException")
+	private boolean hasStack(int sizeClass) {
+		try {
+			stack(sizeClass);
+			return true;
+		}
+		catch (OutOfMemoryError ex) {
+			return false;
+		}
 	}
 
 	private @Nullable RegisteredBuffer[] stack(int sizeClass) {

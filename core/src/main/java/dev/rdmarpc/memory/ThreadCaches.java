@@ -58,12 +58,21 @@ final class ThreadCaches {
 		}
 	}
 
-	/** A cache for the current thread, locked; to be unlocked by the caller. */
+	/**
+	 * A cache for the current thread, locked; to be unlocked by the caller. A thread that
+	 * has none yet, and no memory to note one down with, gets any.
+	 */
+	@SuppressWarnings("UnusedException") // whoever releases is not to fail for that
 	ThreadCache lock() {
 		Thread thread = Thread.currentThread();
-		Owned mine = VirtualThreads.isVirtual(thread) ? null : this.own.get();
-		ThreadCache cache = (mine != null) ? mine.cache : null;
-		return (cache != null && cache.tryLock()) ? cache : lockAnother(thread, cache);
+		try {
+			Owned mine = VirtualThreads.isVirtual(thread) ? null : this.own.get();
+			ThreadCache cache = (mine != null) ? mine.cache : null;
+			return (cache != null && cache.tryLock()) ? cache : lockAnother(thread, cache);
+		}
+		catch (OutOfMemoryError ex) {
+			return lockAny(indexOf(thread));
+		}
 	}
 
 	private ThreadCache lockAnother(Thread thread, @Nullable ThreadCache busy) {
@@ -76,6 +85,10 @@ final class ThreadCaches {
 				return cache;
 			}
 		}
+		return lockAny(index);
+	}
+
+	private ThreadCache lockAny(int index) {
 		for (int tries = 0; tries < this.caches.length; tries++) {
 			ThreadCache cache = this.caches[(index + tries) % this.caches.length];
 			if (cache.tryLock()) {

@@ -34,7 +34,9 @@ import dev.rdmarpc.transport.PendingCall;
  * <p>
  * Implementation notes. The waiting thread writes the fields before it submits the
  * request; the loop's driver writes the outcome and then {@code done}, volatile; the
- * waiting thread reads the outcome after seeing {@code done}.
+ * waiting thread reads the outcome after seeing {@code done}. The driver only notes down
+ * why there is no reply, for which it needs no memory; the waiting thread makes the
+ * exception.
  */
 final class BlockingCall implements PendingCall {
 
@@ -53,6 +55,8 @@ final class BlockingCall implements PendingCall {
 	private @Nullable RpcException failure;
 
 	private @Nullable CallFailure unanswered;
+
+	private String detail = "";
 
 	private volatile boolean done;
 
@@ -78,6 +82,10 @@ final class BlockingCall implements PendingCall {
 	@Nullable Object finish() {
 		Object value = this.result;
 		RpcException thrown = this.failure;
+		CallFailure why = this.unanswered;
+		if (why != null) {
+			thrown = Replies.failure(method(), why, this.detail);
+		}
 		giveBack();
 		if (thrown != null) {
 			throw thrown.thrownHere();
@@ -90,6 +98,7 @@ final class BlockingCall implements PendingCall {
 		this.result = null;
 		this.failure = null;
 		this.unanswered = null;
+		this.detail = "";
 		this.method = null;
 		this.loop = null;
 		IDLE.set(this);
@@ -128,8 +137,8 @@ final class BlockingCall implements PendingCall {
 	}
 
 	@Override
-	public void onFailure(CallFailure why, String detail) {
-		this.failure = Replies.failure(method(), why, detail);
+	public void onFailure(CallFailure why, String sentence) {
+		this.detail = sentence;
 		this.unanswered = why;
 		end();
 	}

@@ -29,6 +29,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RpcChannel;
@@ -51,7 +52,7 @@ import dev.rdmarpc.transport.RpcChannel;
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-final class CallFuture extends CallStage<@Nullable Object> implements PendingCall {
+final class CallFuture extends CallStage<@Nullable Object> implements PendingCall, LinkedTask {
 
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -78,6 +79,12 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	private volatile int requestId;
 
 	private int attempts = 1;
+
+	private CallFailure postponedFailure = CallFailure.RESOURCE_EXHAUSTED;
+
+	private String postponedDetail = "";
+
+	private @Nullable LinkedTask before;
 
 	CallFuture(ClientCalls calls, MethodDescriptor method, @Nullable Object[] arguments, CallOptions options,
 			long deadlineNanos, @Nullable CallObservation observation, byte[] metadata) {
@@ -166,18 +173,54 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 			return;
 		}
 		ReceivedMemory parts = Replies.takeParts(received);
-		ended(RpcStatus.OK, null);
-		boolean delivered = super.complete(value);
-		if (parts != null && delivered) {
-			parts.handOver();
+		boolean delivered = false;
+		try {
+			ended(RpcStatus.OK, null);
 		}
-		else if (parts != null) {
-			parts.release();
+		finally {
+			try {
+				delivered = super.complete(value);
+			}
+			finally {
+				if (parts != null && delivered) {
+					parts.handOver();
+				}
+				else if (parts != null) {
+					parts.release();
+				}
+			}
 		}
 	}
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
+		try {
+			end(why, detail);
+		}
+		catch (Throwable ex) {
+			this.postponedFailure = why;
+			this.postponedDetail = detail;
+			this.calls.postpone(this);
+		}
+	}
+
+	/** Tells again what there was no memory to tell. */
+	@Override
+	public void run() {
+		onFailure(this.postponedFailure, this.postponedDetail);
+	}
+
+	@Override
+	public @Nullable LinkedTask before() {
+		return this.before;
+	}
+
+	@Override
+	public void before(@Nullable LinkedTask task) {
+		this.before = task;
+	}
+
+	private void end(CallFailure why, String detail) {
 		if (this.repeatable && !isDone() && Repetition.isAllowed(why, this.method, this.attempts)) {
 			this.attempts++;
 			this.calls.repeat(this);

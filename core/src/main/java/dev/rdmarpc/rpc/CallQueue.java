@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -68,10 +67,10 @@ final class CallQueue {
 	void add(Lane lane, ServerCall call) {
 		boolean wanted;
 		synchronized (this) {
-			lane.add(call);
-			if (lane.length == 1) {
+			if (lane.length == 0) {
 				this.waiting.add(lane);
 			}
+			lane.add(call);
 			this.calls++;
 			wanted = this.turns < this.calls;
 			if (wanted) {
@@ -91,15 +90,25 @@ final class CallQueue {
 			refuse("the executor of the server takes no more calls");
 		}
 		catch (Throwable ex) {
-			failures.log(Level.ERROR, "The executor of the server failed", ex);
-			refuse("the executor of the server failed: " + FailureText.of(ex));
+			refuse(reason(ex));
+		}
+	}
+
+	/** What the caller is told; without memory it is less. */
+	private static String reason(Throwable failure) {
+		try {
+			failures.log(Level.ERROR, "The executor of the server failed", failure);
+			return "the executor of the server failed: " + FailureText.of(failure);
+		}
+		catch (Throwable ex) {
+			return "the executor of the server failed";
 		}
 	}
 
 	private void refuse(String why) {
 		ServerCall refused = withdrawForLostTurn();
 		if (refused != null) {
-			refused.channel().loop().execute(() -> refused.reject(why));
+			refused.rejectSoon(why);
 		}
 	}
 
@@ -109,7 +118,13 @@ final class CallQueue {
 		if (this.turns >= this.calls) {
 			return null;
 		}
-		Lane longest = this.waiting.stream().max(Comparator.comparingInt((lane) -> lane.length)).orElseThrow();
+		Lane longest = this.waiting.element();
+		for (int i = this.waiting.size(); i > 0; i--) {
+			// once round, which unlike an iterator needs no memory
+			Lane lane = this.waiting.remove();
+			longest = (lane.length > longest.length) ? lane : longest;
+			this.waiting.add(lane);
+		}
 		ServerCall newest = longest.last();
 		take(newest);
 		return newest;

@@ -59,6 +59,8 @@ final class ClientCalls {
 	/** A century is no deadline; much more could not be counted. */
 	private static final Duration FOREVER = Duration.ofDays(36_500);
 
+	private static final long RETRY_NANOS = 5_000_000;
+
 	private static final int MAX_SHARED_SEGMENTS = 64;
 
 	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
@@ -183,17 +185,30 @@ final class ClientCalls {
 	/** The deadline has passed or the thread was interrupted: the call is ended here. */
 	private static void abandon(RpcChannel channel, PendingCall waiting) {
 		boolean interrupted = Thread.interrupted();
-		if (interrupted) {
-			channel.abandon(waiting, CallFailure.CANCELLED, "the calling thread was interrupted");
-		}
-		else {
-			channel.abandon(waiting, CallFailure.DEADLINE_EXCEEDED, "no reply within the deadline");
+		CallFailure why = interrupted ? CallFailure.CANCELLED : CallFailure.DEADLINE_EXCEEDED;
+		String detail = interrupted ? "the calling thread was interrupted" : "no reply within the deadline";
+		while (!tryAbandon(channel, waiting, why, detail)
+				&& !channel.loop().waitFor(waiting, System.nanoTime() + RETRY_NANOS)) {
+			interrupted |= Thread.interrupted();
 		}
 		while (!channel.loop().waitFor(waiting, NO_DEADLINE)) {
 			interrupted |= Thread.interrupted();
 		}
 		if (interrupted) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** Without memory to say so, it is said again. */
+	@SuppressWarnings("UnusedException") // there is no memory to say anything of it
+											// either
+	private static boolean tryAbandon(RpcChannel channel, PendingCall waiting, CallFailure why, String detail) {
+		try {
+			channel.abandon(waiting, why, detail);
+			return true;
+		}
+		catch (OutOfMemoryError ex) {
+			return false;
 		}
 	}
 
@@ -276,16 +291,27 @@ final class ClientCalls {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
 		soon.whenComplete((opened, failure) -> {
-			if (failure instanceof TimeoutException) {
-				future.fail(notInTime(method, deadline, failure));
+			try {
+				if (failure instanceof TimeoutException) {
+					future.fail(notInTime(method, deadline, failure));
+				}
+				else if (failure != null) {
+					future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
+				}
+				else if (!future.isDone()) {
+					start(opened, future);
+				}
 			}
-			else if (failure != null) {
-				future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
-			}
-			else if (!future.isDone()) {
-				start(opened, future);
+			catch (Throwable ex) {
+				// whoever completes the connection would swallow it
+				future.onFailure(CallFailure.RESOURCE_EXHAUSTED, "request cannot be prepared");
 			}
 		});
+	}
+
+	/** Leaves a call whose failure could not be told to a loop, to be told later. */
+	void postpone(CallFuture future) {
+		this.pool.loop().executeAtTick(future);
 	}
 
 	/** When a call is sent, its caller may have changed the arguments already. */

@@ -63,6 +63,9 @@ final class ClientConnection implements ChannelHandler {
 	/** The longest pause that a call waits for. */
 	private static final long LONGEST_WAIT_NANOS = 250_000_000;
 
+	/** After how many times its time-out an attempt is taken for lost. */
+	private static final int LOST_ATTEMPT_FACTOR = 2;
+
 	private final RdmaTransport transport;
 
 	private final ChannelLoop loop;
@@ -175,7 +178,7 @@ final class ClientConnection implements ChannelHandler {
 			}
 			this.awaited = true;
 			soon = waitForReady ? this.ready : this.upcoming;
-			if (this.state == ConnectionState.IDLE) {
+			if (this.state == ConnectionState.IDLE || isAttemptLost()) {
 				next = beginAttempt();
 			}
 			else if (this.state == ConnectionState.READY) {
@@ -188,6 +191,12 @@ final class ClientConnection implements ChannelHandler {
 		}
 		goOn(next);
 		return soon;
+	}
+
+	/** Without memory its end may not have been told; each step of it has a time-out. */
+	private boolean isAttemptLost() {
+		return this.state == ConnectionState.CONNECTING && System.nanoTime() - this.attemptNanos > LOST_ATTEMPT_FACTOR
+				* this.options.connectTimeout().toNanos();
 	}
 
 	private RpcException closed() {

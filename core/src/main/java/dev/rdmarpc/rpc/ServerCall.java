@@ -39,6 +39,7 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -84,9 +85,11 @@ final class ServerCall implements Runnable {
 
 	private @Nullable CallObservation observation;
 
-	private final Runnable ending = this::end;
+	private final Ending ending = new Ending();
 
 	private @Nullable OutgoingMessage reply;
+
+	private @Nullable String refusal;
 
 	private int requestId;
 
@@ -154,8 +157,8 @@ final class ServerCall implements Runnable {
 			this.observation = ObservedCall.start(this.calls.observers(), exported.descriptor(),
 					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
 		}
-		this.message = request.take();
 		this.view = request.message();
+		this.message = request.take();
 	}
 
 	/** What the handler, in whose thread this is, may know of the call. */
@@ -172,31 +175,15 @@ final class ServerCall implements Runnable {
 	@Override
 	public void run() {
 		ExportedMethod exported = required(this.method);
-		synchronized (this) {
-			this.runner = Thread.currentThread();
-		}
-		ServerCall outer = CURRENT.get();
-		CURRENT.set(this);
-		CallObservation watched = this.observation;
-		CallObservation.Scope scope = (watched != null) ? watched.openScope() : null;
-		Object result = null;
-		Throwable failure = null;
+		Object result;
 		try {
-			result = invoke(exported);
+			result = runHandler(exported);
 		}
 		catch (Throwable ex) {
-			failure = ex;
+			fail(ex);
+			return;
 		}
-		finally {
-			if (scope != null) {
-				scope.close();
-			}
-			endRun(outer);
-		}
-		if (failure != null) {
-			fail(failure);
-		}
-		else if (exported.descriptor().asynchronous() && result != null) {
+		if (exported.descriptor().asynchronous() && result != null) {
 			replyWith((CompletionStage<?>) result);
 		}
 		else {
@@ -204,10 +191,42 @@ final class ServerCall implements Runnable {
 		}
 	}
 
-	private void replyWith(CompletionStage<?> promised) {
-		Promise promise = new Promise();
-		cancelWith(promised);
+	private @Nullable Object runHandler(ExportedMethod exported) throws Throwable {
+		synchronized (this) {
+			this.runner = Thread.currentThread();
+		}
+		ServerCall outer = null;
+		CallObservation.Scope scope = null;
 		try {
+			outer = CURRENT.get();
+			CURRENT.set(this);
+			CallObservation watched = this.observation;
+			scope = (watched != null) ? watched.openScope() : null;
+			return invoke(exported);
+		}
+		finally {
+			try {
+				if (scope != null) {
+					scope.close();
+				}
+			}
+			finally {
+				endRun(outer);
+			}
+		}
+	}
+
+	private void replyWith(CompletionStage<?> promised) {
+		Promise promise;
+		try {
+			promise = new Promise();
+		}
+		catch (Throwable ex) {
+			fail(ex);
+			return;
+		}
+		try {
+			cancelWith(promised);
 			promised.whenComplete(promise);
 		}
 		catch (Throwable ex) {
@@ -285,36 +304,55 @@ final class ServerCall implements Runnable {
 			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), this.segments);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
-			fail(new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + ex.getMessage()));
+			fail(tooLarge(ex));
 			return;
 		}
 		catch (Throwable ex) {
-			report(ex);
-			String why = (ex instanceof CodecException) ? String.valueOf(ex.getMessage()) : FailureText.of(ex);
-			fail(RpcStatus.INTERNAL, "result cannot be encoded: " + why, ex);
+			fail(RpcStatus.INTERNAL, "result cannot be encoded: ", ex);
 			return;
 		}
 		finish(reply, RpcStatus.OK, null);
 	}
 
-	private void fail(Throwable failure) {
-		report(failure);
-		if (failure instanceof RpcException chosen) {
-			fail(chosen.status(), chosen.detail(), failure);
+	private static Throwable tooLarge(RuntimeException failure) {
+		try {
+			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + failure.getMessage());
 		}
-		else {
-			fail(RpcStatus.UNKNOWN, FailureText.of(failure), failure);
+		catch (Throwable ex) {
+			return failure;
 		}
 	}
 
-	private void fail(RpcStatus status, String detail, Throwable failure) {
-		finish(this.calls.prepareFailure(channel(), this.requestId, status, detail, this.segments), status, failure);
+	private void fail(Throwable failure) {
+		fail((failure instanceof RpcException chosen) ? chosen.status() : RpcStatus.UNKNOWN, "", failure);
+	}
+
+	/** Without memory to say why, the caller is told that there was none. */
+	private void fail(RpcStatus status, String before, Throwable failure) {
+		OutgoingMessage said = null;
+		try {
+			report(failure);
+			said = this.calls.prepareFailure(channel(), this.requestId, status, detail(before, failure), this.segments);
+		}
+		catch (Throwable ex) {
+			// that the call ends is more important than that it was said why
+		}
+		finish(said, status, failure);
+	}
+
+	private static String detail(String before, Throwable failure) {
+		if (before.isEmpty()) {
+			return (failure instanceof RpcException chosen) ? chosen.detail() : FailureText.of(failure);
+		}
+		return before + ((failure instanceof CodecException) ? String.valueOf(failure.getMessage())
+				: FailureText.of(failure));
 	}
 
 	private void report(Throwable failure) {
 		required(this.method).failures().report(method(), channel(), this.observation, failure, this.cancelled);
 	}
 
+	/** Ends the call, once; does not throw and needs no memory. */
 	private void finish(@Nullable OutgoingMessage reply, RpcStatus status, @Nullable Throwable failure) {
 		try {
 			try {
@@ -329,11 +367,16 @@ final class ServerCall implements Runnable {
 		}
 		CallObservation watched = this.observation;
 		this.observation = null;
-		if (watched != null) {
-			watched.callEnded(status, failure);
+		try {
+			if (watched != null) {
+				watched.callEnded(status, failure);
+			}
+		}
+		catch (Throwable ex) {
+			// that the call ends is more important
 		}
 		this.reply = reply;
-		required(this.channel).loop().execute(this.ending);
+		channel().loop().executeSurely(this.ending);
 	}
 
 	/**
@@ -368,19 +411,42 @@ final class ServerCall implements Runnable {
 	}
 
 	private void releasedTooOften(Throwable failure) {
-		releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
+		try {
+			releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
+		}
+		catch (Throwable ex) {
+			// that the call ends is more important
+		}
 	}
 
 	/** Hands the reply over and lets go of the call; driver. */
 	private void end() {
+		String why = this.refusal;
+		if (why != null) {
+			reject(why);
+			return;
+		}
 		OutgoingMessage prepared = this.reply;
 		this.reply = null;
 		required(this.session).ended(this, this.requestId, prepared);
 	}
 
-	/** The executor has no thread for the call; driver. */
-	void reject(String why) {
-		fail(RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null));
+	/** The executor has no thread for the call, which the driver then ends. */
+	void rejectSoon(String why) {
+		this.refusal = why;
+		channel().loop().executeSurely(this.ending);
+	}
+
+	private void reject(String why) {
+		this.refusal = null;
+		Throwable failure;
+		try {
+			failure = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		fail(failure);
 	}
 
 	/** The caller has lost interest before the call began; driver. */
@@ -428,6 +494,28 @@ final class ServerCall implements Runnable {
 
 	private MethodDescriptor method() {
 		return required(this.method).descriptor();
+	}
+
+	/** What its end leaves to the driver, once at a time. */
+	private final class Ending implements LinkedTask {
+
+		private @Nullable LinkedTask before;
+
+		@Override
+		public void run() {
+			end();
+		}
+
+		@Override
+		public @Nullable LinkedTask before() {
+			return this.before;
+		}
+
+		@Override
+		public void before(@Nullable LinkedTask task) {
+			this.before = task;
+		}
+
 	}
 
 	/** What the stage of a handler calls back, as often as it likes. */

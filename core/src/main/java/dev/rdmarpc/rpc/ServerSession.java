@@ -106,7 +106,16 @@ final class ServerSession implements ChannelHandler {
 			call.run();
 		}
 		else {
+			enqueue(call);
+		}
+	}
+
+	private void enqueue(ServerCall call) {
+		try {
 			this.calls.queue().add(this.lane, call);
+		}
+		catch (Throwable ex) {
+			call.rejectSoon("the call cannot wait for a thread");
 		}
 	}
 

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The caller's side of a channel: starts calls, matches replies, gives calls up.
  *
  * <p>
- * Confined to the loop's driver.
+ * Confined to the loop's driver. A call that was removed is told in any case: nothing
+ * between the one and the other needs memory, and neither does telling.
  */
 final class ChannelCalls {
 
@@ -44,8 +45,9 @@ final class ChannelCalls {
 	 * @return whether the message may be sent
 	 */
 	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
+		message.clearCall();
 		if (!refusal.isEmpty()) {
-			deliver(() -> call.onNotSent(message, refusal));
+			notSent(call, message, refusal);
 			return false;
 		}
 		if (call.isDone()) {
@@ -68,7 +70,6 @@ final class ChannelCalls {
 		this.loop.callStarted(message.deadlineNanos());
 		call.onStarted(requestId);
 		message.stamp(requestId);
-		message.clearCall();
 		return true;
 	}
 
@@ -89,7 +90,7 @@ final class ChannelCalls {
 		catch (Throwable ex) {
 			this.loop.failures().report(this.channel, ex);
 			if (!call.isDone()) {
-				fail(call, CallFailure.MALFORMED_REPLY, "reply could not be delivered: " + LoopFailures.reason(ex));
+				fail(call, CallFailure.MALFORMED_REPLY, LoopFailures.reason("reply could not be delivered: ", ex));
 			}
 		}
 		this.channel.closeIfDrained();
@@ -112,16 +113,25 @@ final class ChannelCalls {
 		return call;
 	}
 
-	private void fail(PendingCall call, CallFailure why, String detail) {
-		deliver(() -> call.onFailure(why, detail));
-	}
-
-	private void deliver(Runnable failure) {
+	/** Tells a call of its end; does not throw. */
+	void fail(PendingCall call, CallFailure why, String detail) {
 		try {
-			failure.run();
+			call.onFailure(why, detail);
 		}
 		catch (Throwable ex) {
 			this.loop.failures().report(this.channel, ex);
+		}
+	}
+
+	private void notSent(PendingCall call, OutgoingMessage request, String detail) {
+		try {
+			call.onNotSent(request, detail);
+		}
+		catch (Throwable ex) {
+			this.loop.failures().report(this.channel, ex);
+			if (!call.isDone()) {
+				fail(call, CallFailure.NOT_SENT, detail);
+			}
 		}
 	}
 
@@ -129,6 +139,10 @@ final class ChannelCalls {
 	void abandon(PendingCall call, CallFailure why, String detail) {
 		if (this.pending.remove(call)) {
 			giveUp(call, why, detail);
+		}
+		else if (!call.isDone()) {
+			// whoever ended it could not tell it
+			fail(call, why, detail);
 		}
 	}
 
@@ -141,8 +155,12 @@ final class ChannelCalls {
 
 	private void giveUp(PendingCall call, CallFailure why, String detail) {
 		this.loop.callFinished();
-		this.channel.withdraw(call.requestId());
-		fail(call, why, detail);
+		try {
+			this.channel.withdraw(call.requestId());
+		}
+		finally {
+			fail(call, why, detail);
+		}
 		this.channel.closeIfDrained();
 	}
 
@@ -150,7 +168,7 @@ final class ChannelCalls {
 	void notSent(OutgoingMessage request, String detail) {
 		PendingCall call = finish(request.requestId());
 		if (call != null) {
-			deliver(() -> call.onNotSent(request, detail));
+			notSent(call, request, detail);
 		}
 	}
 

@@ -65,6 +65,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final RetiredChannels retired = new RetiredChannels();
 
+	private final LinkedTasks left = new LinkedTasks();
+
 	private final List<RpcChannel> dirty = new ArrayList<>();
 
 	private final List<IncomingMessage> incoming = new ArrayList<>();
@@ -251,8 +253,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		catch (Throwable ex) {
 			this.failures.report(name(), ex);
 		}
+		this.left.run(this.failures);
 		this.retired.dispose(this.nowNanos, this.closed, this.failures);
-		busy |= !this.retired.isEmpty() || this.receives.isShort();
+		busy |= !this.retired.isEmpty() || this.receives.isShort() || !this.left.isEmpty();
 		if (busy) {
 			moveTick(this.nowNanos + BUSY_TICK_NANOS);
 		}
@@ -386,6 +389,33 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.execute(task);
 	}
 
+	/**
+	 * Runs a task like {@link #execute}, without memory at the next tick. Does not throw.
+	 */
+	public void executeSurely(LinkedTask task) {
+		try {
+			this.driver.execute(task);
+		}
+		catch (Throwable ex) {
+			this.left.add(task);
+		}
+	}
+
+	/** Like {@link #executeLater}, without memory at the next tick. Does not throw. */
+	void executeLaterSurely(LinkedTask task) {
+		try {
+			this.driver.executeLater(task);
+		}
+		catch (Throwable ex) {
+			this.left.add(task);
+		}
+	}
+
+	/** Has a task run at the next tick; needs no memory. Any thread. */
+	public void executeAtTick(LinkedTask task) {
+		this.left.add(task);
+	}
+
 	/** Has a task run by a driver other than the caller. Any thread. */
 	void executeLater(Runnable task) {
 		this.driver.executeLater(task);
@@ -418,9 +448,27 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.driver.waitNested(done, deadlineNanos);
 	}
 
+	/** Submits a message, taking ownership. Any thread. */
+	void submit(OutgoingMessage message) {
+		try {
+			this.driver.execute(message);
+		}
+		catch (Throwable ex) {
+			message.recycle();
+			throw ex;
+		}
+	}
+
 	/** Submits a request, taking ownership, and waits like {@link #waitFor}. */
 	public boolean submitAndWait(OutgoingMessage request, PendingCall call, long deadlineNanos) {
-		return this.driver.executeAndWait(request, call, deadlineNanos);
+		try {
+			this.driver.executeForCaller(request);
+		}
+		catch (Throwable ex) {
+			request.recycle();
+			throw ex;
+		}
+		return this.driver.waitFor(call, deadlineNanos);
 	}
 
 	/** Wakes a thread in {@link #waitFor}; driver. */
@@ -535,6 +583,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private void end() {
 		try {
 			shutAll();
+			this.left.run(this.failures);
 			this.retired.dispose(this.nowNanos, true, this.failures);
 			this.outgoingMessages.close();
 			this.resources.close();

@@ -186,7 +186,7 @@ final class LoopDriver {
 		}
 	}
 
-	/** Runs a task as driver: now if the role is free, else soon on whoever has it. */
+	/** Runs a task as driver, now or soon. If it throws, the task does not run. */
 	void execute(Runnable task) {
 		if (isDriver()) {
 			run(task);
@@ -200,6 +200,9 @@ final class LoopDriver {
 				exit();
 			}
 		}
+		catch (Throwable ex) {
+			failed(ex);
+		}
 		finally {
 			if (this.driver == self) {
 				this.driver = null;
@@ -210,11 +213,8 @@ final class LoopDriver {
 		}
 	}
 
-	/**
-	 * Runs a task that starts a call, then waits for it. Since the caller is about to
-	 * drive, the loop's thread is not woken for the call.
-	 */
-	boolean executeAndWait(Runnable task, PendingCall call, long deadlineNanos) {
+	/** The same where the caller is about to drive: the loop's thread is not woken. */
+	void executeForCaller(Runnable task) {
 		if (isDriver() || VirtualThreads.isCurrentVirtual()) {
 			execute(task);
 		}
@@ -227,7 +227,6 @@ final class LoopDriver {
 				this.drivingCallers.decrementAndGet();
 			}
 		}
-		return waitFor(call, deadlineNanos);
 	}
 
 	/**

@@ -41,8 +41,13 @@ final class LoopFailures {
 
 	/** What a peer or caller is told of a failure, whose own words may fail too. */
 	static String reason(Throwable failure) {
+		return reason("", failure);
+	}
+
+	/** The same after what it has led to. */
+	static String reason(String before, Throwable failure) {
 		try {
-			return "internal error: " + failure;
+			return before + "internal error: " + failure;
 		}
 		catch (Throwable ex) {
 			return "internal error";

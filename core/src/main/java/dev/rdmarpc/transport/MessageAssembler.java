@@ -102,6 +102,8 @@ final class MessageAssembler {
 		int received = frameLength - head.messageOffset();
 		Assembly assembly = new Assembly(metadataBytes, request);
 		assembly.head.copyFrom(head);
+		// what is noted down before it has memory is given back in any case
+		this.assemblies.put(head.requestId(), assembly);
 		RegisteredBuffer target = drop ? null : claim(assembly.memoryBytes(received));
 		assembly.target = target;
 		if (target != null) {
@@ -112,10 +114,9 @@ final class MessageAssembler {
 		assembly.received = received;
 		assembly.lastReceived = received;
 		assembly.lastNanos = nowNanos;
-		if (this.assemblies.isEmpty()) {
+		if (this.assemblies.size() == 1) {
 			this.oldestNanos = nowNanos;
 		}
-		this.assemblies.put(head.requestId(), assembly);
 		return true;
 	}
 
@@ -160,11 +161,15 @@ final class MessageAssembler {
 		// its own memory must not stand in the way of a message that is alone
 		this.heldBytes -= target.length();
 		RegisteredBuffer larger = claim(assembly.memoryBytes(assembly.received + bytes));
-		if (larger != null) {
-			larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
-		}
-		target.release();
 		assembly.target = larger;
+		try {
+			if (larger != null) {
+				larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
+			}
+		}
+		finally {
+			target.release();
+		}
 		return larger;
 	}
 
@@ -236,7 +241,9 @@ final class MessageAssembler {
 
 	/** Gives everything back. */
 	void close() {
-		this.assemblies.values().forEach(this::release);
+		for (Assembly assembly : this.assemblies.values()) {
+			release(assembly);
+		}
 		this.assemblies.clear();
 	}
 

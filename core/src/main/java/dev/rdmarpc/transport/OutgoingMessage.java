@@ -174,7 +174,7 @@ public final class OutgoingMessage implements Runnable {
 
 	/** Sends the message: takes ownership. May be called from any thread. */
 	public void submit() {
-		channel().loop().execute(this);
+		channel().loop().submit(this);
 	}
 
 	/** Gives message and buffer back unsent. */

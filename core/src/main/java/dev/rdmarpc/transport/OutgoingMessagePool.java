@@ -157,8 +157,14 @@ final class OutgoingMessagePool {
 			give(control);
 			return null;
 		}
-		control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
-		return control;
+		try {
+			control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
+			return control;
+		}
+		catch (Throwable ex) {
+			buffer.release();
+			throw ex;
+		}
 	}
 
 	/**

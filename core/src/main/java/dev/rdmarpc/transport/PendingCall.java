@@ -19,7 +19,7 @@ package dev.rdmarpc.transport;
 /**
  * A call that waits for its reply. Exactly one of {@link #onReply}, {@link #onFailure}
  * and {@link #onNotSent} is called, once, while holding the loop's driver role; neither
- * may block or throw.
+ * may block or throw. {@link #onFailure} needs no memory.
  */
 public interface PendingCall {
 

@@ -66,6 +66,10 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this);
 
+	private final Disconnection disconnection = new Disconnection();
+
+	private volatile @Nullable QueuePairFault fault;
+
 	private volatile ChannelState state = ChannelState.CONNECTING;
 
 	private volatile @Nullable InetSocketAddress remoteAddress;
@@ -268,6 +272,10 @@ public final class RpcChannel implements QueuePairListener {
 		}
 		catch (Throwable ex) {
 			this.loop.failed(this, ex);
+			PendingCall untold = message.call();
+			if (untold != null && !untold.isDone()) {
+				this.calls.fail(untold, CallFailure.NOT_SENT, "internal error");
+			}
 		}
 		finally {
 			if (!queued) {
@@ -431,7 +439,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	@Override
 	public void onDisconnected(QueuePair pair, QueuePairFault fault) {
-		this.loop.executeLater(() -> shut(fault.detail()));
+		this.fault = fault;
+		this.loop.executeLaterSurely(this.disconnection);
 	}
 
 	/** Ends the channel: fails its calls and gives everything back. */
@@ -541,6 +550,29 @@ public final class RpcChannel implements QueuePairListener {
 	@Override
 	public String toString() {
 		return (this.initiator ? "channel to " : "channel from ") + this.remoteAddress + " " + this.state;
+	}
+
+	/** What the loop is told, which needs no memory, for it is told once. */
+	private final class Disconnection implements LinkedTask {
+
+		private @Nullable LinkedTask before;
+
+		@Override
+		public void run() {
+			QueuePairFault known = RpcChannel.this.fault;
+			shut((known != null) ? known.detail() : "the connection has ended");
+		}
+
+		@Override
+		public @Nullable LinkedTask before() {
+			return this.before;
+		}
+
+		@Override
+		public void before(@Nullable LinkedTask task) {
+			this.before = task;
+		}
+
 	}
 
 }

@@ -169,7 +169,8 @@ class LoopDriverTests {
 				this.driver.callStarted();
 				started.set(true);
 			};
-			assertThat(this.driver.executeAndWait(task, call, Long.MAX_VALUE)).isTrue();
+			this.driver.executeForCaller(task);
+			assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
 		}
 	}
 

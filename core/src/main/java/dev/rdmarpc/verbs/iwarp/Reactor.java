@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.slf4j.LoggerFactory;
@@ -82,7 +81,7 @@ final class Reactor {
 
 	private final CompletionRing completions;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final SteadyLock lock = new SteadyLock();
 
 	private final Selector selector;
 
