@@ -58,6 +58,8 @@ final class BlockingCall implements PendingCall {
 
 	private String detail = "";
 
+	private boolean abandoned;
+
 	private volatile boolean done;
 
 	/** Takes the current thread's idle call, or makes one. */
@@ -93,6 +95,14 @@ final class BlockingCall implements PendingCall {
 		return value;
 	}
 
+	/**
+	 * The waiting thread asks for the end of the call. Its reply may come first, so that
+	 * the loop comes to what was asked when the call is over: the object is not used again.
+	 */
+	void abandoned() {
+		this.abandoned = true;
+	}
+
 	/** Gives the object back without looking at the outcome. */
 	void giveBack() {
 		this.result = null;
@@ -101,7 +111,9 @@ final class BlockingCall implements PendingCall {
 		this.detail = "";
 		this.method = null;
 		this.loop = null;
-		IDLE.set(this);
+		if (!this.abandoned) {
+			IDLE.set(this);
+		}
 	}
 
 	/** Why there was no reply, or {@code null} if there was one; once it is done. */

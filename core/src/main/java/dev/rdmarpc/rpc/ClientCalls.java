@@ -157,6 +157,7 @@ final class ClientCalls {
 				throw ex;
 			}
 			if (!channel.loop().submitAndWait(request, waiting, deadline)) {
+				waiting.abandoned();
 				abandon(channel, waiting);
 			}
 			if (!Repetition.isAllowed(waiting.unanswered(), method, attempts)) {

@@ -135,14 +135,13 @@ final class ChannelCalls {
 		}
 	}
 
-	/** Fails a call unless it is done, and tells the peer. */
+	/**
+	 * Fails a call unless it is done, and tells the peer. A call that is not pending here
+	 * is left alone: it may have been told already, and be in use for the next request.
+	 */
 	void abandon(PendingCall call, CallFailure why, String detail) {
 		if (this.pending.remove(call)) {
 			giveUp(call, why, detail);
-		}
-		else if (!call.isDone()) {
-			// whoever ended it could not tell it
-			fail(call, why, detail);
 		}
 	}
 

@@ -254,6 +254,26 @@ class RpcChannelTests {
 	}
 
 	@Test
+	void callThatIsNotPendingCannotBeGivenUp() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
+				StubCall call = new StubCall();
+				OutgoingMessage request = channel.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0,
+						RequestHead.NO_METADATA, new MessageSegments());
+				channel.abandon(call, CallFailure.DEADLINE_EXCEEDED, "meant for an earlier use of the object");
+				assertThat(call.ends).isZero();
+				request.submit();
+				fixture.turn();
+				fixture.deliver(channel, Frames.reply(0, call.requestId(), 0, 3, new byte[] { 1, 2, 3 }));
+				channel.abandon(call, CallFailure.DEADLINE_EXCEEDED, "too late");
+				assertThat(call.ends).isEqualTo(1);
+				assertThat(call.reply).containsExactly(1, 2, 3);
+			});
+		}
+	}
+
+	@Test
 	void clientClosesAfterGoodbyeWhenItsLastCallHasEnded() throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
