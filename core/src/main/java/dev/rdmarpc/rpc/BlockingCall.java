@@ -97,7 +97,8 @@ final class BlockingCall implements PendingCall {
 
 	/**
 	 * The waiting thread asks for the end of the call. Its reply may come first, so that
-	 * the loop comes to what was asked when the call is over: the object is not used again.
+	 * the loop comes to what was asked when the call is over: the object is not used
+	 * again.
 	 */
 	void abandoned() {
 		this.abandoned = true;

@@ -19,7 +19,7 @@ package dev.rdmarpc.rpc;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -33,12 +33,13 @@ final class ServiceProxy implements InvocationHandler {
 
 	private final ServiceDescriptor service;
 
+	/** By equality: a proxy has Method objects of its own. Not changed once filled. */
 	private final Map<Method, MethodDescriptor> methods;
 
 	private final CallOptions options;
 
 	ServiceProxy(ClientCalls calls, ServiceDescriptor service) {
-		this(calls, service, new IdentityHashMap<>(), CallOptions.NONE);
+		this(calls, service, new HashMap<>(), CallOptions.NONE);
 		for (MethodDescriptor method : service.methods()) {
 			this.methods.put(method.javaMethod(), method);
 		}
@@ -66,9 +67,6 @@ final class ServiceProxy implements InvocationHandler {
 	public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
 			throws Throwable {
 		MethodDescriptor descriptor = this.methods.get(method);
-		if (descriptor == null) {
-			descriptor = find(method);
-		}
 		if (descriptor != null) {
 			return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
 		}
@@ -80,16 +78,6 @@ final class ServiceProxy implements InvocationHandler {
 			case "hashCode" -> System.identityHashCode(proxy);
 			default -> "client of " + this.service.name() + " at " + this.calls.target();
 		};
-	}
-
-	/** A proxy has Method objects of its own, equal to those of the interface. */
-	private @Nullable MethodDescriptor find(Method method) {
-		for (MethodDescriptor candidate : this.service.methods()) {
-			if (candidate.javaMethod().equals(method)) {
-				return candidate;
-			}
-		}
-		return null;
 	}
 
 }

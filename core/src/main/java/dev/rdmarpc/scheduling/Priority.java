@@ -17,7 +17,8 @@
 package dev.rdmarpc.scheduling;
 
 /**
- * The priority of a call. It travels with the request, so that the reply has it too.
+ * The priority of a call, which travels with the request. Nothing is ordered by it yet:
+ * messages are sent in the order in which they were submitted.
  */
 public enum Priority {
 
@@ -27,7 +28,7 @@ public enum Priority {
 	/** The default. */
 	NORMAL,
 
-	/** Overtakes what is waiting to be sent at lower priorities. */
+	/** Urgent work. */
 	HIGH;
 
 	private static final Priority[] VALUES = values();

@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.MemoryOptions;
@@ -33,10 +34,14 @@ import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
 /**
- * A process whose direct memory runs out again and again while it calls and serves, and
- * that says afterwards what has come of it.
+ * A process whose direct memory or heap runs out again and again while it calls and
+ * serves, and that says afterwards what has come of it.
  */
 public final class ExhaustedProcess {
+
+	static final String HEAP = "heap";
+
+	static final String DIRECT = "direct";
 
 	static final String GOOD = "all is well";
 
@@ -54,12 +59,16 @@ public final class ExhaustedProcess {
 
 	private final ConcurrentLinkedQueue<CompletableFuture<String>> futures = new ConcurrentLinkedQueue<>();
 
-	private ExhaustedProcess() {
+	private final IntFunction<Object> taker;
+
+	private ExhaustedProcess(IntFunction<Object> taker) {
+		this.taker = taker;
 	}
 
 	@SuppressWarnings("SystemOut")
 	public static void main(String[] arguments) throws Exception {
-		System.out.println(new ExhaustedProcess().run());
+		boolean heap = arguments[0].equals(HEAP);
+		System.out.println(new ExhaustedProcess(heap ? byte[]::new : ByteBuffer::allocateDirect).run());
 	}
 
 	private String run() throws Exception {
@@ -159,7 +168,7 @@ public final class ExhaustedProcess {
 		int bytes = 1 << 20;
 		while (bytes >= 16) {
 			try {
-				hoard.add(ByteBuffer.allocateDirect(bytes));
+				hoard.add(this.taker.apply(bytes));
 			}
 			catch (OutOfMemoryError ex) {
 				this.exhausted.incrementAndGet();

@@ -22,26 +22,28 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A process that runs out of direct memory goes on when there is some again: no call
- * hangs, no loop is lost, and nothing stays allocated.
+ * A process that runs out of direct memory or heap goes on when there is some again: no
+ * call hangs, no loop is lost, and nothing stays allocated.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RpcExhaustionTests {
 
-	@Test
-	void processGoesOnAfterItHasRunOutOfDirectMemory() throws IOException, InterruptedException {
+	@ParameterizedTest
+	@ValueSource(strings = ExhaustedProcess.DIRECT)
+	void processGoesOnAfterItHasRunOutOfMemory(String kind) throws IOException, InterruptedException {
 		TestEnvironment.assumeTcp();
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Xmx64m", "-XX:MaxDirectMemorySize=48m", "-cp", System.getProperty("java.class.path"),
-				ExhaustedProcess.class.getName())
+				ExhaustedProcess.class.getName(), kind)
 			.redirectErrorStream(true)
 			.start();
 		try {
