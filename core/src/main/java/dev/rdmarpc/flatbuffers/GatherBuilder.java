@@ -16,12 +16,15 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.UnencodableValueException;
 import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
@@ -55,9 +58,15 @@ import dev.rdmarpc.memory.RegisteredMemory;
  * Not thread-safe; the messages are. Once warm, building and releasing a message
  * allocates nothing.
  */
-public final class GatherBuilder extends FieldPuts implements AutoCloseable {
+public final class GatherBuilder implements AutoCloseable {
 
 	private final ScratchArena arena;
+
+	private final SegmentWriter out;
+
+	private final OpenParts parts;
+
+	private final OpenTable table;
 
 	private final FlatBuffersOptions options;
 
@@ -83,14 +92,12 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param options gather threshold and depth
 	 */
 	public GatherBuilder(RegisteredMemory memory, FlatBuffersOptions options) {
-		this(new ScratchArena(memory), memory.options().leakDetection() != LeakDetection.PARANOID, options);
-	}
-
-	private GatherBuilder(ScratchArena arena, boolean reuse, FlatBuffersOptions options) {
-		super(arena);
-		this.arena = arena;
+		this.arena = new ScratchArena(memory);
+		this.out = new SegmentWriter(this.arena);
+		this.parts = new OpenParts(this.out);
+		this.table = this.parts.table();
 		this.options = options;
-		this.messages = new GatherMessagePool(reuse);
+		this.messages = new GatherMessagePool(memory.options().leakDetection() != LeakDetection.PARANOID);
 	}
 
 	/**
@@ -123,12 +130,12 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 		this.message = begun;
 		boolean complete = false;
 		try {
-			writer().begin(begun.segments(), this.options.gatherThreshold(), this.options.maxDepth());
+			this.out.begin(begun.segments(), this.options.gatherThreshold(), this.options.maxDepth());
 			if (type != null) {
-				this.rootPosition = parts().beginRoot(type);
+				this.rootPosition = this.parts.beginRoot(type);
 			}
 			else if (vector != null) {
-				this.rootPosition = parts().beginRoot(vector, count);
+				this.rootPosition = this.parts.beginRoot(vector, count);
 			}
 			complete = true;
 		}
@@ -137,6 +144,121 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 				abort();
 			}
 		}
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfBoolean field, boolean value) {
+		int at = this.table.claim(field);
+		this.table.memory().put(at, (byte) (value ? 1 : 0));
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfByte field, byte value) {
+		int at = this.table.claim(field);
+		this.table.memory().put(at, value);
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfShort field, short value) {
+		int at = this.table.claim(field);
+		this.table.memory().putShort(at, value);
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfInt field, int value) {
+		int at = this.table.claim(field);
+		this.table.memory().putInt(at, value);
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfLong field, long value) {
+		int at = this.table.claim(field);
+		this.table.memory().putLong(at, value);
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfFloat field, float value) {
+		int at = this.table.claim(field);
+		this.table.memory().putFloat(at, value);
+		return this;
+	}
+
+	/** Puts a scalar. */
+	public GatherBuilder put(TableField.OfDouble field, double value) {
+		int at = this.table.claim(field);
+		this.table.memory().putDouble(at, value);
+		return this;
+	}
+
+	/**
+	 * Puts a string.
+	 * @throws UnencodableValueException if it has unpaired surrogates
+	 */
+	public GatherBuilder put(TableField.OfString field, String value) {
+		OpenTable open = table(field);
+		open.refer(field, this.out.writeString(value));
+		return this;
+	}
+
+	/**
+	 * Puts a string, by reference.
+	 * @param utf8 all of it; retained
+	 * @throws UnencodableValueException if it is not well-formed
+	 */
+	public GatherBuilder put(TableField.OfString field, RegisteredBuffer utf8) {
+		OpenTable open = table(field);
+		if (!Utf8.isValid(utf8.memory(), utf8.offset(), utf8.length())) {
+			throw new UnencodableValueException(field + " is not UTF-8");
+		}
+		int position = this.out.writeBytes(utf8, SegmentWriter.OFFSET_BYTES);
+		this.out.terminate();
+		open.refer(field, position);
+		return this;
+	}
+
+	/** Puts bytes, by reference if they are many. */
+	public GatherBuilder put(TableField.OfBytes field, byte[] value) {
+		OpenTable open = table(field);
+		open.refer(field, this.out.writeBytes(value, field.alignment()));
+		return this;
+	}
+
+	/** Puts the bytes from position to limit, by reference if they are many. */
+	public GatherBuilder put(TableField.OfBytes field, ByteBuffer value) {
+		OpenTable open = table(field);
+		open.refer(field, this.out.writeBytes(value, field.alignment()));
+		return this;
+	}
+
+	/**
+	 * Puts bytes, by reference.
+	 * @param value all of it; retained
+	 */
+	public GatherBuilder put(TableField.OfBytes field, RegisteredBuffer value) {
+		OpenTable open = this.table;
+		int slot = open.claim(field);
+		int position;
+		try {
+			position = this.out.writeBytes(value, field.alignment());
+		}
+		catch (RuntimeException ex) {
+			open.unclaim(field);
+			throw ex;
+		}
+		open.referFrom(slot, position);
+		return this;
+	}
+
+	/** Puts a vector of scalars. */
+	public <A> GatherBuilder put(TableField.OfArray<A> field, A value) {
+		OpenTable open = table(field);
+		open.refer(field, field.kind().write(value, this.out));
+		return this;
 	}
 
 	/** Puts a vector of strings. */
@@ -192,8 +314,14 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 */
 	public GatherBuilder put(TableField.OfMessage field, GatherMessage content) {
 		OpenTable open = table(field);
-		open.refer(field, MessageShape.write(content, writer()));
+		open.refer(field, MessageShape.write(content, this.out));
 		return this;
+	}
+
+	/** The open table, which must be one with that field, not yet set. */
+	private OpenTable table(TableField field) {
+		this.table.check(field);
+		return this.table;
 	}
 
 	private int embed(TableType type, GatherMessage table) {
@@ -204,19 +332,19 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	}
 
 	private int embed(GatherMessage part) {
-		parts().embed(part.depth());
-		return writer().embed(part.segments(), part.retain(), false) + part.position();
+		this.parts.embed(part.depth());
+		return this.out.embed(part.segments(), part.retain(), false) + part.position();
 	}
 
 	/** Begins a table, which is open until it is ended. */
 	public GatherBuilder begin(TableField.OfTable field) {
-		parts().begin(field);
+		this.parts.begin(field);
 		return this;
 	}
 
 	/** Begins a table as a member of a union, which is open until it is ended. */
 	public GatherBuilder begin(TableField.OfUnion field, TableType member) {
-		parts().begin(field, member);
+		this.parts.begin(field, member);
 		return this;
 	}
 
@@ -225,7 +353,7 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param count number of elements
 	 */
 	public GatherBuilder begin(TableField.OfTables field, int count) {
-		parts().begin(field, count);
+		this.parts.begin(field, count);
 		return this;
 	}
 
@@ -234,13 +362,13 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param count number of elements
 	 */
 	public GatherBuilder begin(TableField.OfStrings field, int count) {
-		parts().begin(field, count);
+		this.parts.begin(field, count);
 		return this;
 	}
 
 	/** Begins the next table of the open vector; open until it is ended. */
 	public GatherBuilder begin() {
-		parts().begin();
+		this.parts.begin();
 		return this;
 	}
 
@@ -249,14 +377,14 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @param table of the vector's type; retained
 	 */
 	public GatherBuilder add(GatherMessage table) {
-		parts().add(embed(parts().nextTable(), table));
+		this.parts.add(embed(this.parts.nextTable(), table));
 		return this;
 	}
 
 	/** Adds the next string of the open vector. */
 	public GatherBuilder add(String value) {
-		parts().checkString();
-		parts().add(writer().writeString(value));
+		this.parts.checkString();
+		this.parts.add(this.out.writeString(value));
 		return this;
 	}
 
@@ -265,10 +393,10 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 * @throws IllegalStateException if it lacks elements, or only the root is open
 	 */
 	public GatherBuilder end() {
-		if (parts().isRoot()) {
+		if (this.parts.isRoot()) {
 			throw new IllegalStateException("nothing to end (expected: finish)");
 		}
-		parts().end();
+		this.parts.end();
 		return this;
 	}
 
@@ -279,12 +407,12 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 	 */
 	public GatherMessage finish() {
 		GatherMessage finished = this.message;
-		if (finished == null || !parts().isRoot()) {
+		if (finished == null || !this.parts.isRoot()) {
 			throw new IllegalStateException((finished != null) ? "parts of the message are open" : "no message begun");
 		}
-		parts().end();
-		writer().finish();
-		finished.complete(this.rootPosition, parts().deepest());
+		this.parts.end();
+		this.out.finish();
+		finished.complete(this.rootPosition, this.parts.deepest());
 		this.message = null;
 		return finished;
 	}
@@ -312,8 +440,8 @@ public final class GatherBuilder extends FieldPuts implements AutoCloseable {
 			return;
 		}
 		this.message = null;
-		writer().abort();
-		parts().clear();
+		this.out.abort();
+		this.parts.clear();
 		begun.recycle();
 	}
 
