@@ -46,7 +46,7 @@ record FieldLayout(String name, int index, int offset, int entry, boolean option
 		for (int field = 0; field < this.shape.fieldCount(); field++) {
 			this.layout.markAbsent(this.index + field, out, memory, table);
 			int at = table + this.layout.offset(this.index + field);
-			for (int i = 0; i < this.shape.slotBytes(field); i++) {
+			for (int i = 0; i < this.layout.size(this.index + field); i++) {
 				memory.put(at + i, (byte) 0);
 			}
 		}

@@ -54,7 +54,7 @@ public final class FlatBuffersSchema {
 			throw new UnsupportedTypeException("schema", "ofRecord", "type", type.getTypeName(), "expected: a record");
 		}
 		SchemaWriter schema = new SchemaWriter();
-		String name = schema.table(table);
+		String name = table.schemaType(schema);
 		return schema.text() + "\nroot_type " + name + ";\n";
 	}
 
@@ -65,7 +65,7 @@ public final class FlatBuffersSchema {
 	public static String ofTable(TableType type) {
 		type.layout();
 		SchemaWriter schema = new SchemaWriter();
-		String name = schema.table(type.shape());
+		String name = type.shape().schemaType(schema);
 		return schema.text() + "\nroot_type " + name + ";\n";
 	}
 
@@ -97,7 +97,7 @@ public final class FlatBuffersSchema {
 
 	private static String root(SchemaWriter schema, @Nullable Shape shape) {
 		if (shape instanceof TableShape table) {
-			return schema.table(table);
+			return table.schemaType(schema);
 		}
 		if (shape instanceof MessageShape) {
 			return schema.empty(ANY_CONTENT);

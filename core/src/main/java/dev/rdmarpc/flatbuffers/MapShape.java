@@ -34,8 +34,6 @@ import dev.rdmarpc.codec.UnencodableValueException;
  */
 final class MapShape extends ReferenceShape {
 
-	private static final int MAX_CAPACITY = 1 << 30;
-
 	private final boolean sorted;
 
 	private @Nullable TableShape entry;
@@ -116,7 +114,8 @@ final class MapShape extends ReferenceShape {
 	Object readTarget(MessageReader in, int position) {
 		int count = in.elements(position);
 		KeyCollisions collisions = (this.guarded && count > KeyCollisions.FEW_KEYS) ? new KeyCollisions(count) : null;
-		Map<Object, @Nullable Object> map = this.sorted ? new TreeMap<>() : new LinkedHashMap<>(capacity(count));
+		Map<Object, @Nullable Object> map = this.sorted ? new TreeMap<>()
+				: new LinkedHashMap<>(SequenceKind.capacity(count));
 		int slot = position + OFFSET_BYTES;
 		for (int i = 0; i < count; i++) {
 			long before = in.work();
@@ -158,11 +157,6 @@ final class MapShape extends ReferenceShape {
 			throw new UnencodableValueException("sorted by a comparator, which cannot be sent (expected: the natural"
 					+ " order, or declare Map or Set, which keep the order)");
 		}
-	}
-
-	/** The initial capacity of a hash table for that many entries. */
-	static int capacity(int count) {
-		return (int) Math.min(count / 0.75 + 1, MAX_CAPACITY);
 	}
 
 	@Override

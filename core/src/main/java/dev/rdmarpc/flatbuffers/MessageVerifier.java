@@ -213,11 +213,10 @@ final class MessageVerifier {
 	 * Verifies a table up to the bounds and alignment of its fields, and goes one level
 	 * deeper.
 	 * @param table its position, verified
-	 * @param fields the fields known of its type
 	 * @param valueBytes heap that it will take, without what its references lead to
 	 * @return position of its vtable
 	 */
-	int enterTable(int table, TableLayout layout, FieldLayout[] fields, int valueBytes) {
+	int enterTable(int table, TableLayout layout, int valueBytes) {
 		if (++this.depth > this.maxDepth) {
 			throw malformed("nested deeper than " + this.maxDepth + " tables", table);
 		}
@@ -225,7 +224,7 @@ final class MessageVerifier {
 		CheckedVtable checked = checkedVtable(layout.id());
 		if (checked.message != this.message || checked.vtable != vtable || checked.phase != (table & 7)) {
 			checked.message = -1;
-			checked.tableBytes = vtable(vtable, table, fields);
+			checked.tableBytes = vtable(vtable, table, layout);
 			checked.vtable = (int) vtable;
 			checked.phase = table & 7;
 			checked.message = this.message;
@@ -243,7 +242,7 @@ final class MessageVerifier {
 		this.depth--;
 	}
 
-	private int vtable(long position, int table, FieldLayout[] fields) {
+	private int vtable(long position, int table, TableLayout layout) {
 		if (position < this.start || position > this.end - TableLayout.VTABLE_HEADER_BYTES
 				|| ((position - this.start) & 1) != 0) {
 			throw malformed("vtable out of bounds", table);
@@ -256,24 +255,19 @@ final class MessageVerifier {
 			throw malformed("vtable of " + vtableBytes + " bytes for a table of " + tableBytes, vtable);
 		}
 		charge(vtableBytes, vtable);
-		for (FieldLayout field : fields) {
-			for (int i = 0; i < field.shape().fieldCount(); i++) {
-				int offset = fieldOffset(vtable, vtableBytes, field.entry() + 2 * i);
-				if (offset != 0) {
-					slot(field, i, offset, table, tableBytes);
-				}
+		for (int field = 0; field < layout.fieldCount(); field++) {
+			int offset = fieldOffset(vtable, vtableBytes, TableLayout.entry(field));
+			if (offset == 0) {
+				continue;
+			}
+			if (offset < SegmentWriter.OFFSET_BYTES || offset + layout.size(field) > tableBytes) {
+				throw malformed("field '" + layout.name(field) + "' out of bounds of its table", table);
+			}
+			if (((table - this.start + offset) & (layout.alignment(field) - 1)) != 0) {
+				throw malformed("misaligned field '" + layout.name(field) + "'", table);
 			}
 		}
 		return tableBytes;
-	}
-
-	private void slot(FieldLayout field, int index, int offset, int table, int tableBytes) {
-		if (offset < SegmentWriter.OFFSET_BYTES || offset + field.shape().slotBytes(index) > tableBytes) {
-			throw malformed("field '" + field.name() + "' out of bounds of its table", table);
-		}
-		if (((table - this.start + offset) & (field.shape().alignment(index) - 1)) != 0) {
-			throw malformed("misaligned field '" + field.name() + "'", table);
-		}
 	}
 
 	private CheckedVtable checkedVtable(int id) {

@@ -20,6 +20,8 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.UnencodableValueException;
+
 /** A value that lies elsewhere; its slot is a reference. */
 abstract class ReferenceShape extends Shape {
 
@@ -44,6 +46,12 @@ abstract class ReferenceShape extends Shape {
 	@Override
 	final void verify(MessageVerifier in, int slot) {
 		verifyTarget(in, in.reference(slot));
+	}
+
+	/** What is thrown when an element of a vector is null. */
+	static UnencodableValueException absentElement(int index) {
+		return new UnencodableValueException("null element (expected: a value, or declare Optional elements)")
+			.within("[" + index + "]");
 	}
 
 	/**

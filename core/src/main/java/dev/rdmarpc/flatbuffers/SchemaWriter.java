@@ -23,12 +23,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Writes the FlatBuffers schema of shapes, so that callers in other languages can be
- * generated from it.
+ * Writes FlatBuffers schemas, so that callers in other languages can be generated from
+ * them.
  *
  * <p>
  * Not thread-safe.
@@ -53,71 +55,59 @@ final class SchemaWriter {
 	private final Map<String, String> tables = new LinkedHashMap<>();
 
 	/**
-	 * Declares a table, and what its fields need.
+	 * Declares a table.
+	 * @param key what it is declared for, once
+	 * @param wanted what to call it, if that name is free
+	 * @param fields gives its fields, after declaring what they need
 	 * @return the name to refer to it
 	 */
-	String table(TableShape table) {
-		String known = this.names.get(table);
-		if (known != null) {
-			return known;
-		}
-		String name = newName(table, table.schemaName());
-		StringBuilder text = new StringBuilder("table " + name + " {\n");
-		Set<String> taken = new HashSet<>(Set.of(name));
-		for (FieldLayout field : table.fields()) {
-			text.append("  ").append(fieldName(field, taken)).append(':').append(field.shape().schemaType(this));
-			if (field.optional() && field.shape().isScalar()) {
-				text.append(" = null");
+	String table(Object key, String wanted, Supplier<List<Field>> fields) {
+		return declare(this.tables, key, wanted, (name) -> {
+			StringBuilder text = new StringBuilder("table " + name + " {\n");
+			Set<String> taken = new HashSet<>(Set.of(name));
+			for (Field field : fields.get()) {
+				text.append("  ").append(fieldName(field, taken)).append(':').append(field.type());
+				text.append(field.nullable() ? " = null;\n" : ";\n");
 			}
-			text.append(";\n");
-		}
-		this.tables.put(name, text.append("}\n").toString());
-		return name;
+			return text.append("}\n").toString();
+		});
 	}
 
 	/** Declares a table in whose place belongs one from another schema. */
 	String external(String className) {
-		String known = this.names.get(className);
-		if (known != null) {
-			return known;
-		}
-		String name = newName(className, className.substring(className.lastIndexOf('.') + 1));
-		this.tables.put(name,
-				"// Declared by the schema that " + className + " was generated from.\ntable " + name + " {}\n");
-		return name;
+		return declare(this.tables, className, className.substring(className.lastIndexOf('.') + 1),
+				(name) -> "// Declared by the schema that " + className + " was generated from.\ntable " + name
+						+ " {}\n");
 	}
 
 	/** Declares a table without fields. */
 	String empty(String wanted) {
-		String known = this.names.get(wanted);
-		if (known != null) {
-			return known;
-		}
-		String name = newName(wanted, wanted);
-		this.tables.put(name, "table " + name + " {}\n");
-		return name;
+		return declare(this.tables, wanted, wanted, (name) -> "table " + name + " {}\n");
 	}
 
 	/** Declares a struct. */
-	String struct(String name, String fields) {
-		String known = this.names.get(name + fields);
-		if (known != null) {
-			return known;
-		}
-		String unique = newName(name + fields, name);
-		this.structs.put(unique, "struct " + unique + " { " + fields + " }\n");
-		return unique;
+	String struct(String wanted, String fields) {
+		return declare(this.structs, wanted + fields, wanted, (name) -> "struct " + name + " { " + fields + " }\n");
 	}
 
-	/** Declares a union. */
-	String union(UnionShape union, String schemaName, List<TableShape> members) {
-		String known = this.names.get(union);
+	/**
+	 * Declares a union.
+	 * @param key what it is declared for, once
+	 * @param wanted what to call it, if that name is free
+	 * @param members gives the names of its members, after declaring them
+	 */
+	String union(Object key, String wanted, Supplier<Stream<String>> members) {
+		return declare(this.unions, key, wanted,
+				(name) -> "union " + name + " { " + members.get().collect(Collectors.joining(", ")) + " }\n");
+	}
+
+	private String declare(Map<String, String> declarations, Object key, String wanted, UnaryOperator<String> text) {
+		String known = this.names.get(key);
 		if (known != null) {
 			return known;
 		}
-		String name = newName(union, schemaName);
-		String list = members.stream().map(this::table).collect(Collectors.joining(", "));
-		this.unions.put(name, "union " + name + " { " + list + " }\n");
+		String name = newName(key, wanted);
+		declarations.put(name, text.apply(name));
 		return name;
 	}
 
@@ -146,15 +136,14 @@ final class SchemaWriter {
 	 * and none that is taken, also by the type field of a union.
 	 * @param taken names that the field cannot have, to which its own are added
 	 */
-	private static String fieldName(FieldLayout field, Set<String> taken) {
+	private static String fieldName(Field field, Set<String> taken) {
 		String wanted = identifier(field.name().replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT));
 		String name = wanted;
-		boolean union = field.shape().fieldCount() > 1;
-		for (int i = 2; taken.contains(name) || (union && taken.contains(name + UNION_TYPE)); i++) {
+		for (int i = 2; taken.contains(name) || (field.union() && taken.contains(name + UNION_TYPE)); i++) {
 			name = wanted + i;
 		}
 		taken.add(name);
-		if (union) {
+		if (field.union()) {
 			taken.add(name + UNION_TYPE);
 		}
 		return name;
@@ -174,6 +163,18 @@ final class SchemaWriter {
 		return Stream.of(this.structs, this.unions, this.tables)
 			.flatMap((declarations) -> declarations.values().stream())
 			.collect(Collectors.joining("\n"));
+	}
+
+	/**
+	 * A field of a table.
+	 *
+	 * @param name what to call it
+	 * @param type its type in the schema language
+	 * @param union whether the number of a union's member goes with it
+	 * @param nullable whether it is a scalar that may be absent
+	 */
+	record Field(String name, String type, boolean union, boolean nullable) {
+
 	}
 
 }

@@ -34,8 +34,10 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class SequenceKind {
 
+	private static final int MAX_CAPACITY = 1 << 30;
+
 	private static final List<Collections> COLLECTIONS = List.of(new Collections(ArrayList.class, ArrayList::new),
-			new Collections(LinkedHashSet.class, (count) -> new LinkedHashSet<>(MapShape.capacity(count))),
+			new Collections(LinkedHashSet.class, (count) -> new LinkedHashSet<>(capacity(count))),
 			new Collections(TreeSet.class, (count) -> new TreeSet<>()),
 			new Collections(ArrayDeque.class, ArrayDeque::new));
 
@@ -57,6 +59,11 @@ abstract class SequenceKind {
 	/** The kind for arrays of that class. */
 	static SequenceKind ofArray(Class<?> elementType) {
 		return new Arrays(elementType);
+	}
+
+	/** The initial capacity of a hash table for that many entries. */
+	static int capacity(int count) {
+		return (int) Math.min(count / 0.75 + 1, MAX_CAPACITY);
 	}
 
 	/** Whether elements are compared with each other. */

@@ -122,7 +122,7 @@ final class SequenceShape extends ReferenceShape {
 	private static void write(Shape element, int index, @Nullable Object value, SegmentWriter out, ByteBuffer memory,
 			int slot, int base) {
 		if (value == null) {
-			throw absent(index);
+			throw absentElement(index);
 		}
 		try {
 			element.write(value, out, memory, slot, base);
@@ -130,12 +130,6 @@ final class SequenceShape extends ReferenceShape {
 		catch (UnencodableValueException ex) {
 			throw ex.within("[" + index + "]");
 		}
-	}
-
-	/** What is thrown when an element is null. */
-	static UnencodableValueException absent(int index) {
-		return new UnencodableValueException("null element (expected: a value, or declare Optional elements)")
-			.within("[" + index + "]");
 	}
 
 	@Override

@@ -52,11 +52,15 @@ final class TableLayout {
 	private static final AtomicInteger NEXT_ID = new AtomicInteger();
 
 	/** The layout of tables without fields. */
-	static final TableLayout EMPTY = new TableLayout(new int[0], new int[0]);
+	static final TableLayout EMPTY = new TableLayout(new String[0], new int[0], new int[0]);
 
 	private final int id = NEXT_ID.getAndIncrement();
 
+	private final String[] names;
+
 	private final int[] sizes;
+
+	private final int[] alignments;
 
 	private final int[] offsets;
 
@@ -78,11 +82,14 @@ final class TableLayout {
 
 	/**
 	 * Lays out a table type.
+	 * @param names of the fields
 	 * @param sizes of the fields, in bytes
 	 * @param alignments of the fields, from 1 to 8
 	 */
-	TableLayout(int[] sizes, int[] alignments) {
-		this.sizes = sizes.clone();
+	TableLayout(String[] names, int[] sizes, int[] alignments) {
+		this.names = names;
+		this.sizes = sizes;
+		this.alignments = alignments;
 		this.offsets = new int[sizes.length];
 		int end = SegmentWriter.OFFSET_BYTES;
 		int widest = SegmentWriter.OFFSET_BYTES;
@@ -118,6 +125,21 @@ final class TableLayout {
 	/** The offset of a field's entry from the begin of a vtable. */
 	static int entry(int field) {
 		return VTABLE_HEADER_BYTES + 2 * field;
+	}
+
+	/** The name of a field. */
+	String name(int field) {
+		return this.names[field];
+	}
+
+	/** The size of a field, in bytes. */
+	int size(int field) {
+		return this.sizes[field];
+	}
+
+	/** The alignment of a field, from 1 to 8. */
+	int alignment(int field) {
+		return this.alignments[field];
 	}
 
 	/** The offset of a field from the table's begin. */

@@ -20,6 +20,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -93,17 +94,19 @@ final class TableShape extends ReferenceShape {
 		for (Part part : parts) {
 			count += part.shape().fieldCount();
 		}
+		String[] names = new String[count];
 		int[] sizes = new int[count];
 		int[] alignments = new int[count];
 		int index = 0;
 		for (Part part : parts) {
 			for (int i = 0; i < part.shape().fieldCount(); i++) {
+				names[index] = part.name();
 				sizes[index] = part.shape().slotBytes(i);
 				alignments[index] = part.shape().alignment(i);
 				index++;
 			}
 		}
-		TableLayout layout = new TableLayout(sizes, alignments);
+		TableLayout layout = new TableLayout(names, sizes, alignments);
 		List<FieldLayout> fields = new ArrayList<>();
 		List<FieldLayout> references = new ArrayList<>();
 		index = 0;
@@ -139,11 +142,6 @@ final class TableShape extends ReferenceShape {
 		return this.name;
 	}
 
-	/** What to call it in schemas. */
-	String schemaName() {
-		return this.schemaName;
-	}
-
 	/** Its fields. */
 	List<FieldLayout> fields() {
 		return List.of(this.fields);
@@ -156,7 +154,11 @@ final class TableShape extends ReferenceShape {
 
 	@Override
 	String schemaType(SchemaWriter schema) {
-		return schema.table(this);
+		return schema.table(this, this.schemaName,
+				() -> Arrays.stream(this.fields)
+					.map((field) -> new SchemaWriter.Field(field.name(), field.shape().schemaType(schema),
+							field.shape().fieldCount() > 1, field.optional() && field.shape().isScalar()))
+					.toList());
 	}
 
 	@Override
@@ -217,7 +219,7 @@ final class TableShape extends ReferenceShape {
 	private void writeElement(int index, Object values, SegmentWriter out, ByteBuffer memory, int at, int base) {
 		Object value = (values instanceof Object[] array) ? array[index] : ((List<?>) values).get(index);
 		if (value == null) {
-			throw SequenceShape.absent(index);
+			throw absentElement(index);
 		}
 		out.absent(0);
 		try {
@@ -248,7 +250,7 @@ final class TableShape extends ReferenceShape {
 
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
-		int vtable = in.enterTable(position, this.layout, this.fields, this.heapBytes);
+		int vtable = in.enterTable(position, this.layout, this.heapBytes);
 		if (this.references.length > 0) {
 			int vtableBytes = in.vtableBytes(vtable);
 			for (FieldLayout field : this.references) {

@@ -167,7 +167,7 @@ final class UnionShape extends Shape {
 
 	@Override
 	String schemaType(SchemaWriter schema) {
-		return schema.union(this, this.schemaName, this.members);
+		return schema.union(this, this.schemaName, () -> this.members.stream().map((each) -> each.schemaType(schema)));
 	}
 
 }
