@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockAllocator {
 
-	private final RegisteredMemory owner;
+	private final RegisteredBuffer.Home home;
 
 	private final SizeClassPool[] pools = new SizeClassPool[SizeClasses.COUNT];
 
@@ -50,8 +50,9 @@ final class BlockAllocator {
 
 	private final BackgroundWork collecting;
 
-	BlockAllocator(RegisteredMemory owner, Extents extents, Waiters waiters, BackgroundWork settling) {
-		this.owner = owner;
+	BlockAllocator(RegisteredBuffer.Home home, MemoryOptions options, Extents extents, Waiters waiters,
+			BackgroundWork settling) {
+		this.home = home;
 		this.extents = extents;
 		this.waiters = waiters;
 		this.settling = settling;
@@ -60,9 +61,9 @@ final class BlockAllocator {
 			waiters.signal();
 		});
 		for (int sizeClass = 0; sizeClass < this.pools.length; sizeClass++) {
-			this.pools[sizeClass] = new SizeClassPool(owner, extents, sizeClass);
+			this.pools[sizeClass] = new SizeClassPool(home, extents, sizeClass, options.maxBytes());
 		}
-		this.caches = new ThreadCaches(owner.options(), extents, this.pools);
+		this.caches = new ThreadCaches(options, extents, this.pools);
 	}
 
 	/** Takes a block from what there is, or none. */
@@ -81,7 +82,7 @@ final class BlockAllocator {
 
 	private @Nullable RegisteredBuffer takePages(int pages) {
 		Span span = this.extents.takeSpan(pages, Span.LARGE);
-		return (span != null) ? counted(span.take(this.owner)) : null;
+		return (span != null) ? counted(span.take(this.home)) : null;
 	}
 
 	private RegisteredBuffer counted(RegisteredBuffer block) {

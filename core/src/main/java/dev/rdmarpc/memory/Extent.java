@@ -27,37 +27,19 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
- * A contiguous piece of direct memory and its region on each attached device: part of the
- * pool, divided into pages, or the user's own.
+ * A contiguous piece of direct memory and its region on each attached device: the user's
+ * own, or part of the pool.
  *
  * <p>
  * Regions change only under the extent's own lock, which is held while a device works;
- * they are read without it. All else is guarded by the lock of {@link Extents}.
+ * they are read without it.
  */
-final class Extent {
-
-	/** Spans of more blocks are made anew: their buffer objects take too much heap. */
-	private static final int REMEMBERED_BLOCKS = 16;
+class Extent {
 
 	private final int lengthBytes;
 
 	/** None when it was given back for good. */
 	private @Nullable ByteBuffer memory;
-
-	private final ExtentMemory.@Nullable Piece piece;
-
-	private final @Nullable PageRuns runs;
-
-	/** What began at a page the last time, to be used again with its buffer objects. */
-	private final @Nullable Span[] spans;
-
-	/** The chains of the runs for which the extent is in the {@link ExtentIndex}. */
-	private final long[] indexed;
-
-	private int number;
-
-	/** When the last run was given back, by the clock of the pool. */
-	private long freeSinceNanos;
 
 	private final ReentrantLock registration = new ReentrantLock();
 
@@ -68,27 +50,13 @@ final class Extent {
 
 	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
 
-	private Extent(ByteBuffer memory, ExtentMemory.@Nullable Piece piece, int pages) {
+	/** Takes memory that is registered nowhere yet. */
+	Extent(ByteBuffer memory) {
 		this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
 		this.lengthBytes = memory.capacity();
-		this.piece = piece;
-		this.runs = (pages > 0) ? new PageRuns(pages) : null;
-		this.spans = new Span[pages];
-		this.indexed = new long[(this.runs != null) ? this.runs.filledWords() : 0];
 	}
 
-	/** Takes the user's own memory. */
-	static Extent of(ByteBuffer memory) {
-		return new Extent(memory, null, 0);
-	}
-
-	/** Takes memory of the pool. */
-	static Extent of(ExtentMemory.Piece piece) {
-		ByteBuffer memory = piece.memory();
-		return new Extent(memory, piece, memory.capacity() / MemoryOptions.PAGE_BYTES);
-	}
-
-	ByteBuffer memory() {
+	final ByteBuffer memory() {
 		return Objects.requireNonNull(this.memory);
 	}
 
@@ -98,67 +66,13 @@ final class Extent {
 	 */
 	void forgetMemory() {
 		this.memory = null;
-		for (Span span : this.spans) {
-			if (span != null) {
-				span.forgetMemory();
-			}
-		}
 	}
 
-	/** What the memory is, if it is the pool's. */
-	ExtentMemory.Piece piece() {
-		return Objects.requireNonNull(this.piece);
-	}
-
-	int lengthBytes() {
+	final int lengthBytes() {
 		return this.lengthBytes;
 	}
 
-	/** Tells extents of the pool apart: what has a smaller number is filled first. */
-	int number() {
-		return this.number;
-	}
-
-	void number(int number) {
-		this.number = number;
-	}
-
-	long[] indexed() {
-		return this.indexed;
-	}
-
-	/** When it became free, if it is. */
-	long freeSinceNanos() {
-		return this.freeSinceNanos;
-	}
-
-	void freeSince(long nanos) {
-		this.freeSinceNanos = nanos;
-	}
-
-	PageRuns runs() {
-		return Objects.requireNonNull(this.runs);
-	}
-
-	/** Makes the span of pages that were taken from {@link #runs()}. */
-	Span span(int page, int pages, int sizeClass) {
-		Span span = this.spans[page];
-		if (span == null || span.pages() != pages || span.sizeClass() != sizeClass) {
-			span = new Span(this, page, pages, sizeClass);
-			this.spans[page] = (span.blocks() <= REMEMBERED_BLOCKS) ? span : null;
-		}
-		return span;
-	}
-
-	/** Takes the pages of a span back. */
-	void give(Span span) {
-		runs().give(span.page(), span.pages());
-		if (this.spans[span.page()] != span) {
-			span.forgetMemory();
-		}
-	}
-
-	@Nullable MemoryRegion region(int index) {
+	final @Nullable MemoryRegion region(int index) {
 		@Nullable MemoryRegion[] regions = this.regions;
 		return (index < regions.length) ? regions[index] : null;
 	}
@@ -167,7 +81,7 @@ final class Extent {
 	 * Registers with a device, unless it is already, or the attachment is closed, or the
 	 * extent is on its way out.
 	 */
-	void register(MemoryAttachment attachment) {
+	final void register(MemoryAttachment attachment) {
 		this.registration.lock();
 		try {
 			if (!this.withdrawn && !attachment.isClosed() && region(attachment.index()) == null) {
@@ -186,7 +100,7 @@ final class Extent {
 	}
 
 	/** Deregisters from a device. Idempotent. */
-	void deregister(MemoryAttachment attachment) {
+	final void deregister(MemoryAttachment attachment) {
 		this.registration.lock();
 		try {
 			MemoryRegion region = region(attachment.index());
@@ -203,7 +117,7 @@ final class Extent {
 	}
 
 	/** Lets devices be registered with, or no more from now on. */
-	void withdrawn(boolean withdrawn) {
+	final void withdrawn(boolean withdrawn) {
 		this.registration.lock();
 		try {
 			this.withdrawn = withdrawn;

@@ -36,7 +36,7 @@ final class ExtentIndex {
 
 	private static final int MAX_LOOKS = 32;
 
-	private final List<@Nullable Extent> extents = new ArrayList<>();
+	private final List<@Nullable PoolExtent> extents = new ArrayList<>();
 
 	private final NumberSet vacant = new NumberSet();
 
@@ -54,7 +54,7 @@ final class ExtentIndex {
 	}
 
 	/** Adds an extent and gives it its number. */
-	void add(Extent extent) {
+	void add(PoolExtent extent) {
 		int number = this.vacant.next(0);
 		if (number >= 0) {
 			this.vacant.remove(number);
@@ -70,7 +70,7 @@ final class ExtentIndex {
 	}
 
 	/** Removes a free extent. */
-	void remove(Extent extent) {
+	void remove(PoolExtent extent) {
 		used(extent);
 		for (int word = 0; word < extent.indexed().length; word++) {
 			clear(extent, word, extent.indexed()[word]);
@@ -81,13 +81,13 @@ final class ExtentIndex {
 	}
 
 	/** Notes that nothing of an extent is in use any more. */
-	void free(Extent extent) {
+	void free(PoolExtent extent) {
 		this.free.add(extent.number());
 		this.freeBytes += extent.lengthBytes();
 	}
 
 	/** Notes that something of an extent that was free is in use. */
-	void used(Extent extent) {
+	void used(PoolExtent extent) {
 		this.free.remove(extent.number());
 		this.freeBytes -= extent.lengthBytes();
 	}
@@ -98,13 +98,13 @@ final class ExtentIndex {
 	}
 
 	/** The free extent with the greatest number below another one. */
-	@Nullable Extent freeBelow(int number) {
+	@Nullable PoolExtent freeBelow(int number) {
 		int found = this.free.last(number - 1);
 		return (found >= 0) ? get(found) : null;
 	}
 
 	/** Notes what has been taken from an extent or given back to it. */
-	void update(Extent extent) {
+	void update(PoolExtent extent) {
 		long[] indexed = extent.indexed();
 		for (int word = 0; word < indexed.length; word++) {
 			long now = extent.runs().filled(word);
@@ -117,7 +117,7 @@ final class ExtentIndex {
 		}
 	}
 
-	private void set(Extent extent, int word, long bits) {
+	private void set(PoolExtent extent, int word, long bits) {
 		for (long rest = bits; rest != 0; rest &= rest - 1) {
 			int chain = word * Long.SIZE + Long.numberOfTrailingZeros(rest);
 			this.chains[chain].add(extent.number());
@@ -125,7 +125,7 @@ final class ExtentIndex {
 		}
 	}
 
-	private void clear(Extent extent, int word, long bits) {
+	private void clear(PoolExtent extent, int word, long bits) {
 		for (long rest = bits; rest != 0; rest &= rest - 1) {
 			int chain = word * Long.SIZE + Long.numberOfTrailingZeros(rest);
 			this.chains[chain].remove(extent.number());
@@ -139,14 +139,14 @@ final class ExtentIndex {
 	 * The extent with a run of at least so many pages that is a short one; of equally
 	 * short ones the extent with the least number.
 	 */
-	@Nullable Extent find(int pages) {
+	@Nullable PoolExtent find(int pages) {
 		int own = PageRuns.chainOf(pages);
-		Extent closest = null;
+		PoolExtent closest = null;
 		int length = Integer.MAX_VALUE;
 		NumberSet candidates = this.chains[own];
 		int looks = MAX_LOOKS;
 		for (int number = candidates.next(0); number >= 0 && length > pages && looks > 0; looks--) {
-			Extent extent = get(number);
+			PoolExtent extent = get(number);
 			int run = extent.runs().find(pages);
 			if (run >= 0 && extent.runs().length(run) < length) {
 				closest = extent;
@@ -161,8 +161,8 @@ final class ExtentIndex {
 		return closest;
 	}
 
-	private Extent get(int number) {
-		Extent extent = this.extents.get(number);
+	private PoolExtent get(int number) {
+		PoolExtent extent = this.extents.get(number);
 		if (extent == null) {
 			throw new IllegalStateException("no extent has the number " + number);
 		}

@@ -89,7 +89,7 @@ final class Extents {
 
 	private ExtentIndex index = new ExtentIndex();
 
-	private final ArrayDeque<Extent> retired = new ArrayDeque<>();
+	private final ArrayDeque<PoolExtent> retired = new ArrayDeque<>();
 
 	/** How many extents have left {@link #retired} and are not yet settled. */
 	private int settling;
@@ -145,7 +145,7 @@ final class Extents {
 	@Nullable Span takeSpan(int pages, int sizeClass) {
 		this.lock.lock();
 		try {
-			Extent extent = (this.freePages >= pages) ? this.index.find(pages) : null;
+			PoolExtent extent = (this.freePages >= pages) ? this.index.find(pages) : null;
 			if (extent == null) {
 				return null;
 			}
@@ -169,7 +169,7 @@ final class Extents {
 	void giveSpan(Span span) {
 		this.lock.lock();
 		try {
-			Extent extent = span.extent();
+			PoolExtent extent = span.extent();
 			extent.give(span);
 			if (this.closed) {
 				return;
@@ -210,9 +210,9 @@ final class Extents {
 		}
 		long now = this.clock.getAsLong();
 		boolean any = false;
-		Extent extent = lastFree();
+		PoolExtent extent = lastFree();
 		for (int looks = 0; extent != null && looks < MAX_LOOKS; looks++) {
-			Extent candidate = extent;
+			PoolExtent candidate = extent;
 			extent = this.index.freeBelow(candidate.number());
 			if (candidate.lengthBytes() <= surplus) {
 				surplus -= candidate.lengthBytes();
@@ -225,7 +225,7 @@ final class Extents {
 		return any && extent != null;
 	}
 
-	private @Nullable Extent lastFree() {
+	private @Nullable PoolExtent lastFree() {
 		return this.index.freeBelow(Integer.MAX_VALUE);
 	}
 
@@ -268,7 +268,7 @@ final class Extents {
 		}
 	}
 
-	private void retire(Extent extent) {
+	private void retire(PoolExtent extent) {
 		this.index.remove(extent);
 		this.freePages -= extent.runs().pages();
 		this.retired.add(extent);
@@ -300,7 +300,7 @@ final class Extents {
 	 * long as the devices need. The caller holds no lock.
 	 */
 	void settle() {
-		for (Extent extent = pollRetired(); extent != null; extent = pollRetired()) {
+		for (PoolExtent extent = pollRetired(); extent != null; extent = pollRetired()) {
 			try {
 				this.registrar.remove(extent);
 			}
@@ -310,11 +310,11 @@ final class Extents {
 		}
 	}
 
-	private @Nullable Extent pollRetired() {
+	private @Nullable PoolExtent pollRetired() {
 		this.lock.lock();
 		try {
 			this.unsettled = false;
-			Extent extent = this.retired.poll();
+			PoolExtent extent = this.retired.poll();
 			if (extent != null) {
 				this.settling++;
 			}
@@ -325,7 +325,7 @@ final class Extents {
 		}
 	}
 
-	private void settled(Extent extent) {
+	private void settled(PoolExtent extent) {
 		extent.forgetMemory();
 		this.lock.lock();
 		try {
@@ -397,7 +397,7 @@ final class Extents {
 		try {
 			long missing = pageBytes(pages) - this.memory.leftBytes() - this.memory.idleBytes();
 			if (this.index.freeBytes() >= missing) {
-				for (Extent extent = lastFree(); extent != null && missing > 0; extent = lastFree()) {
+				for (PoolExtent extent = lastFree(); extent != null && missing > 0; extent = lastFree()) {
 					missing -= extent.lengthBytes();
 					retire(extent);
 				}
@@ -437,7 +437,7 @@ final class Extents {
 		if (piece == null) {
 			return false;
 		}
-		Extent extent = register(piece);
+		PoolExtent extent = register(piece);
 		this.lock.lock();
 		try {
 			if (this.closed) {
@@ -459,7 +459,7 @@ final class Extents {
 	private boolean takeBack(int leastBytes) {
 		this.lock.lock();
 		try {
-			for (Extent extent : this.retired) {
+			for (PoolExtent extent : this.retired) {
 				if (extent.lengthBytes() >= leastBytes) {
 					this.retired.remove(extent);
 					this.retiredBytes -= extent.lengthBytes();
@@ -475,10 +475,10 @@ final class Extents {
 		}
 	}
 
-	private Extent register(ExtentMemory.Piece piece) {
+	private PoolExtent register(ExtentMemory.Piece piece) {
 		boolean complete = false;
 		try {
-			Extent extent = Extent.of(piece);
+			PoolExtent extent = new PoolExtent(piece);
 			this.registrar.add(extent);
 			complete = true;
 			return extent;

@@ -45,7 +45,7 @@ final class LeakDetector {
 
 	private final Set<LeakTrack> open = ConcurrentHashMap.newKeySet();
 
-	private final ReferenceQueue<RegisteredBuffer> unreachable = new ReferenceQueue<>();
+	private final ReferenceQueue<Object> unreachable = new ReferenceQueue<>();
 
 	/** Hash codes of the stacks that were logged: each place is logged once. */
 	private final Set<Integer> reported = ConcurrentHashMap.newKeySet();
@@ -67,7 +67,7 @@ final class LeakDetector {
 			return null;
 		}
 		report();
-		LeakTrack track = new LeakTrack(buffer, this.unreachable);
+		LeakTrack track = new LeakTrack(buffer, buffer.length(), this.unreachable);
 		this.open.add(track);
 		return track;
 	}

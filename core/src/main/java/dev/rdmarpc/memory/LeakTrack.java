@@ -22,7 +22,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 
 /** Where a buffer was allocated, and where it has been since. Thread-safe. */
-final class LeakTrack extends PhantomReference<RegisteredBuffer> {
+final class LeakTrack extends PhantomReference<Object> {
 
 	private static final int MAX_HINTS = 8;
 
@@ -32,9 +32,9 @@ final class LeakTrack extends PhantomReference<RegisteredBuffer> {
 
 	private final ArrayDeque<String> hints = new ArrayDeque<>();
 
-	LeakTrack(RegisteredBuffer buffer, ReferenceQueue<RegisteredBuffer> unreachable) {
+	LeakTrack(Object buffer, int lengthBytes, ReferenceQueue<Object> unreachable) {
 		super(buffer, unreachable);
-		this.lengthBytes = buffer.length();
+		this.lengthBytes = lengthBytes;
 		this.site = new Throwable(this.lengthBytes + " bytes allocated by " + Thread.currentThread().getName());
 	}
 

@@ -16,13 +16,15 @@
 
 package dev.rdmarpc.memory;
 
+import java.util.function.Consumer;
+
 /**
  * The tie between a {@link RegisteredMemory} and one {@link RegistrationHook}. Names
  * which of a buffer's regions to use. Thread-safe.
  */
 public final class MemoryAttachment implements AutoCloseable {
 
-	private final RegisteredMemory memory;
+	private final Consumer<MemoryAttachment> detach;
 
 	private final RegistrationHook hook;
 
@@ -30,8 +32,8 @@ public final class MemoryAttachment implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	MemoryAttachment(RegisteredMemory memory, RegistrationHook hook, int index) {
-		this.memory = memory;
+	MemoryAttachment(Consumer<MemoryAttachment> detach, RegistrationHook hook, int index) {
+		this.detach = detach;
 		this.hook = hook;
 		this.index = index;
 	}
@@ -58,7 +60,7 @@ public final class MemoryAttachment implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.memory.detach(this);
+		this.detach.accept(this);
 	}
 
 	@Override

@@ -54,7 +54,7 @@ public final class RegisteredBuffer {
 		}
 	}
 
-	private final RegisteredMemory owner;
+	private final Home home;
 
 	/** Of a block; slices and users' memory have none. */
 	private final @Nullable Span span;
@@ -80,8 +80,8 @@ public final class RegisteredBuffer {
 	private volatile int references;
 
 	/** Creates the object of a block; its place never changes. */
-	RegisteredBuffer(RegisteredMemory owner, Span span, int offset) {
-		this.owner = owner;
+	RegisteredBuffer(Home home, Span span, int offset) {
+		this.home = home;
 		this.span = span;
 		this.extent = span.extent();
 		this.offset = offset;
@@ -89,16 +89,16 @@ public final class RegisteredBuffer {
 	}
 
 	/** Creates the object of a piece of the user's memory. */
-	RegisteredBuffer(RegisteredMemory owner, Extent extent) {
-		this.owner = owner;
+	RegisteredBuffer(Home home, Extent extent) {
+		this.home = home;
 		this.span = null;
 		this.extent = extent;
 		this.capacity = extent.lengthBytes();
 	}
 
 	/** Creates an object for slices. */
-	RegisteredBuffer(RegisteredMemory owner) {
-		this.owner = owner;
+	RegisteredBuffer(Home home) {
+		this.home = home;
 		this.span = null;
 	}
 
@@ -119,7 +119,7 @@ public final class RegisteredBuffer {
 	RegisteredBuffer successor() {
 		FillPattern.write(boundExtent().memory(), this.offset, this.capacity);
 		forgetMemory();
-		RegisteredBuffer successor = new RegisteredBuffer(this.owner, span(), this.offset);
+		RegisteredBuffer successor = new RegisteredBuffer(this.home, span(), this.offset);
 		successor.filled = true;
 		return successor;
 	}
@@ -281,11 +281,11 @@ public final class RegisteredBuffer {
 			this.root = null;
 			this.extent = null;
 			this.view = null;
-			this.owner.recycleSlice(this);
+			this.home.giveSlice(this);
 			root.release();
 		}
 		else {
-			this.owner.free(this);
+			this.home.free(this);
 		}
 	}
 
@@ -299,7 +299,8 @@ public final class RegisteredBuffer {
 		Objects.checkFromIndexSize(offsetBytes, lengthBytes, this.length);
 		RegisteredBuffer root = (this.root != null) ? this.root : this;
 		root.retain();
-		RegisteredBuffer slice = this.owner.sliceObject();
+		RegisteredBuffer idle = this.home.takeSlice();
+		RegisteredBuffer slice = (idle != null) ? idle : new RegisteredBuffer(this.home);
 		slice.root = root;
 		slice.extent = this.extent;
 		slice.offset = this.offset + offsetBytes;
@@ -341,6 +342,20 @@ public final class RegisteredBuffer {
 	public String toString() {
 		return "RegisteredBuffer[offset=" + this.offset + ", length=" + this.length + ", references=" + references()
 				+ "]";
+	}
+
+	/** Where buffers go when they are released. */
+	interface Home {
+
+		/** Takes back a buffer that was released for the last time. */
+		void free(RegisteredBuffer buffer);
+
+		/** Takes an unused object for a slice, if there is one. */
+		@Nullable RegisteredBuffer takeSlice();
+
+		/** Takes the object of a released slice. */
+		void giveSlice(RegisteredBuffer slice);
+
 	}
 
 }

@@ -45,6 +45,8 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private final @Nullable LeakDetector leakDetector;
 
+	private final RegisteredBuffer.Home home = new Home();
+
 	private final Registrar registrar = new Registrar();
 
 	private final UserRegistrations users;
@@ -72,7 +74,7 @@ public final class RegisteredMemory implements AutoCloseable {
 		this.leakDetector = LeakDetector.of(options.leakDetection());
 		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
 		this.extents = new Extents(options, this.registrar, System::nanoTime, this.settling::request);
-		this.blocks = new BlockAllocator(this, this.extents, this.waiters, this.settling);
+		this.blocks = new BlockAllocator(this.home, options, this.extents, this.waiters, this.settling);
 		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
 
@@ -96,11 +98,7 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws RuntimeException what the hook threw; nothing is attached then
 	 */
 	public MemoryAttachment attach(RegistrationHook hook) {
-		return this.registrar.attach(this, hook);
-	}
-
-	void detach(MemoryAttachment attachment) {
-		this.registrar.detach(attachment);
+		return this.registrar.attach(hook);
 	}
 
 	/**
@@ -266,7 +264,7 @@ public final class RegisteredMemory implements AutoCloseable {
 			throw new IllegalArgumentException(direct + " (expected: a direct buffer that is not empty)");
 		}
 		checkOpen();
-		RegisteredBuffer buffer = new RegisteredBuffer(this, this.users.use(direct));
+		RegisteredBuffer buffer = new RegisteredBuffer(this.home, this.users.use(direct));
 		this.blocks.countAllocation();
 		return activate(buffer, buffer.blockBytes());
 	}
@@ -279,38 +277,6 @@ public final class RegisteredMemory implements AutoCloseable {
 	 */
 	public boolean forget(ByteBuffer direct) {
 		return this.users.forget(direct);
-	}
-
-	/** Takes back a buffer that was released for the last time. */
-	void free(RegisteredBuffer buffer) {
-		LeakTrack track = buffer.follow(null);
-		if (track != null && this.leakDetector != null) {
-			this.leakDetector.end(track);
-		}
-		if (!buffer.isBlock()) {
-			this.users.release(buffer.boundExtent());
-			this.blocks.countFree(0);
-			if (this.users.isUnsettled()) {
-				this.settling.request();
-			}
-		}
-		else if (this.closed) {
-			this.blocks.countFree(buffer.blockBytes());
-		}
-		else {
-			this.blocks.give(this.paranoid ? buffer.successor() : buffer);
-		}
-	}
-
-	RegisteredBuffer sliceObject() {
-		RegisteredBuffer slice = this.paranoid ? null : this.blocks.takeSlice();
-		return (slice != null) ? slice : new RegisteredBuffer(this);
-	}
-
-	void recycleSlice(RegisteredBuffer slice) {
-		if (!this.paranoid) {
-			this.blocks.giveSlice(slice);
-		}
 	}
 
 	/** The counters. */
@@ -369,6 +335,44 @@ public final class RegisteredMemory implements AutoCloseable {
 				logger.warn(message);
 			}
 		}
+	}
+
+	/** What buffers know of the memory that they are from. */
+	private final class Home implements RegisteredBuffer.Home {
+
+		@Override
+		public void free(RegisteredBuffer buffer) {
+			LeakTrack track = buffer.follow(null);
+			if (track != null && RegisteredMemory.this.leakDetector != null) {
+				RegisteredMemory.this.leakDetector.end(track);
+			}
+			if (!buffer.isBlock()) {
+				RegisteredMemory.this.users.release(buffer.boundExtent());
+				RegisteredMemory.this.blocks.countFree(0);
+				if (RegisteredMemory.this.users.isUnsettled()) {
+					RegisteredMemory.this.settling.request();
+				}
+			}
+			else if (RegisteredMemory.this.closed) {
+				RegisteredMemory.this.blocks.countFree(buffer.blockBytes());
+			}
+			else {
+				RegisteredMemory.this.blocks.give(RegisteredMemory.this.paranoid ? buffer.successor() : buffer);
+			}
+		}
+
+		@Override
+		public @Nullable RegisteredBuffer takeSlice() {
+			return RegisteredMemory.this.paranoid ? null : RegisteredMemory.this.blocks.takeSlice();
+		}
+
+		@Override
+		public void giveSlice(RegisteredBuffer slice) {
+			if (!RegisteredMemory.this.paranoid) {
+				RegisteredMemory.this.blocks.giveSlice(slice);
+			}
+		}
+
 	}
 
 }

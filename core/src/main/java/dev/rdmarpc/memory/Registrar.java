@@ -89,8 +89,8 @@ final class Registrar {
 	 * Registers all extents with another device, or none and throws what its hook threw.
 	 * @throws IllegalStateException when closed
 	 */
-	MemoryAttachment attach(RegisteredMemory memory, RegistrationHook hook) {
-		MemoryAttachment attachment = attachment(memory, hook);
+	MemoryAttachment attach(RegistrationHook hook) {
+		MemoryAttachment attachment = attachment(hook);
 		boolean complete = false;
 		try {
 			extents().forEach((extent) -> extent.register(attachment));
@@ -107,7 +107,7 @@ final class Registrar {
 		return attachment;
 	}
 
-	private MemoryAttachment attachment(RegisteredMemory memory, RegistrationHook hook) {
+	private MemoryAttachment attachment(RegistrationHook hook) {
 		this.lock.lock();
 		try {
 			if (this.closed) {
@@ -115,7 +115,7 @@ final class Registrar {
 			}
 			BitSet used = new BitSet();
 			this.attachments.forEach((attachment) -> used.set(attachment.index()));
-			MemoryAttachment attachment = new MemoryAttachment(memory, hook, used.nextClearBit(0));
+			MemoryAttachment attachment = new MemoryAttachment(this::detach, hook, used.nextClearBit(0));
 			this.attachments.add(attachment);
 			return attachment;
 		}

@@ -32,7 +32,7 @@ final class SizeClassPool {
 	/** The part of the budget that unused spans of a class may take: 1/512. */
 	private static final int KEPT_SHIFT = 9;
 
-	private final RegisteredMemory owner;
+	private final RegisteredBuffer.Home home;
 
 	private final Extents extents;
 
@@ -51,13 +51,13 @@ final class SizeClassPool {
 
 	private boolean closed;
 
-	SizeClassPool(RegisteredMemory owner, Extents extents, int sizeClass) {
-		this.owner = owner;
+	SizeClassPool(RegisteredBuffer.Home home, Extents extents, int sizeClass, long maxBytes) {
+		this.home = home;
 		this.extents = extents;
 		this.sizeClass = sizeClass;
 		this.spanPages = SizeClasses.spanPages(sizeClass);
 		long spanBytes = (long) this.spanPages * MemoryOptions.PAGE_BYTES;
-		long affordable = (owner.options().maxBytes() >> KEPT_SHIFT) / spanBytes;
+		long affordable = (maxBytes >> KEPT_SHIFT) / spanBytes;
 		this.maxUnused = (int) Math.max(1, Math.min(KEPT_SPANS, affordable));
 	}
 
@@ -113,7 +113,7 @@ final class SizeClassPool {
 		if (span.isUnused()) {
 			this.unused--;
 		}
-		RegisteredBuffer block = span.take(this.owner);
+		RegisteredBuffer block = span.take(this.home);
 		if (span.available() == 0) {
 			this.partial.remove(span);
 		}

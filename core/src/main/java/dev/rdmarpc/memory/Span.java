@@ -35,7 +35,7 @@ final class Span {
 	/** The class of a span that is one block of whole pages. */
 	static final int LARGE = -1;
 
-	private final Extent extent;
+	private final PoolExtent extent;
 
 	private final int page;
 
@@ -57,7 +57,7 @@ final class Span {
 	/** Where the span is in its {@link SpanHeap}, or -1. */
 	int heapIndex = -1;
 
-	Span(Extent extent, int page, int pages, int sizeClass) {
+	Span(PoolExtent extent, int page, int pages, int sizeClass) {
 		this.extent = extent;
 		this.page = page;
 		this.pages = pages;
@@ -68,7 +68,7 @@ final class Span {
 		this.free = new RegisteredBuffer[this.blocks];
 	}
 
-	Extent extent() {
+	PoolExtent extent() {
 		return this.extent;
 	}
 
@@ -107,7 +107,7 @@ final class Span {
 	}
 
 	/** Takes a block. There must be one. */
-	RegisteredBuffer take(RegisteredMemory owner) {
+	RegisteredBuffer take(RegisteredBuffer.Home home) {
 		if (this.freeCount > 0) {
 			int top = --this.freeCount;
 			RegisteredBuffer buffer = Objects.requireNonNull(this.free[top]);
@@ -116,7 +116,7 @@ final class Span {
 		}
 		int offset = this.page * MemoryOptions.PAGE_BYTES + this.begun * this.blockBytes;
 		this.begun++;
-		return new RegisteredBuffer(owner, this, offset);
+		return new RegisteredBuffer(home, this, offset);
 	}
 
 	/** Takes a block back. */

@@ -102,7 +102,7 @@ final class UserRegistrations {
 		try {
 			Registration registration = this.known.get(key);
 			if (registration == null) {
-				registration = new Registration(key, Extent.of(key.buffer.slice()));
+				registration = new Registration(key, new Extent(key.buffer.slice()));
 				this.known.put(key, registration);
 				this.byExtent.put(registration.extent, registration);
 				this.bytes.addAndGet(registration.extent.lengthBytes());

@@ -66,15 +66,15 @@ final class Waiters {
 	 * Looks for memory until there is some, the time is over or the thread is
 	 * interrupted, which it then still is.
 	 */
-	@Nullable RegisteredBuffer await(Supplier<@Nullable RegisteredBuffer> look, long timeoutNanos) {
+	<T> @Nullable T await(Supplier<@Nullable T> look, long timeoutNanos) {
 		this.count.incrementAndGet();
 		try {
 			long remaining = timeoutNanos;
 			for (;;) {
 				long seen = signals();
-				RegisteredBuffer buffer = look.get();
-				if (buffer != null || remaining <= 0) {
-					return buffer;
+				T found = look.get();
+				if (found != null || remaining <= 0) {
+					return found;
 				}
 				remaining = awaitSignal(seen, remaining);
 			}

@@ -32,13 +32,15 @@ final class BlockHandOverStress {
 
 	private static final int ANOTHER = -1;
 
-	private static final RegisteredMemory MEMORY = RegisteredMemory
-		.create(MemoryOptions.builder().initialBytes(4 << 20).maxBytes(512L << 20).build());
+	private static final MemoryOptions OPTIONS = MemoryOptions.builder()
+		.initialBytes(4 << 20)
+		.maxBytes(512L << 20)
+		.build();
 
-	private static final Extents EXTENTS = new Extents(MEMORY.options(), new Registrar(), () -> 0, () -> {
+	private static final Extents EXTENTS = new Extents(OPTIONS, new Registrar(), () -> 0, () -> {
 	});
 
-	private static final SizeClassPool[] POOLS = { new SizeClassPool(MEMORY, EXTENTS, 0) };
+	private static final SizeClassPool[] POOLS = { new SizeClassPool(new Nowhere(), EXTENTS, 0, OPTIONS.maxBytes()) };
 
 	static {
 		EXTENTS.open();

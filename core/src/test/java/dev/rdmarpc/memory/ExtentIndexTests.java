@@ -32,24 +32,24 @@ class ExtentIndexTests {
 
 	private final ExtentIndex index = new ExtentIndex();
 
-	private static Extent extent(int pages) {
+	private static PoolExtent extent(int pages) {
 		int bytes = pages * MemoryOptions.PAGE_BYTES;
 		ExtentMemory.Piece piece = new ExtentMemory(bytes).take(bytes, bytes);
 		assertThat(piece).isNotNull();
-		return Extent.of(piece);
+		return new PoolExtent(piece);
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3 })
 	void findsTheShortestRunThatIsLongEnough(long seed) {
 		SplittableRandom random = new SplittableRandom(seed);
-		List<Extent> extents = new ArrayList<>();
+		List<PoolExtent> extents = new ArrayList<>();
 		List<Span> spans = new ArrayList<>();
 		for (int step = 0; step < 20_000; step++) {
 			String where = "seed " + seed + ", step " + step;
 			int kind = random.nextInt(100);
 			if (kind == 0 && extents.size() < 50) {
-				Extent extent = extent(PAGES);
+				PoolExtent extent = extent(PAGES);
 				this.index.add(extent);
 				extents.add(extent);
 			}
@@ -65,18 +65,18 @@ class ExtentIndexTests {
 		}
 	}
 
-	private void take(int pages, List<Extent> extents, List<Span> spans, String where) {
-		Extent found = this.index.find(pages);
+	private void take(int pages, List<PoolExtent> extents, List<Span> spans, String where) {
+		PoolExtent found = this.index.find(pages);
 		int shortest = extents.stream().mapToInt((extent) -> length(extent, pages)).min().orElse(Integer.MAX_VALUE);
 		if (found == null) {
 			assertThat(shortest).as(where).isEqualTo(Integer.MAX_VALUE);
 			return;
 		}
 		assertThat(length(found, pages)).as(where).isEqualTo(shortest);
-		assertThat(
-				extents.stream().filter((extent) -> length(extent, pages) == shortest).mapToInt(Extent::number).min())
-			.as(where)
-			.hasValue(found.number());
+		assertThat(extents.stream()
+			.filter((extent) -> length(extent, pages) == shortest)
+			.mapToInt(PoolExtent::number)
+			.min()).as(where).hasValue(found.number());
 		if (found.runs().isFree()) {
 			this.index.used(found);
 		}
@@ -84,7 +84,7 @@ class ExtentIndexTests {
 		this.index.update(found);
 	}
 
-	private static int length(Extent extent, int pages) {
+	private static int length(PoolExtent extent, int pages) {
 		int run = extent.runs().find(pages);
 		return (run >= 0) ? extent.runs().length(run) : Integer.MAX_VALUE;
 	}
@@ -97,10 +97,10 @@ class ExtentIndexTests {
 		}
 	}
 
-	private void removeAFreeOne(List<Extent> extents, SplittableRandom random) {
+	private void removeAFreeOne(List<PoolExtent> extents, SplittableRandom random) {
 		long free = extents.stream().filter((extent) -> extent.runs().isFree()).count();
 		assertThat(this.index.freeBytes()).isEqualTo(free * PAGES * MemoryOptions.PAGE_BYTES);
-		Extent extent = this.index.freeBelow(random.nextInt(extents.size() + 1));
+		PoolExtent extent = this.index.freeBelow(random.nextInt(extents.size() + 1));
 		if (extent != null) {
 			assertThat(extents.remove(extent)).isTrue();
 			this.index.remove(extent);
@@ -109,8 +109,8 @@ class ExtentIndexTests {
 
 	@Test
 	void numberOfARemovedExtentIsUsedAgain() {
-		Extent first = extent(1);
-		Extent second = extent(1);
+		PoolExtent first = extent(1);
+		PoolExtent second = extent(1);
 		this.index.add(first);
 		this.index.add(second);
 		this.index.remove(first);
@@ -131,8 +131,8 @@ class ExtentIndexTests {
 		assertThat(this.index.find(201)).isNull();
 	}
 
-	private Extent find(int pages) {
-		Extent extent = this.index.find(pages);
+	private PoolExtent find(int pages) {
+		PoolExtent extent = this.index.find(pages);
 		assertThat(extent).isNotNull();
 		return extent;
 	}

@@ -52,7 +52,7 @@ class ExtentsTests {
 
 	ExtentsTests() {
 		this.extents.open();
-		this.registrar.attach(RegisteredMemory.create(MemoryOptions.DEFAULTS), this.hook);
+		this.registrar.attach(this.hook);
 	}
 
 	@AfterEach

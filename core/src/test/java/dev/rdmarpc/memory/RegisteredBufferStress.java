@@ -33,15 +33,12 @@ final class RegisteredBufferStress {
 
 	private static final int UNSEEN = 3;
 
-	private static final RegisteredMemory MEMORY = RegisteredMemory
-		.create(MemoryOptions.builder().initialBytes(0).build());
-
 	private RegisteredBufferStress() {
 	}
 
 	/** A buffer that returns to nowhere, so that no other state meets it. */
 	private static RegisteredBuffer buffer() {
-		RegisteredBuffer buffer = new RegisteredBuffer(MEMORY, Extent.of(ByteBuffer.allocate(2)));
+		RegisteredBuffer buffer = new RegisteredBuffer(new Nowhere(), new Extent(ByteBuffer.allocate(2)));
 		buffer.activate(2);
 		return buffer;
 	}

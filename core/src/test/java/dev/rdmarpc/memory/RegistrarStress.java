@@ -31,16 +31,13 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /** Extents and devices that come and go at the same time. */
 final class RegistrarStress {
 
-	private static final RegisteredMemory MEMORY = RegisteredMemory
-		.create(MemoryOptions.builder().initialBytes(0).build());
-
 	private static final ByteBuffer BYTES = ByteBuffer.allocateDirect(64);
 
 	private RegistrarStress() {
 	}
 
 	private static Extent added(Registrar registrar) {
-		Extent extent = Extent.of(BYTES.duplicate());
+		Extent extent = new Extent(BYTES.duplicate());
 		registrar.add(extent);
 		return extent;
 	}
@@ -56,7 +53,7 @@ final class RegistrarStress {
 
 		private final RecordingHook hook = new RecordingHook();
 
-		private final Extent extent = Extent.of(BYTES.duplicate());
+		private final Extent extent = new Extent(BYTES.duplicate());
 
 		@Actor
 		public void add() {
@@ -65,7 +62,7 @@ final class RegistrarStress {
 
 		@Actor
 		public void attach() {
-			this.registrar.attach(MEMORY, this.hook);
+			this.registrar.attach(this.hook);
 		}
 
 		@Arbiter
@@ -87,9 +84,9 @@ final class RegistrarStress {
 
 		private final RecordingHook hook = new RecordingHook();
 
-		private final MemoryAttachment attachment = this.registrar.attach(MEMORY, this.hook);
+		private final MemoryAttachment attachment = this.registrar.attach(this.hook);
 
-		private final Extent extent = Extent.of(BYTES.duplicate());
+		private final Extent extent = new Extent(BYTES.duplicate());
 
 		@Actor
 		public void add() {
@@ -128,7 +125,7 @@ final class RegistrarStress {
 
 		@Actor
 		public void attach() {
-			this.registrar.attach(MEMORY, this.hook);
+			this.registrar.attach(this.hook);
 		}
 
 		@Arbiter
@@ -153,7 +150,7 @@ final class RegistrarStress {
 
 		private final Extent extent = added(this.registrar);
 
-		private final MemoryAttachment attachment = this.registrar.attach(MEMORY, this.first);
+		private final MemoryAttachment attachment = this.registrar.attach(this.first);
 
 		private int index;
 
@@ -164,7 +161,7 @@ final class RegistrarStress {
 
 		@Actor
 		public void attach() {
-			this.index = this.registrar.attach(MEMORY, this.second).index();
+			this.index = this.registrar.attach(this.second).index();
 		}
 
 		@Arbiter

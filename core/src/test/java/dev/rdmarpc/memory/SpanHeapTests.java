@@ -39,11 +39,11 @@ class SpanHeapTests {
 		assertThat(heap.first()).isSameAs(first);
 	}
 
-	private static Extent extent(int pages, int number) {
+	private static PoolExtent extent(int pages, int number) {
 		int bytes = pages * MemoryOptions.PAGE_BYTES;
 		ExtentMemory.Piece piece = new ExtentMemory(bytes).take(bytes, bytes);
 		assertThat(piece).isNotNull();
-		Extent extent = Extent.of(piece);
+		PoolExtent extent = new PoolExtent(piece);
 		extent.number(number);
 		return extent;
 	}
@@ -52,7 +52,7 @@ class SpanHeapTests {
 	@ValueSource(longs = { 1, 2, 3 })
 	void theFirstIsAlwaysAtHand(long seed) {
 		Random random = new Random(seed);
-		Extent extent = extent(1024, 1);
+		PoolExtent extent = extent(1024, 1);
 		List<Span> outside = new ArrayList<>();
 		for (int page = 0; page < 1024; page++) {
 			outside.add(new Span(extent, page, 1, 0));
