@@ -166,9 +166,7 @@ final class Connection {
 		this.lifecycle.enterError(fault, null, ByteBuffer.allocate(0));
 	}
 
-	/**
-	 * Ends the stream because of what the peer has not done; throws nothing.
-	 */
+	/** Ends the stream because of what the peer has not done; throws nothing. */
 	void end(ProtocolViolation violation) {
 		try {
 			terminate(violation);

@@ -107,16 +107,6 @@ final class ConnectionLifecycle implements StreamOwner {
 
 	private long drainDeadline;
 
-	/**
-	 * Creates the lifecycle of a queue pair.
-	 * @param access what its peer may name
-	 * @param completionQueue where its work completes
-	 * @param sendQueue what it sends
-	 * @param receives where its receives come from
-	 * @param reporter reports both
-	 * @param thread sees its ended connections out
-	 * @param options of the device
-	 */
 	ConnectionLifecycle(PeerAccess access, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
 			ReceiveSource receives, WorkReporter reporter, ConnectionThread thread, IwarpOptions options) {
 		this.access = access;

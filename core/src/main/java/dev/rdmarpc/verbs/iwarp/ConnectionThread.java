@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
@@ -153,7 +152,7 @@ final class ConnectionThread implements Runnable {
 		finally {
 			if (!running) {
 				this.selector = null;
-				closeQuietly(opened);
+				SocketHandler.closeQuietly(opened);
 			}
 		}
 	}
@@ -259,22 +258,6 @@ final class ConnectionThread implements Runnable {
 		return true;
 	}
 
-	/** Closes a socket at once; on the thread. */
-	void discard(SocketChannel channel) {
-		closeQuietly(channel);
-	}
-
-	private static void closeQuietly(@Nullable Closeable open) {
-		try {
-			if (open != null) {
-				open.close();
-			}
-		}
-		catch (IOException ex) {
-			logger.debug("Cannot close {}", open, ex);
-		}
-	}
-
 	/** A direct buffer for whatever is read or written at once; on the thread. */
 	ByteBuffer buffer() {
 		return this.buffer.clear();
@@ -345,7 +328,7 @@ final class ConnectionThread implements Runnable {
 				LockSupport.parkNanos(PAUSE_NANOS);
 			}
 		}
-		closeQuietly(current);
+		SocketHandler.closeQuietly(current);
 	}
 
 	private void serve(Selector current) {
@@ -407,7 +390,7 @@ final class ConnectionThread implements Runnable {
 		handler.finish();
 		for (SelectionKey key : selector().keys()) {
 			if (key.attachment() == handler) {
-				closeQuietly(key.channel());
+				SocketHandler.closeQuietly(key.channel());
 			}
 		}
 	}

@@ -65,10 +65,6 @@ final class IwarpCompletionQueue implements CompletionQueue {
 
 	/**
 	 * Creates a completion queue.
-	 * @param device whose it is
-	 * @param capacity most completions that it holds
-	 * @param options of the device
-	 * @param secureRandom seeds what peers must not guess
 	 * @param barrier returns when no step of any reactor is under way that was at the
 	 * call
 	 * @param closing told when the queue is closed

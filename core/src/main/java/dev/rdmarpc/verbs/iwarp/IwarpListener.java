@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.channels.Channel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -150,17 +149,6 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 					&& String.valueOf(ex.getMessage()).toLowerCase(Locale.ROOT).contains("in use");
 			VerbsError error = taken ? VerbsError.ADDRESS_IN_USE : VerbsError.ADDRESS_NOT_AVAILABLE;
 			throw new VerbsException(error, "cannot listen on " + address + ": " + ex.getMessage(), ex);
-		}
-	}
-
-	private static void closeQuietly(@Nullable Channel channel) {
-		if (channel != null) {
-			try {
-				channel.close();
-			}
-			catch (IOException ex) {
-				logger.debug("Cannot close a socket", ex);
-			}
 		}
 	}
 

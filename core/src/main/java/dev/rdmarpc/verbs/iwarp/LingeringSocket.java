@@ -113,7 +113,6 @@ final class LingeringSocket extends SocketHandler {
 		}
 	}
 
-	/** How long the last words are. */
 	int lastWordsBytes() {
 		return this.lastWords.capacity();
 	}
@@ -133,12 +132,7 @@ final class LingeringSocket extends SocketHandler {
 	void close() {
 		finish();
 		this.thread.removeLingering(this);
-		try {
-			this.channel.close();
-		}
-		catch (IOException ex) {
-			logger.debug("Cannot close a socket", ex);
-		}
+		closeQuietly(this.channel);
 	}
 
 }

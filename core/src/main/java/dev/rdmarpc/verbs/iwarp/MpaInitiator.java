@@ -254,7 +254,7 @@ final class MpaInitiator extends SocketHandler {
 		MpaInitiator second = new MpaInitiator(this.lifecycle, this.remote, this.options, this.thread, this.settings,
 				MpaFrameFlyweight.REVISION_1, this.result, deadlineNanos());
 		finish();
-		closeChannel();
+		closeQuietly(this.channel);
 		this.thread.addAttempt(this.lifecycle.queuePair(), second);
 		second.open();
 	}
@@ -275,15 +275,8 @@ final class MpaInitiator extends SocketHandler {
 		finish();
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		this.lifecycle.connectingFailed();
-		closeChannel();
+		closeQuietly(this.channel);
 		this.result.completeExceptionally(translate(cause));
-	}
-
-	private void closeChannel() {
-		SocketChannel open = this.channel;
-		if (open != null) {
-			this.thread.discard(open);
-		}
 	}
 
 	private VerbsException translate(Throwable cause) {

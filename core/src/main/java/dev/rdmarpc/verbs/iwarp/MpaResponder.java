@@ -84,7 +84,6 @@ final class MpaResponder extends SocketHandler {
 		return this.thread;
 	}
 
-	/** Claims a queue pair for the connection. */
 	ConnectionLifecycle claim(QueuePair queuePair, ConnectOptions options) {
 		return this.listener.claim(queuePair, options);
 	}
@@ -226,7 +225,7 @@ final class MpaResponder extends SocketHandler {
 			this.thread.linger(this.channel, reply);
 		}
 		catch (Throwable ex) {
-			this.thread.discard(this.channel);
+			closeQuietly(this.channel);
 		}
 	}
 
@@ -246,7 +245,7 @@ final class MpaResponder extends SocketHandler {
 			asked.drop();
 			this.listener.removeConnection();
 		}
-		this.thread.discard(this.channel);
+		closeQuietly(this.channel);
 		Acceptance accepted = this.acceptance;
 		if (accepted != null) {
 			this.thread.removeAttempt(accepted.lifecycle().queuePair());

@@ -253,7 +253,6 @@ final class Reactor {
 		this.disconnected.remove(call);
 	}
 
-	/** What must happen on connections in time. */
 	ReactorDeadlines deadlines() {
 		return this.deadlines;
 	}
@@ -417,7 +416,6 @@ final class Reactor {
 		this.connections.remove(connection);
 	}
 
-	/** The memory through which connections read and write. */
 	StreamBuffers buffers() {
 		return this.buffers;
 	}

@@ -16,12 +16,19 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import java.io.Closeable;
 import java.io.IOException;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Something with a socket on the connection thread. All methods are called there.
  */
 abstract class SocketHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(SocketHandler.class);
 
 	private long deadlineNanos;
 
@@ -50,9 +57,19 @@ abstract class SocketHandler {
 		return this.finished;
 	}
 
-	/** Notes that the handler is done with its socket. */
 	final void finish() {
 		this.finished = true;
+	}
+
+	static void closeQuietly(@Nullable Closeable open) {
+		try {
+			if (open != null) {
+				open.close();
+			}
+		}
+		catch (IOException ex) {
+			logger.debug("Cannot close {}", open, ex);
+		}
 	}
 
 	/** The socket is ready for what the handler is interested in. */

@@ -473,7 +473,6 @@ final class InboundStream {
 		return Arrays.copyOf(this.header, this.headerBytes);
 	}
 
-	/** The length of the segment last begun. */
 	int segmentBytes() {
 		return this.segmentBytes;
 	}

@@ -148,7 +148,6 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 		return offset >= 0 && offset <= this.lengthBytes - length;
 	}
 
-	/** The offset in the region of a tagged offset that it contains. */
 	int offsetOf(long taggedOffset) {
 		return (int) (taggedOffset - this.base);
 	}

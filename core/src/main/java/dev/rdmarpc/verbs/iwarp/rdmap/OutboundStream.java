@@ -68,6 +68,8 @@ final class OutboundStream {
 
 	private final GatheringByteChannel channel;
 
+	private final ConnectionParameters parameters;
+
 	private final StreamBuffers buffers;
 
 	private final StreamOwner owner;
@@ -82,13 +84,9 @@ final class OutboundStream {
 
 	private final FpduWriter writer;
 
-	private final int maxUlpduBytes;
-
 	private final int copyThreshold;
 
 	private final int maxPieces;
-
-	private final int readDepth;
 
 	private @Nullable GatherBatch batch;
 
@@ -110,6 +108,7 @@ final class OutboundStream {
 			StreamOwner owner, ProtectionDomain domain, SendQueue sendQueue, ReadRequester requester,
 			ReadResponder responder) {
 		this.channel = channel;
+		this.parameters = parameters;
 		this.buffers = buffers;
 		this.owner = owner;
 		this.domain = domain;
@@ -117,8 +116,6 @@ final class OutboundStream {
 		this.requester = requester;
 		this.responder = responder;
 		this.copyThreshold = buffers.copyThreshold();
-		this.maxUlpduBytes = parameters.maxUlpduBytes();
-		this.readDepth = parameters.readDepth();
 		this.maxPieces = this.sendQueue.ring().maxSegments();
 		this.writer = new FpduWriter(buffers::copied, parameters.crcEnabled(), this.copyThreshold);
 		this.heldBack = !parameters.initiator();
@@ -255,7 +252,7 @@ final class OutboundStream {
 	}
 
 	private boolean fillFromSendQueue(GatherBatch target) {
-		if (!this.sendQueue.begin(this.domain, this.readDepth)) {
+		if (!this.sendQueue.begin(this.domain, this.parameters.readDepth())) {
 			return false;
 		}
 		if (this.sendQueue.opcode() == WorkOpcode.READ) {
@@ -264,7 +261,7 @@ final class OutboundStream {
 		boolean tagged = this.sendQueue.opcode() == WorkOpcode.WRITE;
 		int headerBytes = tagged ? DdpTaggedFlyweight.HEADER_BYTES : DdpUntaggedFlyweight.HEADER_BYTES;
 		long remaining = this.sendQueue.remainingBytes();
-		int payload = (int) Math.min(remaining, this.maxUlpduBytes - headerBytes);
+		int payload = (int) Math.min(remaining, this.parameters.maxUlpduBytes() - headerBytes);
 		if (!fits(target, payload, this.maxPieces)) {
 			return false;
 		}
@@ -358,7 +355,7 @@ final class OutboundStream {
 	private boolean fillFromResponder(GatherBatch target) throws ProtocolViolation {
 		this.responder.checkNext();
 		int remaining = this.responder.remainingBytes();
-		int payload = Math.min(remaining, this.maxUlpduBytes - DdpTaggedFlyweight.HEADER_BYTES);
+		int payload = Math.min(remaining, this.parameters.maxUlpduBytes() - DdpTaggedFlyweight.HEADER_BYTES);
 		if (!fits(target, payload, 1)) {
 			return false;
 		}

@@ -78,7 +78,6 @@ final class Placement {
 		return true;
 	}
 
-	/** Copies the whole payload to its place. */
 	void copyFrom(ByteBuffer in, int position) {
 		int from = position;
 		for (int i = 0; i < this.count; i++) {

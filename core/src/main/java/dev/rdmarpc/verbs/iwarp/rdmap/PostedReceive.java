@@ -110,7 +110,6 @@ public final class PostedReceive {
 		}
 	}
 
-	/** Forgets the work request. */
 	public void clear() {
 		Arrays.fill(this.regions, 0, this.segmentCount, null);
 		this.segmentCount = 0;

@@ -116,7 +116,6 @@ final class ReadAhead {
 		return 2 * this.count + 1;
 	}
 
-	/** How many frames are expected. */
 	int count() {
 		return this.count;
 	}
@@ -185,7 +184,6 @@ final class ReadAhead {
 		return this.displaced.clear();
 	}
 
-	/** Expects nothing. */
 	void clear() {
 		IwarpMemoryRegion sink = this.region;
 		for (int i = 0; sink != null && i < this.count; i++) {

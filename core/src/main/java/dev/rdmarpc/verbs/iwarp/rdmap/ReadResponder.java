@@ -110,24 +110,11 @@ final class ReadResponder implements SegmentHandler {
 	}
 
 	private void checkEnvelope(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
-		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
-		if (queue != DdpControl.QUEUE_READ_REQUEST) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
-					"Read Request on untagged queue " + Integer.toUnsignedString(queue));
-		}
-		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
-		if (msn != (int) (this.tail + 1)) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
-					"Read Request with message sequence number " + Integer.toUnsignedString(msn) + " (expected: "
-							+ Integer.toUnsignedString((int) (this.tail + 1)) + ")");
-		}
+		SegmentHandler.checkExpected(in, ddpOffset, "Read Request", DdpControl.QUEUE_READ_REQUEST,
+				(int) (this.tail + 1), 0);
 		if (this.tail - this.head >= this.depth) {
 			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_NO_BUFFER,
 					"more than " + this.depth + " Read Requests outstanding");
-		}
-		if (DdpUntaggedFlyweight.messageOffset(in, ddpOffset) != 0) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
-					"Read Request with a message offset");
 		}
 		int length = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
 		if (length != ReadRequestFlyweight.HEADER_BYTES

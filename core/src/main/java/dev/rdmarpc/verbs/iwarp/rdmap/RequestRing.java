@@ -190,7 +190,6 @@ public final class RequestRing {
 		this.head = sequence + 1;
 	}
 
-	/** Forgets everything. */
 	public void clear() {
 		while (!isEmpty()) {
 			release();

@@ -18,11 +18,38 @@ package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.nio.ByteBuffer;
 
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+
 /**
  * Handles the DDP segments of one kind of message, in two steps around the placement of
  * their payload. Called with the reactor's lock held.
  */
 interface SegmentHandler {
+
+	/**
+	 * Checks that an untagged segment is the one expected on its queue (RFC 5041, section
+	 * 5.3).
+	 * @param kind of message, as the violation calls it
+	 */
+	static void checkExpected(ByteBuffer in, int ddpOffset, String kind, int queue, int msn, long offset)
+			throws ProtocolViolation {
+		int actualQueue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
+		if (actualQueue != queue) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
+					kind + " on untagged queue " + Integer.toUnsignedString(actualQueue));
+		}
+		int actualMsn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
+		if (actualMsn != msn) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE, kind + " with message sequence number "
+					+ Integer.toUnsignedString(actualMsn) + " (expected: " + Integer.toUnsignedString(msn) + ")");
+		}
+		long actualOffset = Integer.toUnsignedLong(DdpUntaggedFlyweight.messageOffset(in, ddpOffset));
+		if (actualOffset != offset) {
+			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
+					kind + " with message offset " + actualOffset + " (expected: " + offset + ")");
+		}
+	}
 
 	/**
 	 * Checks the header against all state and adds the payload's place to the placement.

@@ -78,22 +78,8 @@ final class SendReceiver implements SegmentHandler {
 	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
 		int control = DdpUntaggedFlyweight.control(in, ddpOffset);
 		this.segmentBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
-		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
-		if (queue != DdpControl.QUEUE_SEND) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
-					"Send on untagged queue " + Integer.toUnsignedString(queue));
-		}
-		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
-		if (msn != this.expectedMsn) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
-					"Send with message sequence number " + Integer.toUnsignedString(msn) + " (expected: "
-							+ Integer.toUnsignedString(this.expectedMsn) + ")");
-		}
-		long offset = Integer.toUnsignedLong(DdpUntaggedFlyweight.messageOffset(in, ddpOffset));
-		if (offset != this.receivedBytes) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET,
-					"Send with message offset " + offset + " (expected: " + this.receivedBytes + ")");
-		}
+		SegmentHandler.checkExpected(in, ddpOffset, "Send", DdpControl.QUEUE_SEND, this.expectedMsn,
+				this.receivedBytes);
 		takeKind(DdpControl.opcode(control), DdpUntaggedFlyweight.invalidateStag(in, ddpOffset));
 		this.last = DdpControl.isLast(control);
 		this.swallowed = this.readyToReceiveExpected && this.segmentBytes == 0 && this.last

@@ -53,19 +53,7 @@ final class TerminateReceiver implements SegmentHandler {
 
 	@Override
 	public void begin(ByteBuffer in, int ddpOffset, int ulpduBytes) throws ProtocolViolation {
-		int queue = DdpUntaggedFlyweight.queueNumber(in, ddpOffset);
-		if (queue != DdpControl.QUEUE_TERMINATE) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_QUEUE,
-					"Terminate on untagged queue " + Integer.toUnsignedString(queue));
-		}
-		int msn = DdpUntaggedFlyweight.messageSequenceNumber(in, ddpOffset);
-		if (msn != 1) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_MSN_RANGE,
-					"Terminate with message sequence number " + Integer.toUnsignedString(msn) + " (expected: 1)");
-		}
-		if (DdpUntaggedFlyweight.messageOffset(in, ddpOffset) != 0) {
-			throw ProtocolViolation.of(TerminateError.DDP_UNTAGGED_INVALID_OFFSET, "Terminate with a message offset");
-		}
+		SegmentHandler.checkExpected(in, ddpOffset, "Terminate", DdpControl.QUEUE_TERMINATE, 1, 0);
 		int body = ddpOffset + DdpUntaggedFlyweight.HEADER_BYTES;
 		int bodyBytes = ulpduBytes - DdpUntaggedFlyweight.HEADER_BYTES;
 		if (bodyBytes < TerminateFlyweight.CONTROL_BYTES
