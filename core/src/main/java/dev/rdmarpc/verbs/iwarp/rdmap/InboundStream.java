@@ -33,12 +33,12 @@ import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
- * The receiving half of a connection: finds the FPDUs in the byte stream, checks them and
- * has them placed and delivered. Guarded by the reactor's lock.
+ * The receiving half of a stream: finds the FPDUs in the byte stream, checks them and has
+ * them placed and delivered. Guarded by the reactor's lock.
  *
  * <p>
- * Implementation notes. Bytes are read into a staging buffer that all connections of the
- * reactor share. What is left of an incomplete FPDU is kept in a block of the reactor's
+ * Implementation notes. Bytes are read into a staging buffer that all streams of the
+ * reactor share. What is left of an incomplete FPDU is kept in a block of
  * {@link StagingMemory} that is as long as what has arrived, not as what is announced,
  * and goes back to the staging buffer in front of what the next read finds. When an FPDU
  * is long or its rest is, and its payload may be placed before the CRC is known, the
@@ -52,7 +52,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  */
 final class InboundStream {
 
-	/** Bytes read per connection before others get their turn. */
+	/** Bytes read per stream before others get their turn. */
 	private static final int STEP_BYTES = 512 * 1024;
 
 	/**
@@ -150,7 +150,7 @@ final class InboundStream {
 	/**
 	 * Reads and handles what is there, up to a bound.
 	 * @return whether anything was read
-	 * @throws EOFException if the peer has closed its half of the connection
+	 * @throws EOFException if the peer has closed its half of the stream
 	 */
 	boolean advance() throws IOException, ProtocolViolation {
 		if (this.stalled) {

@@ -32,8 +32,8 @@ import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 /**
- * The sending half of a connection: cuts send queue requests and Read Responses into
- * FPDUs and writes them. Guarded by the reactor's lock.
+ * The sending half of a stream: cuts send queue requests and Read Responses into FPDUs
+ * and writes them. Guarded by the reactor's lock.
  *
  * <p>
  * Implementation notes. The two sources take turns FPDU by FPDU, so that neither a long
@@ -41,8 +41,8 @@ import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
  * Segments of one message are never mixed with segments of another of the same kind,
  * tagged or untagged, because receivers such as Linux siw keep one reassembly state per
  * kind. A batch is filled only when the last one is written, so what is posted while the
- * socket is full leaves in few large writes. It is filled in memory that all connections
- * of the reactor share; what the socket leaves of it moves to a block of
+ * socket is full leaves in few large writes. It is filled in memory that all streams of
+ * the reactor share; what the socket leaves of it moves to a block of
  * {@link StagingMemory}. It ends with a Read Response rather than within one, if that is
  * not too long, because what is posted next comes first in the next batch, and the peer
  * expects the response to go on ({@link ReadAhead}).
@@ -60,7 +60,7 @@ final class OutboundStream {
 	 */
 	private static final int FINISH_BYTES = 256 * 1024;
 
-	/** Bytes written per connection before others get their turn. */
+	/** Bytes written per stream before others get their turn. */
 	private static final int STEP_BYTES = 1024 * 1024;
 
 	/** What the zero-length Write that says ready to receive names. */

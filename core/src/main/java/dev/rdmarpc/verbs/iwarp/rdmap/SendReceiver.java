@@ -60,7 +60,7 @@ final class SendReceiver implements SegmentHandler {
 	private int invalidateStag;
 
 	/**
-	 * Creates the receiver of a connection.
+	 * Creates the receiver of a stream.
 	 * @param readyToReceiveExpected whether a zero-length Send was agreed on as the
 	 * initiator's first frame, which is no message (RFC 6581, section 9)
 	 */
