@@ -47,7 +47,7 @@ public final class ClassCycleTests {
 	private static final int LIMIT = 12;
 
 	/** Packages that do not yet. These numbers only fall. */
-	private static final Map<String, Integer> LARGER = Map.of("dev.rdmarpc.transport", 24);
+	private static final Map<String, Integer> LARGER = Map.of();
 
 	private ClassCycleTests() {
 	}

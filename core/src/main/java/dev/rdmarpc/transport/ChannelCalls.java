@@ -41,12 +41,12 @@ final class ChannelCalls {
 
 	/**
 	 * Gives a request its id, or fails its call.
-	 * @param refusal why no call can be started, or an empty string
+	 * @param refusal why no call can be started, or {@code null}
 	 * @return whether the message may be sent
 	 */
-	boolean start(OutgoingMessage message, PendingCall call, String refusal, int peerMaxCalls) {
+	boolean start(OutgoingMessage message, PendingCall call, @Nullable String refusal, int peerMaxCalls) {
 		message.clearCall();
-		if (!refusal.isEmpty()) {
+		if (refusal != null) {
 			notSent(call, message, refusal);
 			return false;
 		}

@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.QueuePair;
 
 /**
@@ -48,7 +50,7 @@ import dev.rdmarpc.verbs.QueuePair;
  * <p>
  * Confined to the loop's driver.
  */
-final class ChannelCredits {
+final class ChannelCredits implements ReceivePool.Peer {
 
 	/** Receives for the handshake, which come on top of the credits. */
 	static final int HANDSHAKE_RECEIVES = 1;
@@ -110,19 +112,19 @@ final class ChannelCredits {
 	}
 
 	/** The handshake is done: what it needed is not promised any more. */
-	void open(Handshake handshake) {
-		this.ledger.open(handshake.peerCredits(), handshake.peerMostCredits());
+	void open(int peerCredits, int peerMostCredits) {
+		this.ledger.open(peerCredits, peerMostCredits);
 		this.receives.unpromise(this.handshakeReceives);
 		this.handshakeReceives = 0;
 	}
 
 	/**
 	 * A frame has arrived, which has used a credit and may bring some.
-	 * @return what is wrong with it, or an empty string
+	 * @return what is wrong with it, or {@code null}
 	 */
-	String onFrame(ByteBuffer frame, int type) {
+	@Nullable String onFrame(ByteBuffer frame, int type) {
 		String problem = this.ledger.problem(FrameFlyweight.credits(frame));
-		if (!problem.isEmpty()) {
+		if (problem != null) {
 			return problem;
 		}
 		if (type == FrameType.RETURN) {
@@ -132,19 +134,24 @@ final class ChannelCredits {
 		if (more > 0) {
 			this.ledger.grow(this.receives.tryGrow(more) ? more : 0);
 		}
-		return "";
+		return null;
 	}
 
-	private String onReturn() {
+	private @Nullable String onReturn() {
 		if (!this.ledger.returned()) {
 			return "more credits returned than lent";
 		}
 		this.receives.unpromise(1);
-		return "";
+		return null;
 	}
 
-	/** A receive the peer had used is posted again, or another in its place. */
-	void receiveReturned() {
+	@Override
+	public boolean isGone() {
+		return this.channel.state() == ChannelState.CLOSED;
+	}
+
+	@Override
+	public void receiveReturned() {
 		this.ledger.owe();
 		if (this.ledger.shouldSendCredits()) {
 			this.channel.markDirty();
@@ -158,7 +165,7 @@ final class ChannelCredits {
 			this.unused = this.ledger.endPeriod();
 		}
 		int count = Math.min(MAX_RETURNS, Math.min(this.unused, this.ledger.unused()));
-		for (int i = 0; i < count && this.channel.sendControl(FrameType.RETURN, 0); i++) {
+		for (int i = 0; i < count && this.channel.sender().sendControl(FrameType.RETURN, 0); i++) {
 			this.unused--;
 		}
 	}

@@ -113,7 +113,7 @@ public final class ChannelListener implements AutoCloseable {
 		ConnectOptions connect = this.transport.connectOptions(this.options);
 		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 			if (failure == null) {
-				loop.executeLater(() -> channel.rendezvous().readDepth(info.readDepth()));
+				loop.executeLater(() -> channel.receiver().transfers().readDepth(info.readDepth()));
 			}
 			else {
 				logger.debug("Connection from {} was not established", request.remoteAddress(), failure);

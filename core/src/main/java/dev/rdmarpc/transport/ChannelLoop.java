@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-import dev.rdmarpc.memory.MemoryAttachment;
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.WorkCompletion;
 
@@ -98,8 +98,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.onClose = onClose;
 		this.completions = resources.completionQueue();
 		this.receives = resources.receives();
-		this.inbound = new InboundBudget(resources.memory(), this.channels, InboundBudget.MAX_MESSAGES);
-		this.outgoingMessages = new OutgoingMessagePool(this, resources.memory());
+		this.inbound = new InboundBudget(resources.memory(), InboundBudget.MAX_MESSAGES);
+		this.outgoingMessages = new OutgoingMessagePool(resources, this.metrics, this::isDriver);
 		for (int i = 0; i < BATCH; i++) {
 			this.batch[i] = new WorkCompletion();
 		}
@@ -156,7 +156,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	@Override
 	public boolean expectsBytes() {
 		for (int i = 0; i < this.channels.size(); i++) {
-			if (this.channels.get(i).rendezvous().isUnderWay()) {
+			if (this.channels.get(i).expectsBytes()) {
 				return true;
 			}
 		}
@@ -220,10 +220,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 		finally {
 			if (taken) {
-				this.receives.replace(channel);
+				this.receives.replace(channel.credits());
 			}
 			else {
-				this.receives.giveBack(buffer, channel);
+				this.receives.giveBack(buffer, channel.credits());
 			}
 		}
 	}
@@ -274,7 +274,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 * @return whether there was room and memory for them
 	 */
 	boolean add(RpcChannel channel) {
-		if (this.closed || !this.receives.promise(channel.promisedReceives())) {
+		if (this.closed || !this.receives.promise(channel.credits().promised())) {
 			return false;
 		}
 		boolean added = false;
@@ -283,10 +283,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				this.retired.reserve(this.channels.size() + 1);
 				added = this.channels.add(channel);
 			}
+			this.inbound.add(channel.receiver());
 		}
 		finally {
 			if (!added) {
-				this.receives.unpromise(channel.promisedReceives());
+				this.receives.unpromise(channel.credits().promised());
 			}
 		}
 		return true;
@@ -314,13 +315,14 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 */
 	void retire(RpcChannel channel, ChannelHandler handler, String reason) {
 		try {
-			this.retired.add(channel);
+			this.retired.add(channel.retirement(), this.nowNanos);
 			boolean removed;
 			synchronized (this.channels) {
 				removed = this.channels.remove(channel);
 			}
 			if (removed) {
-				this.receives.forget(channel, channel.promisedReceives());
+				this.inbound.remove(channel.receiver());
+				this.receives.forget(channel.credits(), channel.credits().promised());
 			}
 			moveTick(this.nowNanos);
 		}
@@ -451,7 +453,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Submits a message, taking ownership. Any thread. */
 	void submit(OutgoingMessage message) {
 		try {
-			this.driver.execute(message);
+			this.driver.execute(message.acceptance());
 		}
 		catch (Throwable ex) {
 			message.recycle();
@@ -462,7 +464,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Submits a request, taking ownership, and waits like {@link #waitFor}. */
 	public boolean submitAndWait(OutgoingMessage request, PendingCall call, long deadlineNanos) {
 		try {
-			this.driver.executeForCaller(request);
+			this.driver.executeForCaller(request.acceptance());
 		}
 		catch (Throwable ex) {
 			request.recycle();
@@ -482,14 +484,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	ReceivePool receives() {
 		return this.receives;
-	}
-
-	RegisteredMemory memory() {
-		return this.resources.memory();
-	}
-
-	MemoryAttachment attachment() {
-		return this.resources.attachment();
 	}
 
 	LoopResources resources() {
@@ -530,11 +524,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
-	 * Why the loop does not run, or an empty string: no turn has succeeded for seconds,
+	 * Why the loop does not run, or {@code null}: no turn has succeeded for seconds,
 	 * because a callback blocks it or its device fails, or its thread is gone. Does not
 	 * wait for the loop.
 	 */
-	public String problem() {
+	public @Nullable String problem() {
 		return this.driver.problem();
 	}
 

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import org.jspecify.annotations.Nullable;
+
 /** Where a channel is in its life. */
 public enum ChannelState {
 
@@ -43,12 +45,12 @@ public enum ChannelState {
 	}
 
 	/**
-	 * Why no call can be started, or an empty string.
+	 * Why no call can be started, or {@code null}.
 	 * @param closeReason why the channel is closed, if it is
 	 */
-	String refusal(String closeReason) {
+	@Nullable String refusal(String closeReason) {
 		return switch (this) {
-			case OPEN -> "";
+			case OPEN -> null;
 			case CONNECTING, HANDSHAKING -> "the connection is not established yet";
 			case DRAINING -> "the peer is shutting down";
 			case CLOSED -> closeReason;

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The credits of a channel in both directions. One credit is one receive posted for the
  * other side. How many a side has posted for the other is its <em>window</em>: those that
@@ -115,13 +117,13 @@ final class CreditLedger {
 	/**
 	 * A frame has arrived.
 	 * @param granted the credits it brings
-	 * @return what is wrong with it, or an empty string
+	 * @return what is wrong with it, or {@code null}
 	 */
-	String problem(int granted) {
+	@Nullable String problem(int granted) {
 		if (!used()) {
 			return "a frame without a credit for it";
 		}
-		return (granted == 0 || receive(granted)) ? "" : "more credits than the window";
+		return (granted == 0 || receive(granted)) ? null : "more credits than the window";
 	}
 
 	/**

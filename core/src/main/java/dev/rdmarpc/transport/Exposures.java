@@ -76,7 +76,7 @@ final class Exposures {
 		}
 		OutgoingMessage before = this.open.put(message.requestId(), message);
 		if (before != null) {
-			conceal(before);
+			revoke(before);
 		}
 		this.openBytes += message.exposedBytes();
 		message.exposed(nowNanos, nowNanos + this.limitNanos + this.openBytes * NANOS_PER_BYTE);
@@ -95,7 +95,7 @@ final class Exposures {
 		OutgoingMessage message = this.open.remove(requestId);
 		if (message != null) {
 			credit(message.read(message.exposedBytes()), nowNanos);
-			conceal(message);
+			revoke(message);
 		}
 	}
 
@@ -103,9 +103,9 @@ final class Exposures {
 		this.progressNanos += Math.min(nowNanos - this.progressNanos, bytes * NANOS_PER_BYTE);
 	}
 
-	private void conceal(OutgoingMessage message) {
+	private void revoke(OutgoingMessage message) {
 		this.openBytes -= message.exposedBytes();
-		message.conceal();
+		message.revoke();
 	}
 
 	/** Nobody is interested any more in the message of a call. */
@@ -127,7 +127,7 @@ final class Exposures {
 			if (isOver(message, nowNanos)) {
 				messages.remove();
 				late |= !message.isWithdrawn();
-				conceal(message);
+				revoke(message);
 			}
 		}
 		return late;
@@ -144,7 +144,7 @@ final class Exposures {
 
 	/** Revokes everything. */
 	void close() {
-		this.open.values().forEach(this::conceal);
+		this.open.values().forEach(this::revoke);
 		this.open.clear();
 	}
 

@@ -30,7 +30,7 @@ import dev.rdmarpc.transport.MessageAssembler.Assembly;
  * <p>
  * Confined to the loop's driver.
  */
-final class FrameReceiver implements InboundTransfers.Receiver {
+final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Holder {
 
 	private final RpcChannel channel;
 
@@ -63,7 +63,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		int maxMessages = initiator ? ChannelOptions.MAX_CALLS : options.maxCalls();
 		this.assembler = new MessageAssembler(this::claim, maxMessages, options.maxUnfinishedBytes(),
 				options.frameBytes() - FrameFlyweight.HEADER_LENGTH);
-		this.transfers = new InboundTransfers(this, this.loop, options, maxMessages);
+		this.transfers = new InboundTransfers(this, this.loop.resources(), this.loop.metrics(), options, maxMessages);
 	}
 
 	InboundTransfers transfers() {
@@ -76,24 +76,39 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		return this.loop.inbound().claim(this, bytes);
 	}
 
-	/** Memory of the messages that are arriving. */
-	long heldBytes() {
+	@Override
+	public void onShortOfMemory() {
+		this.loop.tickSoon();
+	}
+
+	@Override
+	public long heldBytes() {
 		return this.assembler.heldBytes() + this.transfers.heldBytes();
 	}
 
-	/** Memory of those that can be dropped at once. */
-	long droppableBytes() {
+	@Override
+	public long droppableBytes() {
 		return this.assembler.heldBytes();
 	}
 
-	/** Messages that are arriving, those that are dropped included. */
-	int unfinished() {
+	@Override
+	public long stalledBytes(long sinceNanos) {
+		return this.transfers.stalledBytes(sinceNanos);
+	}
+
+	@Override
+	public int unfinished() {
 		return this.assembler.count() + this.transfers.count();
 	}
 
-	/** Drops messages until so much memory has been given back, or all of them. */
-	boolean shed(long bytes) {
+	@Override
+	public boolean shed(long bytes) {
 		return this.assembler.shed(bytes);
+	}
+
+	@Override
+	public void giveUp(String reason) {
+		this.channel.shut(reason);
 	}
 
 	/**
@@ -112,11 +127,11 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 				// credits and the sign of life are in every frame and have been dealt
 				// with
 			}
-			case FrameType.PING -> this.channel.onPing();
+			case FrameType.PING -> this.channel.sender().pong();
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
 			case FrameType.READ_DONE ->
-				this.channel.rendezvous().exposures().done(FrameFlyweight.requestId(frame), this.loop.nowNanos());
-			case FrameType.READ_PROGRESS -> this.channel.rendezvous()
+				this.channel.sender().exposures().done(FrameFlyweight.requestId(frame), this.loop.nowNanos());
+			case FrameType.READ_PROGRESS -> this.channel.sender()
 				.exposures()
 				.progress(FrameFlyweight.requestId(frame), FrameFlyweight.offsetBytes(frame), this.loop.nowNanos());
 			default -> this.channel.violation(FrameType.name(type));
@@ -126,7 +141,8 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	private void onCancel(int requestId) {
 		this.assembler.cancel(requestId);
-		this.channel.rendezvous().withdraw(requestId, this.loop.nowNanos());
+		this.channel.sender().exposures().withdraw(requestId, this.loop.nowNanos());
+		this.transfers.cancel(requestId);
 		this.handler.onCancel(this.channel, requestId);
 	}
 
@@ -176,7 +192,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	private void beginRead(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
 		String problem = WindowListFlyweight.problem(frame, message.messageOffset(), length, message.messageBytes());
-		if (!problem.isEmpty()) {
+		if (problem != null) {
 			this.channel.violation(problem);
 		}
 		else if (message.messageBytes() > this.maxMessageBytes) {
@@ -196,7 +212,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	/** Tells the peer that a message of its is not needed any more. */
 	private void readDone(int requestId) {
-		if (!this.channel.sendControl(FrameType.READ_DONE, requestId) && this.channel.isOpen()) {
+		if (!this.channel.sender().sendControl(FrameType.READ_DONE, requestId) && this.channel.isOpen()) {
 			this.channel.shut("no registered memory to end a read");
 		}
 	}
@@ -219,7 +235,7 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 
 	@Override
 	public void onTransferProgress(InboundTransfer transfer) {
-		this.channel.tellProgress(transfer.requestId(), transfer.readBytes());
+		this.channel.sender().tellProgress(transfer.requestId(), transfer.readBytes());
 	}
 
 	@Override
@@ -300,20 +316,32 @@ final class FrameReceiver implements InboundTransfers.Receiver {
 		}
 	}
 
-	/** Why the channel should be given up, or an empty string. */
-	String problem(long nowNanos) {
-		return this.assembler.anyStalled(nowNanos - this.patienceNanos)
-				? "the peer does not go on with a message it has begun" : "";
+	/**
+	 * Watches the time.
+	 * @return why the channel should be given up, or {@code null}
+	 */
+	@Nullable String tick(long nowNanos) {
+		if (this.assembler.anyStalled(nowNanos - this.patienceNanos)) {
+			return "the peer does not go on with a message it has begun";
+		}
+		this.transfers.retry(nowNanos);
+		return this.transfers.problem(nowNanos);
 	}
 
 	/** Nobody is interested any more in a message that may be arriving. */
 	void drop(int requestId) {
+		this.transfers.cancel(requestId);
 		this.assembler.drop(requestId);
 	}
 
-	/** Gives everything back. */
+	/** Gives back what no Read is under way for, and begins no more. */
 	void close() {
-		this.assembler.close();
+		try {
+			this.transfers.close();
+		}
+		finally {
+			this.assembler.close();
+		}
 	}
 
 }

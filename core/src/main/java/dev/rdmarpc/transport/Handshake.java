@@ -60,13 +60,13 @@ final class Handshake {
 	}
 
 	private void send(int type, int refusal, String text) {
-		OutgoingMessage hello = this.channel.loop().outgoingMessages().hello(this.channel, type, (frame) -> {
+		OutgoingMessage hello = this.channel.loop().outgoingMessages().hello(type, (frame) -> {
 			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
 					refusal, text);
 			HelloFlyweight.putFeatures(frame, features());
 			return length;
 		});
-		if (!this.channel.send(hello)) {
+		if (!this.channel.sender().send(hello)) {
 			this.channel.shut("no registered memory for the handshake");
 		}
 	}
@@ -91,10 +91,10 @@ final class Handshake {
 
 	private void onHello(ByteBuffer frame, int length) {
 		String problem = HelloFlyweight.problem(frame, length);
-		if (problem.isEmpty() && HelloFlyweight.refusal(frame) != 0) {
+		if (problem == null && HelloFlyweight.refusal(frame) != 0) {
 			problem = "a refusal from the side that connected";
 		}
-		if (!problem.isEmpty()) {
+		if (problem != null) {
 			this.channel.shut(problem);
 			return;
 		}
@@ -125,14 +125,14 @@ final class Handshake {
 
 	private void onReply(ByteBuffer frame, int length) {
 		String problem = HelloFlyweight.problem(frame, length);
-		if (problem.isEmpty() && HelloFlyweight.refusal(frame) != 0) {
+		if (problem == null && HelloFlyweight.refusal(frame) != 0) {
 			problem = "refused by the peer: " + HelloFlyweight.text(frame, length);
 		}
-		else if (problem.isEmpty() && HelloFlyweight.lowVersion(frame) != HelloFlyweight.VERSION) {
+		else if (problem == null && HelloFlyweight.lowVersion(frame) != HelloFlyweight.VERSION) {
 			problem = "the peer chose version " + HelloFlyweight.lowVersion(frame) + " (expected: "
 					+ HelloFlyweight.VERSION + ")";
 		}
-		if (!problem.isEmpty()) {
+		if (problem != null) {
 			this.channel.shut(problem);
 			return;
 		}

@@ -19,6 +19,8 @@ package dev.rdmarpc.transport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The body of {@code HELLO} and {@code HELLO_REPLY}, after the frame header;
  * little-endian.
@@ -90,9 +92,9 @@ final class HelloFlyweight {
 	/**
 	 * Checks a received body before anything of it is read. Of a refusal only refusal and
 	 * text may be read.
-	 * @return what is wrong, or an empty string
+	 * @return what is wrong, or {@code null}
 	 */
-	static String problem(ByteBuffer frame, int frameLength) {
+	static @Nullable String problem(ByteBuffer frame, int frameLength) {
 		if (frameLength < LENGTH) {
 			return "handshake of " + frameLength + " bytes (expected: at least " + LENGTH + ")";
 		}
@@ -100,7 +102,7 @@ final class HelloFlyweight {
 			return "handshake without magic: the peer does not speak rdma-rpc";
 		}
 		if (refusal(frame) != 0) {
-			return "";
+			return null;
 		}
 		if (frame.getInt(24) < ChannelOptions.MIN_FRAME_BYTES || frame.getInt(24) > ChannelOptions.MAX_FRAME_BYTES
 				|| frame.getInt(24) % 8 != 0) {
@@ -116,7 +118,7 @@ final class HelloFlyweight {
 		if (mostCredits(frame) < credits || mostCredits(frame) > ChannelOptions.MAX_CREDITS) {
 			return "handshake with " + credits + " and at most " + mostCredits(frame) + " credits";
 		}
-		return "";
+		return null;
 	}
 
 	static int lowVersion(ByteBuffer frame) {

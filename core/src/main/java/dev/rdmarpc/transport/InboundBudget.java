@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
@@ -50,7 +51,7 @@ final class InboundBudget {
 
 	private final RegisteredMemory memory;
 
-	private final List<RpcChannel> channels;
+	private final List<Holder> holders = new ArrayList<>();
 
 	private final long maxBytes;
 
@@ -60,21 +61,29 @@ final class InboundBudget {
 
 	/**
 	 * Creates a budget.
-	 * @param channels of the loop; borrowed
-	 * @param maxMessages begun and not finished on all channels
+	 * @param maxMessages begun and not finished by all peers
 	 */
-	InboundBudget(RegisteredMemory memory, List<RpcChannel> channels, int maxMessages) {
+	InboundBudget(RegisteredMemory memory, int maxMessages) {
 		this.memory = memory;
-		this.channels = channels;
 		this.maxBytes = memory.options().maxBytes() / 8 * 7;
 		this.maxMessages = maxMessages;
+	}
+
+	/** Counts a peer in. */
+	void add(Holder holder) {
+		this.holders.add(holder);
+	}
+
+	/** Forgets a peer. */
+	void remove(Holder holder) {
+		this.holders.remove(holder);
 	}
 
 	/**
 	 * Claims memory for an unfinished message.
 	 * @return a buffer owned by the caller, or {@code null} if others have a better claim
 	 */
-	@Nullable RegisteredBuffer claim(FrameReceiver claimant, int bytes) {
+	@Nullable RegisteredBuffer claim(Holder claimant, int bytes) {
 		boolean room = hasRoom(bytes);
 		while (!room && shed(claimant, bytes)) {
 			room = hasRoom(bytes);
@@ -95,13 +104,10 @@ final class InboundBudget {
 	}
 
 	/** Has the peer that holds the most give something up, if it holds more. */
-	private boolean shed(FrameReceiver claimant, int bytes) {
-		RpcChannel most = most((channel) -> channel.receiver().droppableBytes());
-		if (most == null) {
-			return false;
-		}
-		FrameReceiver other = most.receiver();
-		return other != claimant && other.droppableBytes() > claimant.heldBytes() + bytes && other.shed(bytes);
+	private boolean shed(Holder claimant, int bytes) {
+		Holder most = most(Holder::droppableBytes);
+		return most != null && most != claimant && most.droppableBytes() > claimant.heldBytes() + bytes
+				&& most.shed(bytes);
 	}
 
 	/**
@@ -113,34 +119,60 @@ final class InboundBudget {
 		long allocated = this.memory.metrics().allocatedBytes();
 		this.freeBytes = this.maxBytes - allocated;
 		if (allocated > this.maxBytes / 8 * 7) {
-			RpcChannel worst = most((channel) -> channel.rendezvous().stalledBytes(nowNanos - STALL_NANOS));
+			Holder worst = most((holder) -> holder.stalledBytes(nowNanos - STALL_NANOS));
 			if (worst != null) {
-				worst.shut("memory is short, and the peer does not answer Reads");
+				worst.giveUp("memory is short, and the peer does not answer Reads");
 			}
 		}
 		long messages = 0;
-		for (int i = 0; i < this.channels.size(); i++) {
-			messages += this.channels.get(i).receiver().unfinished();
+		for (int i = 0; i < this.holders.size(); i++) {
+			messages += this.holders.get(i).unfinished();
 		}
 		if (messages > this.maxMessages) {
-			RpcChannel worst = most((channel) -> channel.receiver().unfinished());
+			Holder worst = most(Holder::unfinished);
 			if (worst != null) {
-				worst.shut("too many messages are unfinished, and the peer has begun " + worst.receiver().unfinished());
+				worst.giveUp("too many messages are unfinished, and the peer has begun " + worst.unfinished());
 			}
 		}
 	}
 
-	private @Nullable RpcChannel most(ToLongFunction<RpcChannel> measure) {
-		RpcChannel most = null;
+	private @Nullable Holder most(ToLongFunction<Holder> measure) {
+		Holder most = null;
 		long value = 0;
-		for (int i = 0; i < this.channels.size(); i++) {
-			long other = measure.applyAsLong(this.channels.get(i));
+		for (int i = 0; i < this.holders.size(); i++) {
+			long other = measure.applyAsLong(this.holders.get(i));
 			if (other > value) {
 				value = other;
-				most = this.channels.get(i);
+				most = this.holders.get(i);
 			}
 		}
 		return most;
+	}
+
+	/** A peer, by what it has begun. */
+	interface Holder {
+
+		/** Memory of its unfinished messages. */
+		long heldBytes();
+
+		/** Memory of those that can be dropped at once. */
+		long droppableBytes();
+
+		/** Memory of those of which it has answered no Read since then. */
+		long stalledBytes(long sinceNanos);
+
+		/** Its unfinished messages, those that are dropped included. */
+		int unfinished();
+
+		/**
+		 * Drops messages until so much memory has been given back, or all of them.
+		 * @return whether any was given back
+		 */
+		boolean shed(long bytes);
+
+		/** Ends the connection to it. */
+		void giveUp(String reason);
+
 	}
 
 }

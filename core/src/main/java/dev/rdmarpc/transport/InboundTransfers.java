@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkRequest;
@@ -75,13 +74,11 @@ final class InboundTransfers {
 
 	private final Receiver receiver;
 
-	private final ChannelLoop loop;
-
-	private final RegisteredMemory memory;
-
 	private final MemoryAttachment attachment;
 
 	private final LoopMetrics metrics;
+
+	private final long allocationNanos;
 
 	private final int maxTransfers;
 
@@ -120,12 +117,12 @@ final class InboundTransfers {
 	/** Whether Reads are posted now, or first those that are under way go on. */
 	private boolean posting = true;
 
-	InboundTransfers(Receiver receiver, ChannelLoop loop, ChannelOptions options, int maxTransfers) {
+	InboundTransfers(Receiver receiver, LoopResources resources, LoopMetrics metrics, ChannelOptions options,
+			int maxTransfers) {
 		this.receiver = receiver;
-		this.loop = loop;
-		this.memory = loop.memory();
-		this.attachment = loop.attachment();
-		this.metrics = loop.metrics();
+		this.attachment = resources.attachment();
+		this.metrics = metrics;
+		this.allocationNanos = resources.memory().options().allocationTimeout().toNanos();
 		this.maxTransfers = maxTransfers;
 		this.maxBytes = options.maxUnfinishedBytes();
 		this.patienceNanos = options.deadPeerNanos();
@@ -191,7 +188,7 @@ final class InboundTransfers {
 		RegisteredBuffer target = allowed ? this.receiver.claim(bytes) : null;
 		this.shortOfMemory = target == null;
 		if (target == null) {
-			this.loop.tickSoon();
+			this.receiver.onShortOfMemory();
 			return false;
 		}
 		transfer.continueIn(target);
@@ -207,7 +204,6 @@ final class InboundTransfers {
 	 * other message is being read whose memory will come back.
 	 */
 	void retry(long nowNanos) {
-		long limit = this.memory.options().allocationTimeout().toNanos();
 		for (InboundTransfer first = this.waiting.peek(); first != null; first = this.waiting.peek()) {
 			if (!mayJoin(first)) {
 				return;
@@ -217,7 +213,7 @@ final class InboundTransfers {
 				this.progressNanos = nowNanos;
 			}
 			else if (this.heldBytes == first.heldBytes()
-					&& Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= limit) {
+					&& Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= this.allocationNanos) {
 				this.waiting.remove();
 				this.transfers.remove(first.requestId());
 				release(first);
@@ -230,10 +226,10 @@ final class InboundTransfers {
 		this.shortOfMemory = false;
 	}
 
-	/** Why the channel should be given up, or an empty string. */
-	String problem(long nowNanos) {
+	/** Why the channel should be given up, or {@code null}. */
+	@Nullable String problem(long nowNanos) {
 		return (!this.reading.isEmpty() && nowNanos - this.progressNanos > this.patienceNanos)
-				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : "";
+				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : null;
 	}
 
 	/** Memory that is held while the peer has answered no Read since then. */
@@ -416,6 +412,9 @@ final class InboundTransfers {
 
 		/** Claims memory to read into, owned by the caller, or declines. */
 		@Nullable RegisteredBuffer claim(int bytes);
+
+		/** A message waits for memory: {@link #retry} is to be called soon. */
+		void onShortOfMemory();
 
 		/**
 		 * All of a message is there.

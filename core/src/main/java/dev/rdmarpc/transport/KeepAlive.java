@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Watches whether the peer is alive: any frame is a sign of life; after some silence it
  * is asked, after more it is taken for dead. So is one that speaks but for as long grants
@@ -89,13 +91,13 @@ final class KeepAlive {
 	}
 
 	/**
-	 * Why the channel should be given up, or an empty string.
+	 * Why the channel should be given up, or {@code null}.
 	 * @param starved whether something waits for the peer's credits
 	 */
-	String problem(ChannelState state, boolean starved, long nowNanos) {
+	@Nullable String problem(ChannelState state, boolean starved, long nowNanos) {
 		if (state == ChannelState.CONNECTING || state == ChannelState.HANDSHAKING) {
 			return (nowNanos - this.handshakeDeadline > 0)
-					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : "";
+					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : null;
 		}
 		long silence = nowNanos - this.lastSignNanos;
 		long patience = this.deadNanos - this.askNanos;
@@ -109,7 +111,7 @@ final class KeepAlive {
 		}
 		long hunger = nowNanos - this.lastFedNanos;
 		return (hunger > this.options.deadPeerNanos()) ? "peer granted nothing for " + hunger / NANOS_PER_MILLI + " ms"
-				: "";
+				: null;
 	}
 
 	/** Whether to ask the peer now; says so once per silence. */

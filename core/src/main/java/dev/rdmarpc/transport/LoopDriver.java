@@ -411,8 +411,8 @@ final class LoopDriver {
 		return this.outstandingCalls == 0 && now - this.lastCallerNanos < STANDBY_NANOS;
 	}
 
-	/** Why the loop does not run, or an empty string. Any thread. */
-	String problem() {
+	/** Why the loop does not run, or {@code null}. Any thread. */
+	@Nullable String problem() {
 		boolean threadLost = !this.thread.isAlive() && !this.closing;
 		return threadLost ? "has lost its thread" : this.watch.problem(this.driver, System.nanoTime());
 	}

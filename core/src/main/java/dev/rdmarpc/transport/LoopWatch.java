@@ -49,12 +49,12 @@ final class LoopWatch {
 	}
 
 	/**
-	 * Why the loop does not run, or an empty string.
+	 * Why the loop does not run, or {@code null}.
 	 * @param driver the thread that drives, or {@code null}
 	 */
-	String problem(@Nullable Thread driver, long nowNanos) {
+	@Nullable String problem(@Nullable Thread driver, long nowNanos) {
 		long nanos = nowNanos - lastTurnNanos();
-		return (nanos < STUCK_NANOS) ? "" : "has not turned for " + nanos / 1_000_000_000 + " s" + heldUpBy(driver);
+		return (nanos < STUCK_NANOS) ? null : "has not turned for " + nanos / 1_000_000_000 + " s" + heldUpBy(driver);
 	}
 
 	/** The end of a sentence that says who drives, and where that thread is. */

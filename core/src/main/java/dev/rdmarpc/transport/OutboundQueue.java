@@ -19,9 +19,11 @@ package dev.rdmarpc.transport;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
@@ -45,13 +47,17 @@ import dev.rdmarpc.verbs.WorkRequest;
  */
 final class OutboundQueue {
 
-	private final RpcChannel channel;
+	private final MemoryAttachment attachment;
 
-	private final ChannelLoop loop;
+	private final LoopMetrics metrics;
+
+	private final OutgoingMessagePool messages;
 
 	private final CreditLedger credits;
 
 	private final int maxBacklog;
+
+	private final Consumer<OutgoingMessage> exposed;
 
 	private final WorkRequest request = new WorkRequest(1);
 
@@ -67,12 +73,16 @@ final class OutboundQueue {
 	 * Creates a queue.
 	 * @param maxBacklog messages that may wait for credits before the peer is granted
 	 * none by frames of their own
+	 * @param exposed is told when a message can be Read by the peer
 	 */
-	OutboundQueue(RpcChannel channel, CreditLedger credits, int maxBacklog) {
-		this.channel = channel;
-		this.loop = channel.loop();
+	OutboundQueue(MemoryAttachment attachment, LoopMetrics metrics, OutgoingMessagePool messages, CreditLedger credits,
+			int maxBacklog, Consumer<OutgoingMessage> exposed) {
+		this.attachment = attachment;
+		this.metrics = metrics;
+		this.messages = messages;
 		this.credits = credits;
 		this.maxBacklog = maxBacklog;
+		this.exposed = exposed;
 	}
 
 	void addControl(OutgoingMessage message) {
@@ -123,9 +133,9 @@ final class OutboundQueue {
 	boolean post(QueuePair pair, boolean handshaking) {
 		boolean any = postWaiting(pair, handshaking);
 		if (!handshaking && this.credits.shouldSendCredits() && !hasWaitingCredits() && !isBacklogged()) {
-			OutgoingMessage grant = this.loop.outgoingMessages().control(this.channel, FrameType.CREDIT, 0);
+			OutgoingMessage grant = this.messages.control(FrameType.CREDIT, 0, 0);
 			if (grant != null) {
-				this.loop.metrics().creditFrame();
+				this.metrics.creditFrame();
 				this.control.addFirst(grant);
 				any |= postWaiting(pair, false);
 			}
@@ -177,8 +187,8 @@ final class OutboundQueue {
 	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
 		RegisteredBuffer buffer = message.memory();
 		this.request.send(0);
-		this.request.addSegment(buffer.region(this.loop.attachment()),
-				buffer.regionOffset() + message.nextFrameOffset(), message.nextFrameLength());
+		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset() + message.nextFrameOffset(),
+				message.nextFrameLength());
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted, counted && this.credits.isHeldBack(hasMoreThan(message)));
@@ -191,8 +201,11 @@ final class OutboundQueue {
 			return false;
 		}
 		this.credits.sent();
-		this.loop.metrics().sent(message.nextFrameLength());
+		this.metrics.sent(message.nextFrameLength());
 		message.framePosted();
+		if (message.isExposed()) {
+			this.exposed.accept(message);
+		}
 		return true;
 	}
 

@@ -17,11 +17,13 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.QueuePair;
 
 /**
  * A message on its way out: its frames lie back to back in one registered buffer, each of
@@ -33,13 +35,16 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * back when the last Send has completed or the channel has closed. {@link #abort()} gives
  * them back instead.
  */
-public final class OutgoingMessage implements Runnable {
+public final class OutgoingMessage {
 
 	private static final byte[] PADDING = new byte[8];
 
-	private final OutgoingMessagePool pool;
+	private final Queue<OutgoingMessage> home;
 
-	private @Nullable RpcChannel channel;
+	/** What the driver runs when the message was submitted. */
+	private final Runnable acceptance = () -> carrier().accept(this);
+
+	private @Nullable Carrier carrier;
 
 	private @Nullable RegisteredBuffer buffer;
 
@@ -71,21 +76,25 @@ public final class OutgoingMessage implements Runnable {
 
 	private boolean perhapsPosted;
 
-	OutgoingMessage(OutgoingMessagePool pool) {
-		this.pool = pool;
+	/**
+	 * Creates a message.
+	 * @param home where it goes when it is given back
+	 */
+	OutgoingMessage(Queue<OutgoingMessage> home) {
+		this.home = home;
 	}
 
 	/**
 	 * Claims memory and lays out the frames of a request. The request id is filled in
 	 * when it is sent.
 	 */
-	void prepareRequest(RpcChannel target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head,
-			long deadline, long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
-		this.channel = target;
+	void prepareRequest(Carrier target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head, long deadline,
+			long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
+		this.carrier = target;
 		this.call = waiting;
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
-		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
+		ByteBuffer frame = begin(claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
 		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), remainingNanos, head.priority(),
 				head.argumentCount(), metadata.length);
@@ -93,21 +102,19 @@ public final class OutgoingMessage implements Runnable {
 	}
 
 	/** Claims memory and lays out the frames of a reply. */
-	void prepareReply(RpcChannel target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message,
+	void prepareReply(Carrier target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message,
 			@Nullable Exposure opened) {
-		this.channel = target;
+		this.carrier = target;
 		this.call = null;
 		this.requestId = replyTo;
-		ByteBuffer frame = begin(claimed, target.peerFrameBytes());
+		ByteBuffer frame = begin(claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
 		FrameFlyweight.putReplyFields(frame, 0, status, 0);
 		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestHead.NO_METADATA, message, opened);
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
-	void prepareControl(RpcChannel target, RegisteredBuffer claimed, int type, int subject, int offsetBytes,
-			int lengthBytes) {
-		this.channel = target;
+	void prepareControl(RegisteredBuffer claimed, int type, int subject, int offsetBytes, int lengthBytes) {
 		this.call = null;
 		this.requestId = subject;
 		ByteBuffer frame = begin(claimed, lengthBytes);
@@ -174,7 +181,7 @@ public final class OutgoingMessage implements Runnable {
 
 	/** Sends the message: takes ownership. May be called from any thread. */
 	public void submit() {
-		channel().loop().submit(this);
+		carrier().submit(this);
 	}
 
 	/** Gives message and buffer back unsent. */
@@ -182,9 +189,8 @@ public final class OutgoingMessage implements Runnable {
 		recycle();
 	}
 
-	@Override
-	public void run() {
-		channel().accept(this);
+	Runnable acceptance() {
+		return this.acceptance;
 	}
 
 	/**
@@ -259,11 +265,6 @@ public final class OutgoingMessage implements Runnable {
 	void framePosted() {
 		this.postedBytes += nextFrameLength();
 		this.framesInFlight++;
-		if (this.exposure != null) {
-			RpcChannel reader = channel();
-			reader.rendezvous().exposures().add(this, reader.loop().nowNanos());
-			reader.loop().tickSoon();
-		}
 	}
 
 	/** A Send of this message has completed; gives everything back after the last one. */
@@ -288,6 +289,11 @@ public final class OutgoingMessage implements Runnable {
 		if (this.framesInFlight == 0 && isPosted() && this.exposure == null) {
 			recycle();
 		}
+	}
+
+	/** Whether the peer Reads it, or may when it is told of it. */
+	boolean isExposed() {
+		return this.exposure != null;
 	}
 
 	/** How much the peer may read. */
@@ -334,7 +340,7 @@ public final class OutgoingMessage implements Runnable {
 	}
 
 	/** Ends the peer's Reads of a message whose frame has been posted. */
-	void conceal() {
+	void revoke() {
 		closeExposure();
 		recycleIfDone();
 	}
@@ -383,8 +389,8 @@ public final class OutgoingMessage implements Runnable {
 		return current;
 	}
 
-	private RpcChannel channel() {
-		RpcChannel current = this.channel;
+	private Carrier carrier() {
+		Carrier current = this.carrier;
 		if (current == null) {
 			throw new IllegalStateException("message used after it was given back");
 		}
@@ -397,8 +403,29 @@ public final class OutgoingMessage implements Runnable {
 		memory().release();
 		this.buffer = null;
 		this.call = null;
-		this.channel = null;
-		this.pool.give(this);
+		this.carrier = null;
+		this.home.offer(this);
+	}
+
+	/** The channel that a message is for. */
+	interface Carrier {
+
+		/** The size of the peer's frames. Any thread that has seen the channel open. */
+		int frameBytes();
+
+		/**
+		 * This side's end of the connection, perhaps closed, to a peer that Reads a
+		 * message of this size, or {@code null} where the message is sent. Any thread
+		 * that has seen the channel open.
+		 */
+		@Nullable QueuePair readerOf(int messageBytes);
+
+		/** Has the driver {@link #accept} the message: takes ownership. Any thread. */
+		void submit(OutgoingMessage message);
+
+		/** A submitted message: takes ownership. Driver. */
+		void accept(OutgoingMessage message);
+
 	}
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.function.BooleanSupplier;
 import java.util.function.ToIntFunction;
 
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
@@ -38,15 +39,28 @@ final class OutgoingMessagePool {
 
 	private static final int CAPACITY = 1024;
 
-	private final ChannelLoop loop;
+	private final RegisteredMemory memory;
+
+	private final @Nullable ProtectionDomain protectionDomain;
+
+	private final LoopMetrics metrics;
+
+	private final BooleanSupplier isDriver;
 
 	private final MpmcVarHandleArrayQueue<OutgoingMessage> idle = new MpmcVarHandleArrayQueue<>(CAPACITY);
 
 	private final MemoryReserve reserve;
 
-	OutgoingMessagePool(ChannelLoop loop, RegisteredMemory memory) {
-		this.loop = loop;
-		this.reserve = new MemoryReserve(memory);
+	/**
+	 * Creates a pool.
+	 * @param isDriver whether the current thread drives the loop
+	 */
+	OutgoingMessagePool(LoopResources resources, LoopMetrics metrics, BooleanSupplier isDriver) {
+		this.memory = resources.memory();
+		this.protectionDomain = resources.protectionDomain();
+		this.metrics = metrics;
+		this.isDriver = isDriver;
+		this.reserve = new MemoryReserve(this.memory);
 		this.reserve.refill();
 	}
 
@@ -66,8 +80,8 @@ final class OutgoingMessagePool {
 	 * @throws MemoryExhaustedException if there is none
 	 */
 	private RegisteredBuffer claim(int bytes) {
-		if (!this.loop.isDriver()) {
-			return this.loop.memory().allocate(bytes);
+		if (!this.isDriver.getAsBoolean()) {
+			return this.memory.allocate(bytes);
 		}
 		RegisteredBuffer buffer = this.reserve.claim(bytes);
 		if (buffer == null) {
@@ -77,14 +91,14 @@ final class OutgoingMessagePool {
 	}
 
 	/** See {@link RpcChannel#prepareRequest}. */
-	OutgoingMessage request(RpcChannel channel, PendingCall call, RequestHead head, long deadlineNanos,
+	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestHead head, long deadlineNanos,
 			long remainingNanos, byte[] metadata, MessageSegments message) {
 		OutgoingMessage request = take();
-		Exposure exposure = expose(channel, message);
+		Exposure exposure = expose(carrier, message);
 		RegisteredBuffer buffer = null;
 		try {
-			buffer = claim(channel, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
-			request.prepareRequest(channel, buffer, call, head, deadlineNanos, remainingNanos, metadata, message,
+			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
+			request.prepareRequest(carrier, buffer, call, head, deadlineNanos, remainingNanos, metadata, message,
 					exposure);
 			count(message, exposure);
 			return request;
@@ -96,13 +110,13 @@ final class OutgoingMessagePool {
 	}
 
 	/** See {@link RpcChannel#prepareReply}. */
-	OutgoingMessage reply(RpcChannel channel, int requestId, int status, MessageSegments message) {
+	OutgoingMessage reply(OutgoingMessage.Carrier carrier, int requestId, int status, MessageSegments message) {
 		OutgoingMessage reply = take();
-		Exposure exposure = expose(channel, message);
+		Exposure exposure = expose(carrier, message);
 		RegisteredBuffer buffer = null;
 		try {
-			buffer = claim(channel, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
-			reply.prepareReply(channel, buffer, requestId, status, message, exposure);
+			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
+			reply.prepareReply(carrier, buffer, requestId, status, message, exposure);
 			count(message, exposure);
 			return reply;
 		}
@@ -122,22 +136,21 @@ final class OutgoingMessagePool {
 	}
 
 	private void count(MessageSegments message, @Nullable Exposure exposure) {
-		this.loop.metrics().copied((exposure != null) ? exposure.copiedBytes() : message.totalBytes());
+		this.metrics.copied((exposure != null) ? exposure.copiedBytes() : message.totalBytes());
 	}
 
 	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */
-	private @Nullable Exposure expose(RpcChannel channel, MessageSegments message) {
-		ProtectionDomain domain = this.loop.resources().protectionDomain();
-		QueuePair peer = channel.rendezvous().queuePair();
-		return (domain != null && peer != null && channel.rendezvous().isReadByPeer(message.totalBytes()))
-				? Exposure.open(domain, peer, message, this::claim) : null;
+	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message) {
+		ProtectionDomain domain = this.protectionDomain;
+		QueuePair peer = (domain != null) ? carrier.readerOf(message.totalBytes()) : null;
+		return (domain != null && peer != null) ? Exposure.open(domain, peer, message, this::claim) : null;
 	}
 
-	private RegisteredBuffer claim(RpcChannel channel, int headerLength, int metadataBytes, MessageSegments message,
-			@Nullable Exposure exposure) {
+	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,
+			MessageSegments message, @Nullable Exposure exposure) {
 		if (exposure == null) {
 			long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
-					channel.peerFrameBytes());
+					carrier.frameBytes());
 			return claim((int) Math.min(Integer.MAX_VALUE, bytes));
 		}
 		return claim(headerLength + FrameFlyweight.padded(metadataBytes)
@@ -145,20 +158,15 @@ final class OutgoingMessagePool {
 	}
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
-	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject) {
-		return control(channel, type, subject, 0);
-	}
-
-	/** The same with a number in the place of the offset. */
-	@Nullable OutgoingMessage control(RpcChannel channel, int type, int subject, int offsetBytes) {
+	@Nullable OutgoingMessage control(int type, int subject, int offsetBytes) {
 		OutgoingMessage control = take();
 		RegisteredBuffer buffer = this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
 		if (buffer == null) {
-			give(control);
+			this.idle.offer(control);
 			return null;
 		}
 		try {
-			control.prepareControl(channel, buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
+			control.prepareControl(buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
 			return control;
 		}
 		catch (Throwable ex) {
@@ -171,17 +179,17 @@ final class OutgoingMessagePool {
 	 * A frame of the handshake, or {@code null} if there is no memory for it.
 	 * @param writer fills in the body and returns the length of the frame
 	 */
-	@Nullable OutgoingMessage hello(RpcChannel channel, int type, ToIntFunction<ByteBuffer> writer) {
+	@Nullable OutgoingMessage hello(int type, ToIntFunction<ByteBuffer> writer) {
 		OutgoingMessage hello = take();
-		RegisteredBuffer buffer = this.loop.memory().tryAllocate(ChannelOptions.MIN_FRAME_BYTES);
+		RegisteredBuffer buffer = this.memory.tryAllocate(ChannelOptions.MIN_FRAME_BYTES);
 		if (buffer == null) {
-			give(hello);
+			this.idle.offer(hello);
 			return null;
 		}
 		try {
 			ByteBuffer frame = buffer.buffer();
 			frame.clear();
-			hello.prepareControl(channel, buffer, type, 0, 0, writer.applyAsInt(frame));
+			hello.prepareControl(buffer, type, 0, 0, writer.applyAsInt(frame));
 			return hello;
 		}
 		catch (Throwable ex) {
@@ -192,11 +200,7 @@ final class OutgoingMessagePool {
 
 	private OutgoingMessage take() {
 		OutgoingMessage message = this.idle.poll();
-		return (message != null) ? message : new OutgoingMessage(this);
-	}
-
-	void give(OutgoingMessage message) {
-		this.idle.offer(message);
+		return (message != null) ? message : new OutgoingMessage(this.idle);
 	}
 
 }

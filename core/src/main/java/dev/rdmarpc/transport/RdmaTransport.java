@@ -205,7 +205,7 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		for (ChannelLoop loop : this.loops) {
 			String problem = loop.problem();
-			if (!problem.isEmpty()) {
+			if (problem != null) {
 				problems.add("loop " + loop.name() + " " + problem);
 			}
 		}
@@ -272,7 +272,7 @@ public final class RdmaTransport implements AutoCloseable {
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
 				.whenComplete((info, failure) -> loop.executeLater(() -> {
 					if (failure == null) {
-						channel.rendezvous().readDepth(info.readDepth());
+						channel.receiver().transfers().readDepth(info.readDepth());
 						channel.established(info.localAddress(), info.remoteAddress());
 					}
 					else {

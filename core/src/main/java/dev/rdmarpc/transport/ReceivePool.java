@@ -68,7 +68,7 @@ final class ReceivePool {
 
 	private final long[] withdrawn = new long[MAX_BATCH];
 
-	private final ArrayDeque<RpcChannel> creditsWithheld = new ArrayDeque<>();
+	private final ArrayDeque<Peer> creditsWithheld = new ArrayDeque<>();
 
 	private final ArrayList<RegisteredBuffer> spares = new ArrayList<>();
 
@@ -150,8 +150,8 @@ final class ReceivePool {
 	}
 
 	/** A peer has gone, to which so much was promised. */
-	void forget(RpcChannel channel, int receives) {
-		this.creditsWithheld.removeIf((owed) -> owed == channel);
+	void forget(Peer peer, int receives) {
+		this.creditsWithheld.removeIf((owed) -> owed == peer);
 		unpromise(receives);
 	}
 
@@ -171,16 +171,16 @@ final class ReceivePool {
 	/**
 	 * Keeps a buffer to be posted again, or gives it back when there are enough without
 	 * it: what was posted for peers that have gone serves those that stay.
-	 * @param channel whose receive it was; its peer gets the credit back either way
+	 * @param peer whose receive it was; it gets the credit back either way
 	 */
-	void giveBack(RegisteredBuffer buffer, RpcChannel channel) {
+	void giveBack(RegisteredBuffer buffer, Peer peer) {
 		if (this.posted + this.spares.size() < target()) {
 			this.spares.add(buffer);
 		}
 		else {
 			buffer.release();
 		}
-		returnCredit(channel);
+		returnCredit(peer);
 	}
 
 	/**
@@ -192,18 +192,18 @@ final class ReceivePool {
 	}
 
 	/** Replaces a buffer that somebody has taken. */
-	void replace(RpcChannel channel) {
+	void replace(Peer peer) {
 		this.replaced++;
-		returnCredit(channel);
+		returnCredit(peer);
 	}
 
-	private void returnCredit(RpcChannel channel) {
+	private void returnCredit(Peer peer) {
 		refill();
 		if (this.creditsWithheld.isEmpty() && this.posted >= this.promised) {
-			channel.receiveReturned();
+			peer.receiveReturned();
 		}
-		else if (channel.state() != ChannelState.CLOSED) {
-			this.creditsWithheld.add(channel);
+		else if (!peer.isGone()) {
+			this.creditsWithheld.add(peer);
 			payCredits();
 		}
 	}
@@ -340,6 +340,17 @@ final class ReceivePool {
 		this.posted = 0;
 		this.promised = 0;
 		this.creditsWithheld.clear();
+	}
+
+	/** Whom receives are promised to. */
+	interface Peer {
+
+		/** A receive that it had used is posted again, or another in its place. */
+		void receiveReturned();
+
+		/** Whether its connection is over, so that it is owed nothing. */
+		boolean isGone();
+
 	}
 
 }

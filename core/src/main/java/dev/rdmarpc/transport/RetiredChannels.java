@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
+import java.util.function.BooleanSupplier;
 
 /**
  * The channels of a loop that are closed but whose device may still use their buffers.
@@ -40,8 +41,9 @@ final class RetiredChannels {
 		this.channels.ensureCapacity(this.channels.size() + more);
 	}
 
-	void add(RpcChannel channel) {
-		this.channels.add(channel.retirement());
+	void add(Retired channel, long nowNanos) {
+		channel.sinceNanos = nowNanos;
+		this.channels.add(channel);
 	}
 
 	boolean isEmpty() {
@@ -66,10 +68,10 @@ final class RetiredChannels {
 	void dispose(long nowNanos, boolean atOnce, LoopFailures failures) {
 		for (int i = this.channels.size() - 1; i >= 0; i--) {
 			Retired retired = this.channels.get(i);
-			boolean overdue = nowNanos - retired.channel.closedNanos() > PATIENCE_NANOS;
+			boolean overdue = nowNanos - retired.sinceNanos > PATIENCE_NANOS;
 			if (retired.isDrained(this.drains) || atOnce || overdue) {
 				try {
-					retired.channel.dispose();
+					retired.dispose.run();
 					this.channels.remove(i);
 				}
 				catch (Throwable ex) {
@@ -80,22 +82,36 @@ final class RetiredChannels {
 	}
 
 	/**
-	 * A channel and when its queue pair was first seen to have flushed. Made with the
-	 * channel, so that its end needs no memory.
+	 * The end of a channel, and when its queue pair was first seen to have flushed. Made
+	 * with the channel, so that it needs no memory.
 	 */
 	static final class Retired {
 
-		private final RpcChannel channel;
+		private final Object channel;
+
+		private final BooleanSupplier quiet;
+
+		private final Runnable dispose;
+
+		private long sinceNanos;
 
 		private long quietSince = -1;
 
-		Retired(RpcChannel channel) {
+		/**
+		 * Notes down an end that is to come.
+		 * @param channel whose it is, for messages
+		 * @param quiet whether the device has given all buffers back
+		 * @param dispose releases the queue pair and what it still holds
+		 */
+		Retired(Object channel, BooleanSupplier quiet, Runnable dispose) {
 			this.channel = channel;
+			this.quiet = quiet;
+			this.dispose = dispose;
 		}
 
 		/** Whether the queue was emptied after the last thing that went into it. */
 		boolean isDrained(long drains) {
-			if (this.quietSince < 0 && this.channel.isQuiet()) {
+			if (this.quietSince < 0 && this.quiet.getAsBoolean()) {
 				this.quietSince = drains;
 			}
 			return this.quietSince >= 0 && drains > this.quietSince;

@@ -54,17 +54,11 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final FrameReceiver receiver;
 
-	private final OutboundQueue outbound;
-
-	private final Rendezvous rendezvous;
-
-	private final ChannelQueuePair queuePair;
+	private final FrameSender sender;
 
 	private final KeepAlive keepAlive;
 
-	private final Goodbye goodbye;
-
-	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this);
+	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this, this::isQuiet, this::dispose);
 
 	private final Disconnection disconnection = new Disconnection();
 
@@ -82,7 +76,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private boolean dirty;
 
-	private long closedNanos;
+	private boolean goodbyeSent;
 
 	private String closeReason = "";
 
@@ -98,12 +92,9 @@ public final class RpcChannel implements QueuePairListener {
 		this.calls = new ChannelCalls(this, options.maxCalls());
 		this.handshake = new Handshake(this, options, initiator);
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
-		this.rendezvous = new Rendezvous(options, this.handshake, this.receiver.transfers());
-		this.outbound = new OutboundQueue(this, this.credits.ledger(),
-				initiator ? Integer.MAX_VALUE : options.credits());
-		this.queuePair = new ChannelQueuePair(this.outbound, this.rendezvous);
+		this.sender = new FrameSender(this, options, this.handshake, this.calls, this.credits.ledger(),
+				this.receiver.transfers(), initiator ? Integer.MAX_VALUE : options.credits());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
-		this.goodbye = new Goodbye(this, handler, initiator);
 	}
 
 	/** The loop that drives the channel. */
@@ -141,16 +132,12 @@ public final class RpcChannel implements QueuePairListener {
 		return this.localAddress;
 	}
 
-	Rendezvous rendezvous() {
-		return this.rendezvous;
+	FrameSender sender() {
+		return this.sender;
 	}
 
 	FrameReceiver receiver() {
 		return this.receiver;
-	}
-
-	int peerFrameBytes() {
-		return this.handshake.peerFrameBytes();
 	}
 
 	/**
@@ -166,7 +153,8 @@ public final class RpcChannel implements QueuePairListener {
 	 */
 	public OutgoingMessage prepareRequest(PendingCall call, RequestHead head, long deadlineNanos, long remainingNanos,
 			byte[] metadata, MessageSegments message) {
-		return this.loop.outgoingMessages().request(this, call, head, deadlineNanos, remainingNanos, metadata, message);
+		return this.loop.outgoingMessages()
+			.request(this.sender, call, head, deadlineNanos, remainingNanos, metadata, message);
 	}
 
 	/**
@@ -174,7 +162,7 @@ public final class RpcChannel implements QueuePairListener {
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
 	public OutgoingMessage prepareReply(int requestId, int status, MessageSegments message) {
-		return this.loop.outgoingMessages().reply(this, requestId, status, message);
+		return this.loop.outgoingMessages().reply(this.sender, requestId, status, message);
 	}
 
 	/**
@@ -189,7 +177,7 @@ public final class RpcChannel implements QueuePairListener {
 	 * Says goodbye: outstanding calls are finished, then the channel closes. Any thread.
 	 */
 	public void drain() {
-		this.loop.execute(this.goodbye::say);
+		this.loop.execute(this::closeOrderly);
 	}
 
 	/** Closes the channel now; outstanding calls fail. Any thread. */
@@ -198,12 +186,12 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	void attach(QueuePair created) {
-		this.queuePair.attach(created);
+		this.sender.attach(created);
 		created.allowReceives(this.credits.promised());
 	}
 
 	QueuePair queuePair() {
-		return this.queuePair.get();
+		return this.sender.queuePair();
 	}
 
 	/**
@@ -248,64 +236,13 @@ public final class RpcChannel implements QueuePairListener {
 		if (this.state != ChannelState.HANDSHAKING) {
 			return;
 		}
-		this.credits.open(this.handshake);
+		this.credits.open(this.handshake.peerCredits(), this.handshake.peerMostCredits());
 		if (!this.initiator) {
 			this.keepAlive.newcomer(this.accepted != null && this.accepted.isCrowded());
 			this.loop.tickSoon();
 		}
 		this.state = ChannelState.OPEN;
 		this.handler.onOpen(this);
-	}
-
-	/** A submitted message: takes ownership. */
-	void accept(OutgoingMessage message) {
-		boolean queued = false;
-		try {
-			PendingCall call = message.call();
-			boolean wanted = (call != null) ? this.calls.start(message, call, this.state.refusal(this.closeReason),
-					this.handshake.peerMaxCalls()) : this.state.isSending();
-			if (wanted) {
-				this.outbound.addData(message);
-				queued = true;
-				markDirty();
-			}
-		}
-		catch (Throwable ex) {
-			this.loop.failed(this, ex);
-			PendingCall untold = message.call();
-			if (untold != null && !untold.isDone()) {
-				this.calls.fail(untold, CallFailure.NOT_SENT, "internal error");
-			}
-		}
-		finally {
-			if (!queued) {
-				message.recycle();
-			}
-		}
-	}
-
-	/**
-	 * Sends a frame that is only a header.
-	 * @return whether there was memory for it
-	 */
-	boolean sendControl(int type, int subject) {
-		return this.state.isSending() && send(this.loop.outgoingMessages().control(this, type, subject));
-	}
-
-	/** Tells the peer how much of a message of its was read, if it wants to know. */
-	void tellProgress(int requestId, int readBytes) {
-		if (this.handshake.peerTakesProgress() && this.state.isSending()) {
-			send(this.loop.outgoingMessages().control(this, FrameType.READ_PROGRESS, requestId, readBytes));
-		}
-	}
-
-	/** Sends a frame without message, unless there was no memory for it. */
-	boolean send(@Nullable OutgoingMessage control) {
-		if (control != null) {
-			this.outbound.addControl(control);
-			markDirty();
-		}
-		return control != null;
 	}
 
 	void markDirty() {
@@ -319,7 +256,7 @@ public final class RpcChannel implements QueuePairListener {
 	void flush() {
 		this.dirty = false;
 		if (this.state.isSending()) {
-			this.queuePair.post(this.state == ChannelState.HANDSHAKING);
+			this.sender.post(this.state == ChannelState.HANDSHAKING);
 		}
 	}
 
@@ -330,11 +267,11 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A Send has completed or was flushed. */
 	void onSendCompleted(boolean success) {
-		this.outbound.completed();
-		if (success && this.queuePair.canPost()) {
-			markDirty();
-		}
+		this.sender.outbound().completed();
 		if (success) {
+			if (this.sender.canPost()) {
+				markDirty();
+			}
 			closeIfDrained();
 		}
 	}
@@ -342,15 +279,11 @@ public final class RpcChannel implements QueuePairListener {
 	/** A Read has completed or was flushed. */
 	void onReadCompleted(boolean success, long bytes) {
 		this.keepAlive.sign(this.loop.nowNanos());
-		this.rendezvous.completed(success, bytes, this.loop.nowNanos());
-		if (this.rendezvous.canPost()) {
+		InboundTransfers transfers = this.receiver.transfers();
+		transfers.completed(success, bytes, this.loop.nowNanos());
+		if (transfers.canPost()) {
 			markDirty();
 		}
-	}
-
-	/** A receive the peer had used is posted again. */
-	void receiveReturned() {
-		this.credits.receiveReturned();
 	}
 
 	/**
@@ -378,12 +311,12 @@ public final class RpcChannel implements QueuePairListener {
 			this.keepAlive.introduced();
 		}
 		String problem = this.credits.onFrame(frame, type);
-		if (!problem.isEmpty()) {
+		if (problem != null) {
 			return violation(problem);
 		}
 		if (FrameFlyweight.credits(frame) > 0) {
 			this.keepAlive.granted(this.loop.nowNanos());
-			if (this.outbound.hasWaiting()) {
+			if (this.sender.outbound().hasWaiting()) {
 				markDirty();
 			}
 		}
@@ -398,43 +331,56 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A request's caller is not interested any more. */
 	void withdraw(int requestId) {
-		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
-			this.outbound.removeRest(requestId);
-		}
-		this.rendezvous.withdraw(requestId, this.loop.nowNanos());
+		this.sender.withdraw(requestId);
 		this.receiver.drop(requestId);
 	}
 
-	/** The peer asks whether this side is alive. */
-	void onPing() {
-		if (!this.outbound.hasWaitingPong()) {
-			sendControl(FrameType.PONG, 0);
+	/**
+	 * Takes, or makes, no new calls; those outstanding are finished, then the side that
+	 * calls closes.
+	 */
+	private void closeOrderly() {
+		if (isUp()) {
+			this.state = ChannelState.DRAINING;
+			if (!this.goodbyeSent) {
+				this.goodbyeSent = true;
+				this.sender.sendControl(FrameType.GOODBYE, 0);
+			}
+			closeIfDrained();
+		}
+		else if (this.state != ChannelState.CLOSED) {
+			shut("closed before it was open");
 		}
 	}
 
 	/** The peer takes no new calls. */
 	void onGoodbye() {
-		this.goodbye.heard();
+		if (isOpen()) {
+			this.state = ChannelState.DRAINING;
+			this.handler.onGoodbye(this);
+		}
+		closeIfDrained();
 	}
 
-	/** A call has ended: perhaps it was the last that goodbye waits for. */
+	/** The side that calls closes an orderly end, once it has all its replies. */
 	void closeIfDrained() {
-		this.goodbye.closeIfDrained();
+		if (this.initiator && this.state == ChannelState.DRAINING && isIdle()) {
+			shut("closed after goodbye");
+		}
 	}
 
-	/** No new calls any more. */
-	void draining() {
-		this.state = ChannelState.DRAINING;
+	/** Why no call can be started, or {@code null}. */
+	@Nullable String refusal() {
+		return this.state.refusal(this.closeReason);
 	}
 
 	/** Whether no call is outstanding and nothing is being sent. */
-	boolean isIdle() {
-		return this.calls.isEmpty() && this.outbound.isEmpty();
+	private boolean isIdle() {
+		return this.calls.isEmpty() && this.sender.outbound().isEmpty();
 	}
 
-	/** Receives promised to the peer. */
-	int promisedReceives() {
-		return this.credits.promised();
+	ChannelCredits credits() {
+		return this.credits;
 	}
 
 	@Override
@@ -451,9 +397,8 @@ public final class RpcChannel implements QueuePairListener {
 		this.failure = isUp() ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT;
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
-		this.closedNanos = this.loop.nowNanos();
 		try {
-			this.outbound.unposted().forEach((message) -> this.calls.notSent(message, reason));
+			this.sender.outbound().unposted().forEach((message) -> this.calls.notSent(message, reason));
 		}
 		finally {
 			end();
@@ -462,7 +407,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private void end() {
 		try {
-			this.queuePair.end();
+			this.sender.end();
 		}
 		finally {
 			try {
@@ -499,15 +444,11 @@ public final class RpcChannel implements QueuePairListener {
 		return this.retirement;
 	}
 
-	long closedNanos() {
-		return this.closedNanos;
-	}
-
 	/**
 	 * Whether the connection is over and the device has given all posted buffers back.
 	 */
 	boolean isQuiet() {
-		return this.queuePair.isQuiet();
+		return this.sender.isQuiet();
 	}
 
 	/**
@@ -515,30 +456,41 @@ public final class RpcChannel implements QueuePairListener {
 	 * failed to give back. May be repeated.
 	 */
 	void dispose() {
-		this.queuePair.dispose();
+		this.sender.dispose();
+		this.receiver.transfers().dropPosted();
 		giveBack();
 	}
 
+	/** Whether the peer is reading a message, or one is being read from it. */
+	boolean expectsBytes() {
+		return !this.sender.exposures().isEmpty() || !this.receiver.transfers().isQuiet();
+	}
+
 	boolean needsTicks() {
-		return this.calls.anyDeadline() || this.rendezvous.needsTicks();
+		return this.calls.anyDeadline() || this.receiver.transfers().isWaiting() || !this.sender.exposures().isEmpty();
 	}
 
 	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
 	void tick(long now) {
 		this.calls.expire(now);
-		String problem = this.keepAlive.problem(this.state, this.outbound.isStarved(), now) + this.receiver.problem(now)
-				+ this.rendezvous.tick(now);
-		if (!problem.isEmpty()) {
+		String problem = this.keepAlive.problem(this.state, this.sender.outbound().isStarved(), now);
+		if (problem == null) {
+			problem = this.receiver.tick(now);
+		}
+		if (problem == null) {
+			problem = this.sender.tick(now);
+		}
+		if (problem != null) {
 			shut(problem);
 			return;
 		}
 		if (isUp() && this.keepAlive.shouldAsk(now)) {
-			sendControl(FrameType.PING, 0);
+			this.sender.sendControl(FrameType.PING, 0);
 		}
-		if (this.state == ChannelState.OPEN && !this.outbound.hasWaiting()) {
+		if (this.state == ChannelState.OPEN && !this.sender.outbound().hasWaiting()) {
 			this.credits.tick(now);
 		}
-		if (this.queuePair.canPost() || this.credits.ledger().shouldSendCredits()) {
+		if (this.sender.canPost() || this.credits.ledger().shouldSendCredits()) {
 			markDirty();
 		}
 	}

@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What stands in a {@code REQUEST} or {@code REPLY} in place of its message when
  * {@link FrameFlyweight#FLAG_READ} is set: the pieces of the sender's memory that hold
@@ -72,9 +74,9 @@ final class WindowListFlyweight {
 	 * Checks a received list before anything of it is followed.
 	 * @param limit end of the frame
 	 * @param messageBytes the length that the windows must sum up to
-	 * @return what is wrong, or an empty string
+	 * @return what is wrong, or {@code null}
 	 */
-	static String problem(ByteBuffer frame, int at, int limit, int messageBytes) {
+	static @Nullable String problem(ByteBuffer frame, int at, int limit, int messageBytes) {
 		int windows = (limit - at >= HEADER_LENGTH) ? count(frame, at) : 0;
 		if (windows < 1 || windows > MAX_WINDOWS || limit - at != length(windows)) {
 			return windows + " windows in " + (limit - at) + " bytes";
@@ -87,7 +89,7 @@ final class WindowListFlyweight {
 			}
 			sum += bytes;
 		}
-		return (sum == messageBytes) ? "" : "windows of " + sum + " bytes for a message of " + messageBytes;
+		return (sum == messageBytes) ? null : "windows of " + sum + " bytes for a message of " + messageBytes;
 	}
 
 	static int count(ByteBuffer frame, int at) {

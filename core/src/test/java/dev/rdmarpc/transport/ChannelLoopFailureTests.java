@@ -175,10 +175,10 @@ class ChannelLoopFailureTests {
 			assertThat(fixture.loop.channels()).hasSize(1);
 			fixture.loop.drain();
 			assertThat(fixture.loop.isDraining()).isTrue();
-			awaitTrue(() -> !fixture.loop.problem().isEmpty());
+			awaitTrue(() -> fixture.loop.problem() != null);
 			release.countDown();
 			blocked.join();
-			awaitTrue(() -> fixture.loop.problem().isEmpty());
+			awaitTrue(() -> fixture.loop.problem() == null);
 		}
 	}
 

@@ -90,7 +90,7 @@ final class CreditSide {
 		if (frame == null) {
 			return;
 		}
-		assertThat(this.ledger.problem(frame.granted())).as(where).isEmpty();
+		assertThat(this.ledger.problem(frame.granted())).as(where).isNull();
 		this.delivered++;
 		if (frame.giveBack()) {
 			assertThat(this.ledger.returned()).as("%s: lent before", where).isTrue();

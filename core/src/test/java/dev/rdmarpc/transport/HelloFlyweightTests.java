@@ -44,7 +44,7 @@ class HelloFlyweightTests {
 		assertThat(bytes(length)).isEqualTo("01" + "00".repeat(15) // frame header
 				+ "52525043" + "0100" + "0200" + "00200000" + "00000001" + "00100000" + "0800" + "0000" + "0000"
 				+ "8000" + "0000");
-		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
 		assertThat(HelloFlyweight.lowVersion(this.frame)).isEqualTo(1);
 		assertThat(HelloFlyweight.highVersion(this.frame)).isEqualTo(2);
 		assertThat(HelloFlyweight.frameBytes(this.frame)).isEqualTo(8192);
@@ -61,7 +61,7 @@ class HelloFlyweightTests {
 	void noMostOfCreditsMeansThatTheyStay() {
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS.withCredits(20, 30), 0, "");
 		this.frame.putShort(42, (short) 0);
-		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
 		assertThat(HelloFlyweight.mostCredits(this.frame)).isEqualTo(20);
 	}
 
@@ -71,7 +71,7 @@ class HelloFlyweightTests {
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,
 				"nö");
 		assertThat(bytes(length)).startsWith("02").endsWith("0300" + "00008000" + "0300" + "6ec3b6");
-		assertThat(HelloFlyweight.problem(this.frame, length)).isEmpty();
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
 		assertThat(HelloFlyweight.refusal(this.frame)).isEqualTo(3);
 		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("nö");
 	}
@@ -128,9 +128,9 @@ class HelloFlyweightTests {
 	@Test
 	void limitsAtTheirBoundsAreNoProblem() {
 		ChannelOptions least = ChannelOptions.DEFAULTS.withFrames(2048, 8).withLimits(1, 1);
-		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, least, 0, ""))).isEmpty();
+		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, least, 0, ""))).isNull();
 		ChannelOptions most = ChannelOptions.DEFAULTS.withFrames(1 << 20, 1 << 14).withLimits((1 << 30) - 1, 1 << 16);
-		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, most, 0, ""))).isEmpty();
+		assertThat(HelloFlyweight.problem(this.frame, HelloFlyweight.put(this.frame, 1, 1, most, 0, ""))).isNull();
 	}
 
 	@Test

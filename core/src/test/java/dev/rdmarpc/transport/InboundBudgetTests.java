@@ -140,7 +140,9 @@ class InboundBudgetTests {
 				for (int id = 0; id < 60; id++) {
 					send(fixture, many, id, LARGEST + 1, 1);
 				}
-				InboundBudget budget = new InboundBudget(fixture.memory, List.of(few, many), 100);
+				InboundBudget budget = new InboundBudget(fixture.memory, 100);
+				budget.add(few.receiver());
+				budget.add(many.receiver());
 				budget.tick(fixture.loop.nowNanos());
 				assertThat(List.of(few, many)).allMatch(RpcChannel::isOpen);
 				send(fixture, few, 40, LARGEST, 1);

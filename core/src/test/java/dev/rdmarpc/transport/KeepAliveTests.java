@@ -35,7 +35,7 @@ class KeepAliveTests {
 	@EnumSource(names = { "CONNECTING", "HANDSHAKING" })
 	void handshakeHasItsOwnTime(ChannelState state) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
-		assertThat(keepAlive.problem(state, false, millis(50))).isEmpty();
+		assertThat(keepAlive.problem(state, false, millis(50))).isNull();
 		assertThat(keepAlive.problem(state, false, millis(50) + 1)).isEqualTo("no handshake within 50 ms");
 	}
 
@@ -52,16 +52,16 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(10));
 		assertThat(keepAlive.shouldAsk(millis(111))).isTrue();
-		assertThat(keepAlive.problem(state, false, millis(310))).isEmpty();
+		assertThat(keepAlive.problem(state, false, millis(310))).isNull();
 		assertThat(keepAlive.problem(state, false, millis(311))).isEqualTo("peer silent for 301 ms");
 	}
 
 	@Test
 	void nobodyIsDeadWhoWasNotAsked() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5000))).as("this side slept").isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5000))).as("this side slept").isNull();
 		assertThat(keepAlive.shouldAsk(millis(5000))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5199))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5199))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5200))).isEqualTo("peer silent for 5200 ms");
 	}
 
@@ -69,9 +69,9 @@ class KeepAliveTests {
 	void sleepOfThisSideIsNoHungerOfThePeer() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(5000));
-		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5000))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5000))).isNull();
 		keepAlive.sign(millis(5090));
-		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5090))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(5090))).isNull();
 	}
 
 	@Test
@@ -90,11 +90,11 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		for (int now = 0; now < 1000; now++) {
 			keepAlive.sign(millis(now));
-			assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(now))).isEmpty();
+			assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(now))).isNull();
 		}
 		for (int now = 1000; now < 1300; now++) {
 			keepAlive.sign(millis(now));
-			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now))).as("at %d", now).isEmpty();
+			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now))).as("at %d", now).isNull();
 		}
 		assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(1300)))
 			.isEqualTo("peer granted nothing for 301 ms");
@@ -106,7 +106,7 @@ class KeepAliveTests {
 		for (int now = 0; now < 1000; now += 250) {
 			keepAlive.sign(millis(now));
 			keepAlive.granted(millis(now));
-			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now + 249))).isEmpty();
+			assertThat(keepAlive.problem(ChannelState.OPEN, true, millis(now + 249))).isNull();
 		}
 	}
 
@@ -117,7 +117,7 @@ class KeepAliveTests {
 		keepAlive.newcomer(false);
 		assertThat(keepAlive.shouldAsk(millis(50))).isFalse();
 		assertThat(keepAlive.shouldAsk(millis(51))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(90))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(90))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(91))).isEqualTo("peer silent for 51 ms");
 	}
 
@@ -126,18 +126,18 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.newcomer(true);
 		assertThat(keepAlive.shouldAsk(0)).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(50))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(51))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(50))).isNull();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(51))).isNotNull();
 	}
 
 	@Test
 	void newcomerThatWasAskedLateMayAnswerLate() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.newcomer(false);
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(60))).as("not asked").isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(60))).as("not asked").isNull();
 		assertThat(keepAlive.shouldAsk(millis(60))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(99))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(100))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(99))).isNull();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(100))).isNotNull();
 	}
 
 	@Test
@@ -148,22 +148,22 @@ class KeepAliveTests {
 		keepAlive.sign(millis(12));
 		keepAlive.introduced();
 		assertThat(keepAlive.shouldAsk(millis(112))).isFalse();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(112))).isEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(112))).isNull();
 		assertThat(keepAlive.shouldAsk(millis(113))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(312))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(313))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(312))).isNull();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(313))).isNotNull();
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { Long.MAX_VALUE - 1, Long.MIN_VALUE, -1 })
 	void clockMayOverflow(long start) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, start);
-		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(50))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(51))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(50))).isNull();
+		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(51))).isNotNull();
 		assertThat(keepAlive.shouldAsk(start + millis(99))).isFalse();
 		assertThat(keepAlive.shouldAsk(start + millis(101))).isTrue();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(300))).isEmpty();
-		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(301))).isNotEmpty();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(300))).isNull();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(301))).isNotNull();
 	}
 
 	private static long millis(long count) {

@@ -64,7 +64,7 @@ class LoopDriverFailureTests {
 		};
 		this.driver.start();
 		awaitTrue(() -> failures.get() > 10);
-		assertThat(this.driver.problem()).isEmpty();
+		assertThat(this.driver.problem()).isNull();
 	}
 
 	@ParameterizedTest
@@ -230,15 +230,15 @@ class LoopDriverFailureTests {
 	@Test
 	void loopThatIsHeldUpSaysByWhom() throws Exception {
 		this.driver.start();
-		assertThat(this.driver.problem()).isEmpty();
+		assertThat(this.driver.problem()).isNull();
 		CountDownLatch release = new CountDownLatch(1);
 		Thread holder = hold(release);
-		awaitTrue(() -> !this.driver.problem().isEmpty());
+		awaitTrue(() -> this.driver.problem() != null);
 		assertThat(this.driver.problem()).contains("held up by thread thread-of-the-test at")
 			.contains(LoopDriverFailureTests.class.getSimpleName());
 		release.countDown();
 		holder.join();
-		awaitTrue(() -> this.driver.problem().isEmpty());
+		awaitTrue(() -> this.driver.problem() == null);
 	}
 
 	@Test

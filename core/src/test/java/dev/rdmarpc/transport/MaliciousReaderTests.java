@@ -104,7 +104,7 @@ class MaliciousReaderTests {
 		assertThat(FrameFlyweight.type(reply)).isEqualTo(FrameType.REPLY);
 		assertThat(FrameFlyweight.flags(reply)).isEqualTo(FrameFlyweight.FLAG_READ);
 		int at = FrameFlyweight.REPLY_HEADER_LENGTH;
-		assertThat(WindowListFlyweight.problem(reply, at, reply.capacity(), MESSAGE_BYTES)).isEmpty();
+		assertThat(WindowListFlyweight.problem(reply, at, reply.capacity(), MESSAGE_BYTES)).isNull();
 		assertThat(WindowListFlyweight.count(reply, at)).isOne();
 		return new Window(WindowListFlyweight.address(reply, at, 0), WindowListFlyweight.key(reply, at, 0));
 	}

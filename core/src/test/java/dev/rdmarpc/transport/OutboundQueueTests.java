@@ -115,8 +115,8 @@ class OutboundQueueTests {
 				fixture.turn();
 				FakeQueuePair pair = LoopFixture.pair(channel);
 				assertThat(pair.sentTypes()).as("two credits kept").hasSize(1 + 6);
-				channel.sendControl(FrameType.PING, 0);
-				channel.sendControl(FrameType.PING, 0);
+				channel.sender().sendControl(FrameType.PING, 0);
+				channel.sender().sendControl(FrameType.PING, 0);
 				fixture.turn();
 				assertThat(pair.sentTypes()).as("one credit kept").hasSize(1 + 6 + 1).endsWith("PING");
 				fixture.deliver(channel, Frames.control(7, 7, 0));

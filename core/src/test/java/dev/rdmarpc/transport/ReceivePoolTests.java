@@ -89,7 +89,7 @@ class ReceivePoolTests {
 				gone.shut("test");
 				for (int i = 0; i < 2 * each; i++) {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
-					fixture.receives.giveBack(buffer, stays);
+					fixture.receives.giveBack(buffer, stays.credits());
 				}
 				assertThat(fixture.receives.promised()).isEqualTo(each);
 				assertThat(fixture.receives.posted()).isBetween(each, each + 4);
@@ -133,7 +133,7 @@ class ReceivePoolTests {
 				long before = fixture.receives.posts();
 				for (int i = 0; i < 1000; i++) {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
-					fixture.receives.giveBack(buffer, channel);
+					fixture.receives.giveBack(buffer, channel.credits());
 					assertThat(fixture.receives.posted()).isBetween(fixture.receives.promised(),
 							fixture.receives.promised() + 32);
 				}
@@ -154,7 +154,7 @@ class ReceivePoolTests {
 				assertThat(fixture.receives.posted()).isGreaterThanOrEqualTo(promised + 100);
 				for (int i = 0; i < 130; i++) {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
-					fixture.receives.giveBack(buffer, channel);
+					fixture.receives.giveBack(buffer, channel.credits());
 				}
 				assertThat(fixture.receives.promised()).isEqualTo(promised);
 				assertThat(fixture.receives.memoryBytes()).isEqualTo((promised + 4L) * FRAME);
@@ -189,7 +189,7 @@ class ReceivePoolTests {
 				RegisteredBuffer[] taken = new RegisteredBuffer[stock + 1];
 				for (int i = 0; i <= stock; i++) {
 					taken[i] = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
-					fixture.receives.replace(channel);
+					fixture.receives.replace(channel.credits());
 				}
 				assertThat(fixture.receives.replaced()).isEqualTo(stock + 1);
 				fixture.receives.replenish();
@@ -219,7 +219,7 @@ class ReceivePoolTests {
 				while (fixture.receives.promise(1)) {
 					assertThat(fixture.receives.promised()).isLessThan(1024);
 				}
-				fixture.receives.replace(channel);
+				fixture.receives.replace(channel.credits());
 				channel.shut("test");
 				taken.release();
 				hog.release();

@@ -57,13 +57,13 @@ class ReceiveShortageTests {
 				long before = fixture.memory.metrics().failures();
 				for (int i = 0; i < 3; i++) {
 					kept.add(fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id()));
-					fixture.receives.replace(channel);
+					fixture.receives.replace(channel.credits());
 				}
 				assertThat(fixture.memory.metrics().failures() - before).as("failures of three frames").isOne();
 				fixture.receives.replenish();
 				assertThat(fixture.memory.metrics().failures() - before).as("and of a tick").isEqualTo(2);
 				int posted = fixture.receives.posted();
-				fixture.receives.giveBack(kept.remove(0), channel);
+				fixture.receives.giveBack(kept.remove(0), channel.credits());
 				assertThat(fixture.receives.posted()).as("a spare has turned up").isEqualTo(posted + 1);
 				assertThat(fixture.memory.metrics().failures() - before).isEqualTo(2);
 				kept.forEach(RegisteredBuffer::release);
@@ -83,7 +83,7 @@ class ReceiveShortageTests {
 				List<RegisteredBuffer> kept = allMemory(fixture);
 				while (fixture.receives.posted() >= fixture.receives.promised()) {
 					kept.add(fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id()));
-					fixture.receives.replace(gone);
+					fixture.receives.replace(gone.credits());
 				}
 				kept.forEach(RegisteredBuffer::release);
 				fixture.receives.replenish();

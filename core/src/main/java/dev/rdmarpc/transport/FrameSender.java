@@ -1,0 +1,254 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairState;
+
+/**
+ * The sending half of a channel, and its queue pair: takes submitted messages, posts them
+ * as credits and queue depth allow, and keeps those open that the peer Reads.
+ *
+ * <p>
+ * Confined to the loop's driver, unless said otherwise. What was posted belongs to the
+ * device until it has completed or the queue pair is closed, so an end has two steps:
+ * {@link #end()} gives back what the device has not seen, {@link #dispose()} the rest.
+ */
+final class FrameSender implements OutgoingMessage.Carrier {
+
+	private final RpcChannel channel;
+
+	private final ChannelLoop loop;
+
+	private final Handshake handshake;
+
+	private final ChannelCalls calls;
+
+	private final InboundTransfers transfers;
+
+	private final int eagerBytes;
+
+	private final Exposures exposures;
+
+	private final OutboundQueue outbound;
+
+	private @Nullable QueuePair queuePair;
+
+	private boolean closed;
+
+	/**
+	 * Creates the half of a channel.
+	 * @param transfers whose Reads are posted to the same queue pair
+	 * @param maxBacklog see {@link OutboundQueue}
+	 */
+	FrameSender(RpcChannel channel, ChannelOptions options, Handshake handshake, ChannelCalls calls,
+			CreditLedger credits, InboundTransfers transfers, int maxBacklog) {
+		this.channel = channel;
+		this.loop = channel.loop();
+		this.handshake = handshake;
+		this.calls = calls;
+		this.transfers = transfers;
+		this.eagerBytes = options.eagerBytes();
+		this.exposures = new Exposures(options.deadPeerNanos());
+		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
+				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed);
+	}
+
+	/** Takes the queue pair, which it owns from now on. */
+	void attach(QueuePair created) {
+		this.queuePair = created;
+	}
+
+	QueuePair queuePair() {
+		QueuePair pair = this.queuePair;
+		if (pair == null) {
+			throw new IllegalStateException("channel without a queue pair");
+		}
+		return pair;
+	}
+
+	@Override
+	public int frameBytes() {
+		return this.handshake.peerFrameBytes();
+	}
+
+	@Override
+	public @Nullable QueuePair readerOf(int messageBytes) {
+		return (messageBytes > this.eagerBytes && this.handshake.peerReads()) ? this.queuePair : null;
+	}
+
+	@Override
+	public void submit(OutgoingMessage message) {
+		this.loop.submit(message);
+	}
+
+	@Override
+	public void accept(OutgoingMessage message) {
+		boolean queued = false;
+		try {
+			PendingCall call = message.call();
+			boolean wanted = (call != null)
+					? this.calls.start(message, call, this.channel.refusal(), this.handshake.peerMaxCalls())
+					: this.channel.state().isSending();
+			if (wanted) {
+				this.outbound.addData(message);
+				queued = true;
+				this.channel.markDirty();
+			}
+		}
+		catch (Throwable ex) {
+			this.loop.failed(this.channel, ex);
+			PendingCall untold = message.call();
+			if (untold != null && !untold.isDone()) {
+				this.calls.fail(untold, CallFailure.NOT_SENT, "internal error");
+			}
+		}
+		finally {
+			if (!queued) {
+				message.recycle();
+			}
+		}
+	}
+
+	/**
+	 * Sends a frame that is only a header.
+	 * @return whether there was memory for it
+	 */
+	boolean sendControl(int type, int subject) {
+		return this.channel.state().isSending() && send(this.loop.outgoingMessages().control(type, subject, 0));
+	}
+
+	/** Tells the peer how much of a message of its was read, if it wants to know. */
+	void tellProgress(int requestId, int readBytes) {
+		if (this.handshake.peerTakesProgress() && this.channel.state().isSending()) {
+			send(this.loop.outgoingMessages().control(FrameType.READ_PROGRESS, requestId, readBytes));
+		}
+	}
+
+	/** Answers the peer's questions whether this side is alive, all of them by one. */
+	void pong() {
+		if (!this.outbound.hasWaitingPong()) {
+			sendControl(FrameType.PONG, 0);
+		}
+	}
+
+	/** Sends a frame without message, unless there was no memory for it. */
+	boolean send(@Nullable OutgoingMessage control) {
+		if (control != null) {
+			this.outbound.addControl(control);
+			this.channel.markDirty();
+		}
+		return control != null;
+	}
+
+	/**
+	 * Posts what credits and queue depth allow, then rings the doorbell.
+	 * @param handshaking whether only the handshake may be sent
+	 */
+	void post(boolean handshaking) {
+		QueuePair pair = this.queuePair;
+		if (pair == null) {
+			return;
+		}
+		boolean posted = this.outbound.post(pair, handshaking);
+		if (this.transfers.post(pair) || posted) {
+			pair.ringDoorbell();
+		}
+	}
+
+	/** Whether there may be more to post now that something has completed. */
+	boolean canPost() {
+		return this.outbound.hasWaiting() || this.transfers.canPost();
+	}
+
+	/** What waits, and what was posted. */
+	OutboundQueue outbound() {
+		return this.outbound;
+	}
+
+	/** The frame that describes a message to be Read has been posted. */
+	private void exposed(OutgoingMessage message) {
+		this.exposures.add(message, this.loop.nowNanos());
+		this.loop.tickSoon();
+	}
+
+	/** The messages that the peer is reading. */
+	Exposures exposures() {
+		return this.exposures;
+	}
+
+	/** A request's caller is not interested any more. */
+	void withdraw(int requestId) {
+		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
+			this.outbound.removeRest(requestId);
+		}
+		this.exposures.withdraw(requestId, this.loop.nowNanos());
+	}
+
+	/**
+	 * Revokes what the peer has not read in time.
+	 * @return why the channel should be given up, or {@code null}
+	 */
+	@Nullable String tick(long nowNanos) {
+		return this.exposures.expire(nowNanos) ? "the peer did not read a message in time" : null;
+	}
+
+	/** Leaves the connection and gives back what was not posted yet. */
+	void end() {
+		QueuePair pair = this.queuePair;
+		try {
+			if (pair != null) {
+				pair.disconnect();
+			}
+		}
+		finally {
+			dropUnposted();
+		}
+	}
+
+	private void dropUnposted() {
+		try {
+			this.outbound.dropUnposted();
+		}
+		finally {
+			this.exposures.close();
+		}
+	}
+
+	/**
+	 * Whether the connection is over and the device has given all posted buffers back.
+	 */
+	boolean isQuiet() {
+		QueuePair pair = this.queuePair;
+		boolean over = pair == null || pair.state() == QueuePairState.ERROR;
+		return over && this.outbound.isEmpty() && this.transfers.isQuiet();
+	}
+
+	/** Closes the queue pair and gives back whatever it still held. May be repeated. */
+	void dispose() {
+		QueuePair pair = this.queuePair;
+		if (pair != null && !this.closed) {
+			pair.close();
+			this.closed = true;
+		}
+		dropUnposted();
+		this.outbound.dropPosted();
+	}
+
+}
