@@ -55,8 +55,6 @@ public final class ArchitectureTests {
 
 	private static final String MEMORY = "dev.rdmarpc.memory..";
 
-	private static final String SCHEDULING = "dev.rdmarpc.scheduling..";
-
 	private static final String CODEC = "dev.rdmarpc.codec..";
 
 	private static final String FLATBUFFERS = "dev.rdmarpc.flatbuffers..";
@@ -68,8 +66,7 @@ public final class ArchitectureTests {
 	@ArchTest
 	static final ArchRule everyClassHasItsPlace = ArchRuleDefinition.classes()
 		.should()
-		.resideInAnyPackage(LOGGING, VERBS, SUPPORT, IWARP, DISNI, SHM, MEMORY, SCHEDULING, CODEC, FLATBUFFERS,
-				TRANSPORT, RPC)
+		.resideInAnyPackage(LOGGING, VERBS, SUPPORT, IWARP, DISNI, SHM, MEMORY, CODEC, FLATBUFFERS, TRANSPORT, RPC)
 		.because("a package outside the map has no rule that says what it may know");
 
 	@ArchTest
@@ -126,10 +123,6 @@ public final class ArchitectureTests {
 		.because("the allocator registers with any device and does not care what is stored in it");
 
 	@ArchTest
-	static final ArchRule schedulingKnowsTheVerbs = knowsOnly(SCHEDULING, VERBS)
-		.because("the scheduler orders work requests of any origin");
-
-	@ArchTest
 	static final ArchRule codecKnowsMemoryAndVerbs = knowsOnly(CODEC, MEMORY, VERBS)
 		.because("a message is a list of pieces of memory, whoever carries it");
 
@@ -138,11 +131,11 @@ public final class ArchitectureTests {
 		.because("FlatBuffers is one codec among possible others");
 
 	@ArchTest
-	static final ArchRule transportKnowsWhatItCarries = knowsOnly(TRANSPORT, CODEC, MEMORY, SCHEDULING, VERBS)
+	static final ArchRule transportKnowsWhatItCarries = knowsOnly(TRANSPORT, CODEC, MEMORY, VERBS)
 		.because("the transport moves segments of messages and knows neither their format nor who calls");
 
 	@ArchTest
-	static final ArchRule rpcIsOnTop = knowsOnly(RPC, TRANSPORT, FLATBUFFERS, CODEC, MEMORY, SCHEDULING, VERBS)
+	static final ArchRule rpcIsOnTop = knowsOnly(RPC, TRANSPORT, FLATBUFFERS, CODEC, MEMORY, VERBS)
 		.because("providers are found by the service loader; naming one would make the others second class");
 
 	@ArchTest

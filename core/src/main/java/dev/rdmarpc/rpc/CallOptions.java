@@ -21,7 +21,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.Priority;
 
 /**
  * Settings of single calls, which take precedence over those of the method and the

@@ -46,7 +46,7 @@ import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.Priority;
 import dev.rdmarpc.transport.RequestHead;
 
 /**

@@ -22,7 +22,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.Priority;
 
 /** Settings of one method of a service interface. */
 @Documented

@@ -18,7 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.CompletableFuture;
 
-import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.Priority;
 
 /** The service of the tests. */
 public interface Echo {

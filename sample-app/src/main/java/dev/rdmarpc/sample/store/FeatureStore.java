@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.rpc.RdmaMethod;
-import dev.rdmarpc.scheduling.Priority;
+import dev.rdmarpc.transport.Priority;
 
 /** Keeps the features of entities. What both sides of the wire know. */
 public interface FeatureStore {

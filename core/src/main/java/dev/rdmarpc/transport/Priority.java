@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.scheduling;
+package dev.rdmarpc.transport;
 
 /**
  * The priority of a call, which travels with the request. Nothing is ordered by it yet:
