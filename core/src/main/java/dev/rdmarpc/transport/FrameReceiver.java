@@ -21,7 +21,6 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.transport.MessageAssembler.Assembly;
 
 /**
  * What the frames of an open channel mean: delivers complete messages, puts others
@@ -218,18 +217,13 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	}
 
 	@Override
-	public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
-		boolean taken = false;
+	public void onTransferred(InboundTransfer transfer) {
 		try {
 			readDone(transfer.requestId());
-			IncomingMessage message = transfer.takeMessage(memory);
-			deliver(message, transfer.isRequest());
-			taken = message.release();
+			deliver(transfer.complete(), transfer.isRequest());
 		}
 		finally {
-			if (!taken) {
-				memory.release();
-			}
+			transfer.release();
 		}
 	}
 
@@ -268,23 +262,18 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		}
 	}
 
-	private void onAssembled(Assembly assembly) {
-		RegisteredBuffer target = assembly.target();
-		if (target == null) {
-			onDropped(assembly.head(), assembly.isRequest());
-			return;
-		}
-		boolean taken = false;
+	private void onAssembled(InboundMessage message) {
 		try {
-			IncomingMessage message = assembly.message(target);
-			this.loop.metrics().copied(message.messageBytes());
-			deliver(message, assembly.isRequest());
-			taken = message.release();
+			if (message.memory() == null) {
+				onDropped(message.head(), message.isRequest());
+			}
+			else {
+				this.loop.metrics().copied(message.head().messageBytes());
+				deliver(message.complete(), message.isRequest());
+			}
 		}
 		finally {
-			if (!taken) {
-				target.release();
-			}
+			message.release();
 		}
 	}
 

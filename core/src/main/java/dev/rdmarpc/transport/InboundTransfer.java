@@ -18,8 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
-import org.jspecify.annotations.Nullable;
-
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.WorkRequest;
@@ -28,11 +26,7 @@ import dev.rdmarpc.verbs.WorkRequest;
  * One message that is fetched from the peer's memory by Reads. Confined to the loop's
  * driver; see {@link InboundTransfers}.
  */
-final class InboundTransfer {
-
-	private final IncomingMessage head = new IncomingMessage();
-
-	private final boolean request;
+final class InboundTransfer extends InboundMessage {
 
 	private final long[] addresses;
 
@@ -41,8 +35,6 @@ final class InboundTransfer {
 	private final int[] lengths;
 
 	private final byte[] metadata;
-
-	private @Nullable RegisteredBuffer target;
 
 	private int window;
 
@@ -60,8 +52,7 @@ final class InboundTransfer {
 
 	/** Copies what it needs of the frame, whose list of windows has been checked. */
 	InboundTransfer(IncomingMessage message, ByteBuffer frame, boolean request) {
-		this.request = request;
-		this.head.copyFrom(message);
+		super(message, request);
 		int at = message.messageOffset();
 		int count = WindowListFlyweight.count(frame, at);
 		this.addresses = new long[count];
@@ -76,28 +67,9 @@ final class InboundTransfer {
 		frame.get(message.metadataOffset(), this.metadata);
 	}
 
-	/** The fields of the message; no bytes before {@link #takeMessage}. */
-	IncomingMessage head() {
-		return this.head;
-	}
-
-	int requestId() {
-		return this.head.requestId();
-	}
-
-	boolean isRequest() {
-		return this.request;
-	}
-
 	/** How much memory all of it takes. */
 	int memoryBytes() {
-		return this.metadata.length + this.head.messageBytes();
-	}
-
-	/** How much memory it has. */
-	int heldBytes() {
-		RegisteredBuffer memory = this.target;
-		return (memory != null) ? memory.length() : 0;
+		return this.metadata.length + head().messageBytes();
 	}
 
 	/** There is no memory for it yet. */
@@ -117,17 +89,17 @@ final class InboundTransfer {
 
 	/** How much of the message no Read was posted for yet. */
 	int remainingBytes() {
-		return this.head.messageBytes() - this.postedBytes;
+		return head().messageBytes() - this.postedBytes;
 	}
 
 	/**
 	 * Takes ownership of the memory to read into; what was read before moves there. No
 	 * Read is under way.
 	 */
-	void continueIn(RegisteredBuffer memory) {
+	void moveTo(RegisteredBuffer memory) {
 		ByteBuffer view = memory.buffer();
 		view.clear();
-		RegisteredBuffer before = this.target;
+		RegisteredBuffer before = memory();
 		if (before == null) {
 			view.put(0, this.metadata);
 		}
@@ -135,12 +107,12 @@ final class InboundTransfer {
 			view.put(0, before.buffer().clear(), 0, this.metadata.length + this.postedBytes);
 			before.release();
 		}
-		this.target = memory;
+		continueIn(memory);
 	}
 
 	/** Describes the next Read. */
 	void fillNext(WorkRequest read, MemoryAttachment attachment, int chunkBytes) {
-		RegisteredBuffer memory = this.target;
+		RegisteredBuffer memory = memory();
 		if (memory == null) {
 			throw new IllegalStateException("transfer without memory");
 		}
@@ -202,27 +174,6 @@ final class InboundTransfer {
 
 	boolean isCancelled() {
 		return this.cancelled;
-	}
-
-	/** The complete message, whose memory the caller releases unless it is taken. */
-	IncomingMessage takeMessage(RegisteredBuffer memory) {
-		this.target = null;
-		this.head.relocate(memory, 0);
-		return this.head;
-	}
-
-	/** The memory read into, {@code null} before it is there. */
-	@Nullable RegisteredBuffer target() {
-		return this.target;
-	}
-
-	/** Gives the memory back if there is any; no Read is under way. */
-	void release() {
-		RegisteredBuffer memory = this.target;
-		if (memory != null) {
-			this.target = null;
-			memory.release();
-		}
 	}
 
 }

@@ -191,7 +191,7 @@ final class InboundTransfers {
 			this.receiver.onShortOfMemory();
 			return false;
 		}
-		transfer.continueIn(target);
+		transfer.moveTo(target);
 		this.heldBytes += transfer.heldBytes() - held;
 		this.ready.add(transfer);
 		this.posting = true;
@@ -320,13 +320,12 @@ final class InboundTransfers {
 		}
 		this.toldNanos = nowNanos;
 		this.transfers.remove(transfer.requestId(), transfer);
-		RegisteredBuffer target = transfer.target();
-		if (transfer.isCancelled() || target == null) {
+		if (transfer.isCancelled()) {
 			abandon(transfer);
 		}
 		else {
-			this.heldBytes -= target.length();
-			this.receiver.onTransferred(transfer, target);
+			this.heldBytes -= transfer.heldBytes();
+			this.receiver.onTransferred(transfer);
 		}
 		retry(nowNanos);
 	}
@@ -416,11 +415,8 @@ final class InboundTransfers {
 		/** A message waits for memory: {@link #retry} is to be called soon. */
 		void onShortOfMemory();
 
-		/**
-		 * All of a message is there.
-		 * @param memory owned by the callee
-		 */
-		void onTransferred(InboundTransfer transfer, RegisteredBuffer memory);
+		/** All of a message is there; it is owned by the callee. */
+		void onTransferred(InboundTransfer transfer);
 
 		/** Some of a message is there, and it has taken a while. */
 		void onTransferProgress(InboundTransfer transfer);

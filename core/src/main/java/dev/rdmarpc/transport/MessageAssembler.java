@@ -100,12 +100,11 @@ final class MessageAssembler {
 		}
 		int metadataBytes = FrameFlyweight.padded(head.metadataBytes());
 		int received = frameLength - head.messageOffset();
-		Assembly assembly = new Assembly(metadataBytes, request);
-		assembly.head.copyFrom(head);
+		Assembly assembly = new Assembly(head, metadataBytes, request);
 		// what is noted down before it has memory is given back in any case
 		this.assemblies.put(head.requestId(), assembly);
 		RegisteredBuffer target = drop ? null : claim(assembly.memoryBytes(received));
-		assembly.target = target;
+		assembly.continueIn(target);
 		if (target != null) {
 			ByteBuffer view = target.buffer();
 			view.clear();
@@ -135,9 +134,9 @@ final class MessageAssembler {
 	Outcome add(ByteBuffer frame, int frameLength, long nowNanos) {
 		Assembly assembly = this.assemblies.get(FrameFlyweight.requestId(frame));
 		int bytes = frameLength - FrameFlyweight.HEADER_LENGTH;
-		if (assembly == null || bytes <= 0 || FrameFlyweight.messageBytes(frame) != assembly.head.messageBytes()
+		if (assembly == null || bytes <= 0 || FrameFlyweight.messageBytes(frame) != assembly.head().messageBytes()
 				|| FrameFlyweight.offsetBytes(frame) != assembly.received
-				|| bytes > assembly.head.messageBytes() - assembly.received) {
+				|| bytes > assembly.head().messageBytes() - assembly.received) {
 			return Outcome.VIOLATION;
 		}
 		RegisteredBuffer target = makeRoom(assembly, bytes);
@@ -149,19 +148,19 @@ final class MessageAssembler {
 			assembly.lastReceived = assembly.received;
 			assembly.lastNanos = nowNanos;
 		}
-		return (assembly.received < assembly.head.messageBytes()) ? Outcome.INCOMPLETE : Outcome.COMPLETE;
+		return (assembly.received < assembly.head().messageBytes()) ? Outcome.INCOMPLETE : Outcome.COMPLETE;
 	}
 
 	/** The memory for what has arrived and so many bytes more, if it is kept. */
 	private @Nullable RegisteredBuffer makeRoom(Assembly assembly, int bytes) {
-		RegisteredBuffer target = assembly.target;
+		RegisteredBuffer target = assembly.memory();
 		if (target == null || assembly.offset + assembly.received + bytes <= target.length()) {
 			return target;
 		}
 		// its own memory must not stand in the way of a message that is alone
 		this.heldBytes -= target.length();
 		RegisteredBuffer larger = claim(assembly.memoryBytes(assembly.received + bytes));
-		assembly.target = larger;
+		assembly.continueIn(larger);
 		try {
 			if (larger != null) {
 				larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
@@ -179,10 +178,7 @@ final class MessageAssembler {
 		if (assembly == null) {
 			throw new IllegalStateException("no message " + requestId + " under assembly");
 		}
-		RegisteredBuffer target = assembly.target;
-		if (target != null) {
-			this.heldBytes -= target.length();
-		}
+		this.heldBytes -= assembly.heldBytes();
 		return assembly;
 	}
 
@@ -203,12 +199,8 @@ final class MessageAssembler {
 	}
 
 	private void release(Assembly assembly) {
-		RegisteredBuffer target = assembly.target;
-		if (target != null) {
-			assembly.target = null;
-			this.heldBytes -= target.length();
-			target.release();
-		}
+		this.heldBytes -= assembly.heldBytes();
+		assembly.release();
 	}
 
 	/**
@@ -218,7 +210,7 @@ final class MessageAssembler {
 	boolean shed(long bytes) {
 		long target = this.heldBytes - bytes;
 		List<Assembly> kept = new ArrayList<>(this.assemblies.values());
-		kept.removeIf((assembly) -> assembly.target == null);
+		kept.removeIf((assembly) -> assembly.memory() == null);
 		kept.sort(Comparator.comparingInt((assembly) -> -assembly.received));
 		for (int i = 0; i < kept.size() && this.heldBytes > target; i++) {
 			release(kept.get(i));
@@ -248,15 +240,9 @@ final class MessageAssembler {
 	}
 
 	/** A message under assembly. */
-	static final class Assembly {
-
-		private final IncomingMessage head = new IncomingMessage();
+	static final class Assembly extends InboundMessage {
 
 		private final int offset;
-
-		private final boolean request;
-
-		private @Nullable RegisteredBuffer target;
 
 		private int received;
 
@@ -264,37 +250,16 @@ final class MessageAssembler {
 
 		private long lastNanos;
 
-		Assembly(int offset, boolean request) {
+		Assembly(IncomingMessage begun, int offset, boolean request) {
+			super(begun, request);
 			this.offset = offset;
-			this.request = request;
 		}
 
 		/** How much memory it should have when so much of the message has arrived. */
 		private int memoryBytes(int messageBytes) {
 			long arrived = (long) this.offset + messageBytes;
 			long bytes = Math.max(2 * arrived, Math.min(FIRST_FACTOR * arrived, FIRST_BYTES));
-			return (int) Math.min(bytes, this.offset + this.head.messageBytes());
-		}
-
-		/**
-		 * The message in its own memory, which the caller releases unless it was taken.
-		 */
-		IncomingMessage message(RegisteredBuffer assembled) {
-			this.head.relocate(assembled, 0);
-			return this.head;
-		}
-
-		IncomingMessage head() {
-			return this.head;
-		}
-
-		boolean isRequest() {
-			return this.request;
-		}
-
-		/** Its memory, or {@code null} if it was dropped. */
-		@Nullable RegisteredBuffer target() {
-			return this.target;
+			return (int) Math.min(bytes, this.offset + head().messageBytes());
 		}
 
 	}

@@ -58,9 +58,9 @@ class InboundTransfersTests {
 		}
 
 		@Override
-		public void onTransferred(InboundTransfer transfer, RegisteredBuffer memory) {
-			InboundTransfersTests.this.transferred.add(contentOf(transfer.takeMessage(memory)));
-			memory.release();
+		public void onTransferred(InboundTransfer transfer) {
+			InboundTransfersTests.this.transferred.add(contentOf(transfer.complete()));
+			transfer.release();
 		}
 
 		@Override
@@ -84,8 +84,8 @@ class InboundTransfersTests {
 		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(), fixture.loop.metrics(), ChannelOptions.DEFAULTS,
-						8);
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
 				List<RegisteredBuffer> all = new ArrayList<>();
 				RegisteredBuffer next = fixture.memory.tryAllocate(MESSAGE);
 				while (next != null) {
@@ -121,8 +121,8 @@ class InboundTransfersTests {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(), fixture.loop.metrics(), ChannelOptions.DEFAULTS,
-						8);
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				transfers.readDepth(depth);
@@ -157,8 +157,8 @@ class InboundTransfersTests {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(), fixture.loop.metrics(), ChannelOptions.DEFAULTS,
-						8);
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				transfers.readDepth(4);
@@ -185,8 +185,8 @@ class InboundTransfersTests {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(), fixture.loop.metrics(), ChannelOptions.DEFAULTS,
-						8);
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				pair.content = (offset) -> (byte) ((offset * 31) >>> 3);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
@@ -225,8 +225,8 @@ class InboundTransfersTests {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(), fixture.loop.metrics(), ChannelOptions.DEFAULTS,
-						8);
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
 				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				begin(transfers, buffer, 1, 1 << 20, 1000);

@@ -73,8 +73,8 @@ class MessageAssemblerTests {
 		assertThat(add(7, message, 10, 50)).isEqualTo(Outcome.INCOMPLETE);
 		assertThat(add(7, message, 60, 40)).isEqualTo(Outcome.COMPLETE);
 		Assembly assembly = this.assembler.takeCompleted(7);
-		RegisteredBuffer target = assembly.target();
-		IncomingMessage assembled = assembly.message(target);
+		RegisteredBuffer target = assembly.memory();
+		IncomingMessage assembled = assembly.complete();
 		assertThat(copy(assembled.message())).isEqualTo(message);
 		assertThat(copy(assembled.metadata())).isEqualTo(metadata);
 		assertThat(assembled.requestId()).isEqualTo(7);
@@ -90,7 +90,7 @@ class MessageAssemblerTests {
 		byte[] message = bytes(3, 8);
 		assertThat(begin(1, new byte[0], message, 0, false)).isTrue();
 		assertThat(add(1, message, 0, 8)).isEqualTo(Outcome.COMPLETE);
-		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		RegisteredBuffer target = this.assembler.takeCompleted(1).memory();
 		assertThat(target.buffer().get(7)).isEqualTo(message[7]);
 		target.release();
 	}
@@ -107,7 +107,7 @@ class MessageAssemblerTests {
 		assertThat(addRaw(1, 100, 10, new byte[91])).as("too long").isEqualTo(Outcome.VIOLATION);
 		assertThat(addRaw(1, 100, 10, new byte[0])).as("empty").isEqualTo(Outcome.VIOLATION);
 		assertThat(add(1, message, 10, 90)).as("what was expected").isEqualTo(Outcome.COMPLETE);
-		this.assembler.takeCompleted(1).target().release();
+		this.assembler.takeCompleted(1).release();
 	}
 
 	@Test
@@ -136,7 +136,7 @@ class MessageAssemblerTests {
 		assertThat(add(1, message, 10, 89)).isEqualTo(Outcome.INCOMPLETE);
 		assertThat(add(1, message, 99, 1)).isEqualTo(Outcome.COMPLETE);
 		Assembly assembly = this.assembler.takeCompleted(1);
-		assertThat(assembly.target()).isNull();
+		assertThat(assembly.memory()).isNull();
 		assertThat(assembly.head().messageBytes()).isEqualTo(100);
 	}
 
@@ -148,7 +148,7 @@ class MessageAssemblerTests {
 		this.declined = false;
 		assertThat(this.memory.metrics().allocatedBytes()).isZero();
 		assertThat(add(1, message, 10, 90)).isEqualTo(Outcome.COMPLETE);
-		assertThat(this.assembler.takeCompleted(1).target()).isNull();
+		assertThat(this.assembler.takeCompleted(1).memory()).isNull();
 	}
 
 	@Test
@@ -159,7 +159,7 @@ class MessageAssemblerTests {
 		this.assembler.drop(1);
 		assertThat(this.memory.metrics().allocatedBytes()).isZero();
 		assertThat(add(1, message, 10, 90)).isEqualTo(Outcome.COMPLETE);
-		assertThat(this.assembler.takeCompleted(1).target()).isNull();
+		assertThat(this.assembler.takeCompleted(1).memory()).isNull();
 	}
 
 	@Test
@@ -185,7 +185,7 @@ class MessageAssemblerTests {
 			assertThat(add(1, message, received, 1000)).isEqualTo(Outcome.INCOMPLETE);
 		}
 		assertThat(add(1, message, 299_100, 900)).isEqualTo(Outcome.COMPLETE);
-		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		RegisteredBuffer target = this.assembler.takeCompleted(1).memory();
 		assertThat(copy(target.buffer())).isEqualTo(message);
 		target.release();
 		assertThat(this.assembler.heldBytes()).isZero();
@@ -198,7 +198,7 @@ class MessageAssemblerTests {
 		long allocations = this.memory.metrics().allocations();
 		assertThat(add(1, message, 8000, 32_000)).isEqualTo(Outcome.COMPLETE);
 		assertThat(this.memory.metrics().allocations()).isEqualTo(allocations);
-		this.assembler.takeCompleted(1).target().release();
+		this.assembler.takeCompleted(1).release();
 	}
 
 	@Test
@@ -209,15 +209,15 @@ class MessageAssemblerTests {
 		begin(2, new byte[8], small, 3000, false);
 		assertThat(this.assembler.heldBytes()).as("there is no room for the second").isEqualTo(15_000);
 		assertThat(add(2, small, 3000, 2000)).isEqualTo(Outcome.COMPLETE);
-		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+		assertThat(this.assembler.takeCompleted(2).memory()).isNull();
 		begin(3, new byte[0], small, 10, false);
 		assertThat(add(3, small, 10, 4990)).isEqualTo(Outcome.COMPLETE);
-		this.assembler.takeCompleted(3).target().release();
+		this.assembler.takeCompleted(3).release();
 		this.assembler.drop(1);
 		this.assembler.drop(1);
 		begin(4, new byte[0], large, 10, false);
 		assertThat(add(4, large, 10, 14_990)).isEqualTo(Outcome.COMPLETE);
-		this.assembler.takeCompleted(4).target().release();
+		this.assembler.takeCompleted(4).release();
 	}
 
 	@Test
@@ -229,7 +229,7 @@ class MessageAssemblerTests {
 		assertThat(add(2, large, 1000, 9000)).isEqualTo(Outcome.INCOMPLETE);
 		assertThat(this.assembler.heldBytes()).as("the second is dropped").isEqualTo(5000);
 		assertThat(add(2, large, 10_000, 20_000)).isEqualTo(Outcome.COMPLETE);
-		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+		assertThat(this.assembler.takeCompleted(2).memory()).isNull();
 	}
 
 	@Test
@@ -237,7 +237,7 @@ class MessageAssemblerTests {
 		byte[] huge = bytes(13, 100_000);
 		begin(1, new byte[0], huge, 10, false);
 		assertThat(add(1, huge, 10, 99_990)).isEqualTo(Outcome.COMPLETE);
-		RegisteredBuffer target = this.assembler.takeCompleted(1).target();
+		RegisteredBuffer target = this.assembler.takeCompleted(1).memory();
 		assertThat(copy(target.buffer())).isEqualTo(huge);
 		target.release();
 	}
@@ -255,7 +255,7 @@ class MessageAssemblerTests {
 		assertThat(this.assembler.shed(1)).as("there is nothing left").isFalse();
 		assertThat(this.memory.metrics().allocatedBytes()).isZero();
 		assertThat(add(2, message, 300, 4700)).isEqualTo(Outcome.COMPLETE);
-		assertThat(this.assembler.takeCompleted(2).target()).isNull();
+		assertThat(this.assembler.takeCompleted(2).memory()).isNull();
 	}
 
 	@Test
@@ -316,9 +316,8 @@ class MessageAssemblerTests {
 			if (from + count == message.length) {
 				assertThat(outcome).as("seed %d", seed).isEqualTo(Outcome.COMPLETE);
 				Assembly assembly = this.assembler.takeCompleted(id);
-				RegisteredBuffer target = assembly.target();
-				assertThat(copy(assembly.message(target).message())).as("seed %d, message %d", seed, id)
-					.isEqualTo(message);
+				RegisteredBuffer target = assembly.memory();
+				assertThat(copy(assembly.complete().message())).as("seed %d, message %d", seed, id).isEqualTo(message);
 				target.release();
 				messages.remove(id);
 				finished++;
