@@ -41,23 +41,33 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  * the first call of the lane whose turn it is when a thread is free, and not when the
  * call came. So nothing need be known of the executor. There are at least as many turns
  * as waiting calls; turns left over from calls that were withdrawn are used for the next
- * ones, so that the executor never holds more turns than calls have waited at once. Lanes
- * link their calls through the calls themselves, and links and counts are guarded by this
+ * ones, so that the executor never holds more turns than calls have waited at once. An
+ * executor that drops turns without a word, or whose threads die, would leave calls
+ * waiting for ever once there are as many lost turns as calls: when calls have waited for
+ * a second in which none began, the next one asks for a turn that serves all. Lanes link
+ * their calls through the calls themselves, and links and counts are guarded by this
  * object's lock, under which no code of others runs.
  */
 final class CallQueue {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(CallQueue.class));
 
+	/** After how long without a turn those that were asked for are taken for lost. */
+	private static final long LOST_NANOS = 1_000_000_000;
+
 	private final Executor executor;
 
 	private final Runnable turn = this::takeTurn;
+
+	private final Runnable rescue = this::takeTurns;
 
 	private final Deque<Lane> waiting = new ArrayDeque<>();
 
 	private int calls;
 
 	private int turns;
+
+	private long movedNanos;
 
 	CallQueue(Executor executor) {
 		this.executor = executor;
@@ -66,6 +76,8 @@ final class CallQueue {
 	/** Adds a call, which then runs in its turn, or is refused if there is no thread. */
 	void add(Lane lane, ServerCall call) {
 		boolean wanted;
+		boolean lost;
+		long now = System.nanoTime();
 		synchronized (this) {
 			if (lane.length == 0) {
 				this.waiting.add(lane);
@@ -76,9 +88,26 @@ final class CallQueue {
 			if (wanted) {
 				this.turns++;
 			}
+			lost = !wanted && now - this.movedNanos > LOST_NANOS;
+			if (lost || this.calls == 1) {
+				this.movedNanos = now;
+			}
 		}
 		if (wanted) {
 			askForThread();
+		}
+		else if (lost) {
+			askForRescue();
+		}
+	}
+
+	@SuppressWarnings("UnusedException") // an executor that is full has not lost anything
+	private void askForRescue() {
+		try {
+			this.executor.execute(this.rescue);
+		}
+		catch (Throwable ex) {
+			// the turns that were asked for may come after all
 		}
 	}
 
@@ -135,10 +164,21 @@ final class CallQueue {
 		this.turns = Math.max(0, this.turns - 1);
 	}
 
-	private void takeTurn() {
+	private void takeTurns() {
+		while (takeTurn()) {
+			// in place of those that are lost
+		}
+		synchronized (this) {
+			this.turns = (this.calls == 0) ? 0 : this.turns;
+		}
+	}
+
+	private boolean takeTurn() {
 		ServerCall next = null;
+		long now = System.nanoTime();
 		synchronized (this) {
 			endTurn();
+			this.movedNanos = now;
 			Lane lane = this.waiting.poll();
 			if (lane != null) {
 				next = lane.first();
@@ -149,9 +189,11 @@ final class CallQueue {
 				}
 			}
 		}
-		if (next != null) {
-			next.run();
+		if (next == null) {
+			return false;
 		}
+		next.run();
+		return true;
 	}
 
 	/**
