@@ -61,6 +61,9 @@ final class ClientCalls {
 
 	private static final long RETRY_NANOS = 5_000_000;
 
+	/** How long a loop may take to end a call that is given up. */
+	private static final long PATIENCE_NANOS = 1_000_000_000;
+
 	private static final int MAX_SHARED_SEGMENTS = 64;
 
 	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
@@ -158,7 +161,7 @@ final class ClientCalls {
 			}
 			if (!channel.loop().submitAndWait(request, waiting, deadline)) {
 				waiting.abandoned();
-				abandon(channel, waiting);
+				abandon(channel, waiting, method);
 			}
 			if (!Repetition.isAllowed(waiting.unanswered(), method, attempts)) {
 				return waiting.finish();
@@ -183,20 +186,26 @@ final class ClientCalls {
 		}
 	}
 
-	/** The deadline has passed or the thread was interrupted: the call is ended here. */
-	private static void abandon(RpcChannel channel, PendingCall waiting) {
+	/**
+	 * The deadline has passed or the thread was interrupted: the call is ended here, by
+	 * the loop. A loop that a callback holds up is not waited for.
+	 */
+	private static void abandon(RpcChannel channel, PendingCall waiting, MethodDescriptor method) {
 		boolean interrupted = Thread.interrupted();
 		CallFailure why = interrupted ? CallFailure.CANCELLED : CallFailure.DEADLINE_EXCEEDED;
 		String detail = interrupted ? "the calling thread was interrupted" : "no reply within the deadline";
-		while (!tryAbandon(channel, waiting, why, detail)
-				&& !channel.loop().waitFor(waiting, System.nanoTime() + RETRY_NANOS)) {
-			interrupted |= Thread.interrupted();
-		}
-		while (!channel.loop().waitFor(waiting, NO_DEADLINE)) {
+		long patience = System.nanoTime() + PATIENCE_NANOS;
+		boolean ended = false;
+		while (!ended && System.nanoTime() - patience < 0) {
+			long until = tryAbandon(channel, waiting, why, detail) ? patience : System.nanoTime() + RETRY_NANOS;
+			ended = channel.loop().waitFor(waiting, until);
 			interrupted |= Thread.interrupted();
 		}
 		if (interrupted) {
 			Thread.currentThread().interrupt();
+		}
+		if (!ended) {
+			throw Replies.failure(method, why, detail + ", and the connection's loop is held up");
 		}
 	}
 

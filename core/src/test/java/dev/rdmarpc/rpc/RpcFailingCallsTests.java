@@ -23,9 +23,11 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -263,6 +265,64 @@ class RpcFailingCallsTests {
 				assertThat(RpcFixture.failureOf(() -> echo.fail("rpc")).status()).isEqualTo(RpcStatus.NOT_FOUND);
 			}
 			assertServesOn(server, client);
+		}
+	}
+
+	@Test
+	void callsRunAgainAfterTheExecutorHasDroppedSome() {
+		AtomicBoolean dropping = new AtomicBoolean(true);
+		try (RpcFixture fixture = new RpcFixture(); RpcServer server = server(fixture, fixture.service, (task) -> {
+			if (!dropping.get()) {
+				task.run();
+			}
+		}); RpcClient client = fixture.newClient(server)) {
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(1200)).on(client.proxy(Echo.class));
+			assertThat(RpcFixture.failureOf(() -> hasty.echoOnExecutor("x")).status())
+				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
+			dropping.set(false);
+			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
+			for (int i = 0; i < ROUNDS; i++) {
+				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
+			}
+			assertServesOn(server, client);
+		}
+	}
+
+	@Test
+	void callerDoesNotWaitForALoopThatACallbackHoldsUp() throws InterruptedException {
+		CountDownLatch held = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, fixture.service);
+				RpcClient client = fixture.newClient(server)) {
+			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
+			CompletableFuture<Void> blocked = echo.echoAsync("x").thenAccept((reply) -> {
+				held.countDown();
+				await(release);
+			});
+			held.await();
+			RpcException failure = RpcFixture
+				.failureOf(() -> CallOptions.deadline(Duration.ofMillis(50)).on(echo).echo("y"));
+			assertThat(blocked).as("the callback").isNotDone();
+			release.countDown();
+			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			assertThat(failure.detail()).contains("loop is held up");
+			blocked.join();
+			assertThat(echo.echo("z")).isEqualTo("z");
+			assertServesOn(server, client);
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 
