@@ -61,7 +61,7 @@ final class Connection {
 
 	private boolean left;
 
-	/** Made with {@link Reactor#register} only. */
+	/** Made with {@link ConnectionLifecycle#newConnection} only. */
 	Connection(ConnectionLifecycle lifecycle, Reactor reactor, SocketChannel channel, RdmapStream stream,
 			SelectionKey key, Duration frameTimeout) {
 		this.lifecycle = lifecycle;

@@ -19,6 +19,15 @@
  * adapters and kernels that speak MPA, DDP and RDMAP (RFC 5044, 5041, 5040, 6581).
  *
  * <p>
+ * Rooms. {@link dev.rdmarpc.verbs.iwarp.IwarpDevice Device}, domains, queue pairs and
+ * shared receive queues are what callers hold. Set-up
+ * ({@link dev.rdmarpc.verbs.iwarp.IwarpListener},
+ * {@link dev.rdmarpc.verbs.iwarp.MpaInitiator}) ends when a
+ * {@link dev.rdmarpc.verbs.iwarp.ConnectionLifecycle lifecycle} takes over the socket.
+ * Completion queues, their reactors and connections move the data. The protocol itself is
+ * in {@code rdmap}, its bytes are in {@code wire}.
+ *
+ * <p>
  * Threading. Each {@link dev.rdmarpc.verbs.iwarp.IwarpCompletionQueue completion queue}
  * owns a {@link dev.rdmarpc.verbs.iwarp.Reactor reactor}: one lock, one selector and the
  * connections of its queue pairs. Everything behind an established connection is guarded
