@@ -42,7 +42,7 @@ public final class OutgoingMessage {
 	private final Queue<OutgoingMessage> home;
 
 	/** What the driver runs when the message was submitted. */
-	private final Runnable acceptance = () -> carrier().accept(this);
+	private final Runnable acceptance;
 
 	private @Nullable Carrier carrier;
 
@@ -82,6 +82,7 @@ public final class OutgoingMessage {
 	 */
 	OutgoingMessage(Queue<OutgoingMessage> home) {
 		this.home = home;
+		this.acceptance = () -> carrier().accept(this);
 	}
 
 	/**
