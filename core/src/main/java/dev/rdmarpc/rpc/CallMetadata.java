@@ -23,12 +23,12 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.transport.RequestHead;
+import dev.rdmarpc.transport.RequestTemplate;
 
 /**
  * Names and values that travel with a request, such as those of a trace. Encoded as
  * {@code u8 key length, key, u16 value length, value} in UTF-8, one after another; at
- * most {@value RequestHead#MAX_METADATA_BYTES} bytes in all.
+ * most {@value RequestTemplate#MAX_METADATA_BYTES} bytes in all.
  *
  * <p>
  * Not thread-safe.
@@ -72,7 +72,7 @@ public final class CallMetadata {
 	public boolean put(String key, String value) {
 		int keyBytes = key.getBytes(StandardCharsets.UTF_8).length;
 		int bytes = 3 + keyBytes + value.getBytes(StandardCharsets.UTF_8).length;
-		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > RequestHead.MAX_METADATA_BYTES
+		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > RequestTemplate.MAX_METADATA_BYTES
 				|| this.entries.containsKey(key)) {
 			return false;
 		}
@@ -93,7 +93,7 @@ public final class CallMetadata {
 
 	byte[] encode() {
 		if (this.entries.isEmpty()) {
-			return RequestHead.NO_METADATA;
+			return RequestTemplate.NO_METADATA;
 		}
 		ByteBuffer encoded = ByteBuffer.allocate(this.encodedBytes).order(java.nio.ByteOrder.LITTLE_ENDIAN);
 		this.entries.forEach((key, value) -> {

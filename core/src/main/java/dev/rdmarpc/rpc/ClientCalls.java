@@ -37,7 +37,7 @@ import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
-import dev.rdmarpc.transport.RequestHead;
+import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -91,11 +91,12 @@ final class ClientCalls {
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
 		long deadline = deadlineOf(method, call);
 		if (this.observers.isEmpty()) {
-			return method.asynchronous() ? callAsync(method, arguments, call, deadline, null, RequestHead.NO_METADATA)
-					: callBlocking(method, arguments, call, deadline, RequestHead.NO_METADATA);
+			return method.asynchronous()
+					? callAsync(method, arguments, call, deadline, null, RequestTemplate.NO_METADATA)
+					: callBlocking(method, arguments, call, deadline, RequestTemplate.NO_METADATA);
 		}
 		CallMetadata metadata = new CallMetadata();
-		CallObservation observation = ObservedCall.start(this.observers, method, target(), metadata);
+		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
 		if (observation == null) {
 			throw new IllegalStateException("observers without an observation");
 		}
@@ -381,8 +382,8 @@ final class ClientCalls {
 			else {
 				method.arguments().encode(arguments, segments);
 			}
-			return channel.prepareRequest(waiting, method.head(call.priority()), channelDeadline, remaining, metadata,
-					segments);
+			return channel.prepareRequest(waiting, method.template(call.priority()), channelDeadline, remaining,
+					metadata, segments);
 		}
 		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
 			throw cannotBeEncoded(method, ex);

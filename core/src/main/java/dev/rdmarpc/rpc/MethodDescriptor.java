@@ -47,7 +47,7 @@ import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.Priority;
-import dev.rdmarpc.transport.RequestHead;
+import dev.rdmarpc.transport.RequestTemplate;
 
 /**
  * A method of a service, compiled once: its name, settings and message formats. The
@@ -81,9 +81,9 @@ public final class MethodDescriptor {
 
 	private final long id;
 
-	private final RequestHead head;
+	private final RequestTemplate template;
 
-	private final RequestHead[] heads;
+	private final RequestTemplate[] templates;
 
 	private final MessageFormat arguments;
 
@@ -116,11 +116,12 @@ public final class MethodDescriptor {
 		this.id = idOf(service, this.name);
 		Priority own = (settings != null) ? settings.priority() : Priority.NORMAL;
 		Priority[] priorities = Priority.values();
-		this.heads = new RequestHead[priorities.length];
+		this.templates = new RequestTemplate[priorities.length];
 		for (Priority priority : priorities) {
-			this.heads[priority.code()] = new RequestHead(this.id, priority.code(), javaMethod.getParameterCount());
+			this.templates[priority.code()] = new RequestTemplate(this.id, priority.code(),
+					javaMethod.getParameterCount());
 		}
-		this.head = this.heads[own.code()];
+		this.template = this.templates[own.code()];
 		this.codec = codec;
 		MethodSignature signature = signature();
 		this.arguments = codec.arguments(signature);
@@ -229,8 +230,8 @@ public final class MethodDescriptor {
 		return this.id;
 	}
 
-	RequestHead head(@Nullable Priority priority) {
-		return (priority != null) ? this.heads[priority.code()] : this.head;
+	RequestTemplate template(@Nullable Priority priority) {
+		return (priority != null) ? this.templates[priority.code()] : this.template;
 	}
 
 	MessageFormat arguments() {

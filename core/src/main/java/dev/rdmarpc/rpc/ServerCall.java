@@ -154,7 +154,7 @@ final class ServerCall implements Runnable {
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : System.nanoTime() + remaining;
 		if (!this.calls.observers().isEmpty()) {
-			this.observation = ObservedCall.start(this.calls.observers(), exported.descriptor(),
+			this.observation = RpcObservedCall.start(this.calls.observers(), exported.descriptor(),
 					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
 		}
 		this.view = request.message();

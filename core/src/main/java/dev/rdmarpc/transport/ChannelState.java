@@ -36,12 +36,9 @@ public enum ChannelState {
 	/** Closed. */
 	CLOSED;
 
-	boolean isSending() {
+	/** Whether frames may come and go. */
+	boolean isConnected() {
 		return this == HANDSHAKING || this == OPEN || this == DRAINING;
-	}
-
-	boolean isReceiving() {
-		return isSending();
 	}
 
 	/**

@@ -163,7 +163,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	private boolean onMessage(IncomingMessage message, RegisteredBuffer buffer, ByteBuffer frame, int length,
 			boolean request) {
 		message.wrap(buffer, frame);
-		if (message.metadataBytes() > RequestHead.MAX_METADATA_BYTES) {
+		if (message.metadataBytes() > RequestTemplate.MAX_METADATA_BYTES) {
 			this.channel.violation(message.metadataBytes() + " bytes of metadata");
 			return false;
 		}

@@ -105,7 +105,7 @@ final class FrameSender implements OutgoingMessage.Carrier {
 			PendingCall call = message.call();
 			boolean wanted = (call != null)
 					? this.calls.start(message, call, this.channel.refusal(), this.handshake.peerMaxCalls())
-					: this.channel.state().isSending();
+					: this.channel.state().isConnected();
 			if (wanted) {
 				this.outbound.addData(message);
 				queued = true;
@@ -131,12 +131,12 @@ final class FrameSender implements OutgoingMessage.Carrier {
 	 * @return whether there was memory for it
 	 */
 	boolean sendControl(int type, int subject) {
-		return this.channel.state().isSending() && send(this.loop.outgoingMessages().control(type, subject, 0));
+		return this.channel.state().isConnected() && send(this.loop.outgoingMessages().control(type, subject, 0));
 	}
 
 	/** Tells the peer how much of a message of its was read, if it wants to know. */
 	void tellProgress(int requestId, int readBytes) {
-		if (this.handshake.peerTakesProgress() && this.channel.state().isSending()) {
+		if (this.handshake.peerTakesProgress() && this.channel.state().isConnected()) {
 			send(this.loop.outgoingMessages().control(FrameType.READ_PROGRESS, requestId, readBytes));
 		}
 	}

@@ -89,16 +89,16 @@ public final class OutgoingMessage {
 	 * Claims memory and lays out the frames of a request. The request id is filled in
 	 * when it is sent.
 	 */
-	void prepareRequest(Carrier target, RegisteredBuffer claimed, PendingCall waiting, RequestHead head, long deadline,
-			long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
+	void prepareRequest(Carrier target, RegisteredBuffer claimed, PendingCall waiting, RequestTemplate template,
+			long deadline, long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
 		this.carrier = target;
 		this.call = waiting;
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
 		ByteBuffer frame = begin(claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
-		FrameFlyweight.putRequestFields(frame, 0, head.methodId(), remainingNanos, head.priority(),
-				head.argumentCount(), metadata.length);
+		FrameFlyweight.putRequestFields(frame, 0, template.methodId(), remainingNanos, template.priority(),
+				template.argumentCount(), metadata.length);
 		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
 	}
 
@@ -111,7 +111,7 @@ public final class OutgoingMessage {
 		ByteBuffer frame = begin(claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
 		FrameFlyweight.putReplyFields(frame, 0, status, 0);
-		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestHead.NO_METADATA, message, opened);
+		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestTemplate.NO_METADATA, message, opened);
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */

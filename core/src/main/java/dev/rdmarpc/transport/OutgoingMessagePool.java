@@ -91,14 +91,14 @@ final class OutgoingMessagePool {
 	}
 
 	/** See {@link RpcChannel#prepareRequest}. */
-	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestHead head, long deadlineNanos,
-			long remainingNanos, byte[] metadata, MessageSegments message) {
+	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestTemplate template,
+			long deadlineNanos, long remainingNanos, byte[] metadata, MessageSegments message) {
 		OutgoingMessage request = take();
 		Exposure exposure = expose(carrier, message);
 		RegisteredBuffer buffer = null;
 		try {
 			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
-			request.prepareRequest(carrier, buffer, call, head, deadlineNanos, remainingNanos, metadata, message,
+			request.prepareRequest(carrier, buffer, call, template, deadlineNanos, remainingNanos, metadata, message,
 					exposure);
 			count(message, exposure);
 			return request;

@@ -151,10 +151,10 @@ public final class RpcChannel implements QueuePairListener {
 	 * @return a message owned by the caller, to be submitted or aborted
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
-	public OutgoingMessage prepareRequest(PendingCall call, RequestHead head, long deadlineNanos, long remainingNanos,
-			byte[] metadata, MessageSegments message) {
+	public OutgoingMessage prepareRequest(PendingCall call, RequestTemplate template, long deadlineNanos,
+			long remainingNanos, byte[] metadata, MessageSegments message) {
 		return this.loop.outgoingMessages()
-			.request(this.sender, call, head, deadlineNanos, remainingNanos, metadata, message);
+			.request(this.sender, call, template, deadlineNanos, remainingNanos, metadata, message);
 	}
 
 	/**
@@ -255,7 +255,7 @@ public final class RpcChannel implements QueuePairListener {
 	/** Posts what credits and queue depth allow, then rings the doorbell. */
 	void flush() {
 		this.dirty = false;
-		if (this.state.isSending()) {
+		if (this.state.isConnected()) {
 			this.sender.post(this.state == ChannelState.HANDSHAKING);
 		}
 	}
@@ -292,7 +292,7 @@ public final class RpcChannel implements QueuePairListener {
 	 * @return whether the buffer was taken over
 	 */
 	boolean onFrame(RegisteredBuffer buffer, int length) {
-		if (!this.state.isReceiving()) {
+		if (!this.state.isConnected()) {
 			return false;
 		}
 		this.keepAlive.sign(this.loop.nowNanos());

@@ -215,7 +215,8 @@ class ChannelLoopFailureTests {
 
 	private static void submit(RpcChannel channel, PendingCall call) {
 		MessageSegments message = new MessageSegments();
-		channel.prepareRequest(call, new RequestHead(7, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA, message)
+		channel
+			.prepareRequest(call, new RequestTemplate(7, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, message)
 			.submit();
 	}
 

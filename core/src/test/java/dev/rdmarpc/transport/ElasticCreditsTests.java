@@ -406,8 +406,8 @@ class ElasticCreditsTests {
 
 	private static void submit(RpcChannel channel) {
 		channel
-			.prepareRequest(new StubCall(), new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
-					new MessageSegments())
+			.prepareRequest(new StubCall(), new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
+					RequestTemplate.NO_METADATA, new MessageSegments())
 			.submit();
 	}
 

@@ -178,8 +178,8 @@ class ManyConnectionsTests {
 		private void next() {
 			if (this.toStart.getAndDecrement() > 0) {
 				this.channel
-					.prepareRequest(new Step(this), new RequestHead(1, 1, 0), Long.MAX_VALUE, 0,
-							RequestHead.NO_METADATA, new MessageSegments())
+					.prepareRequest(new Step(this), new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
+							RequestTemplate.NO_METADATA, new MessageSegments())
 					.submit();
 			}
 		}

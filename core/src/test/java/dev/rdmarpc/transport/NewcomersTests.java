@@ -259,7 +259,7 @@ class NewcomersTests {
 		boolean call(RpcChannel channel) {
 			StubCall call = new StubCall();
 			channel
-				.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+				.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
 						new MessageSegments())
 				.submit();
 			awaitTrue(call::isDone);

@@ -36,7 +36,7 @@ class OutboundQueueTests {
 
 	private static final int FRAME = 8192;
 
-	private static final RequestHead HEAD = new RequestHead(0x1234, 1, 1);
+	private static final RequestTemplate TEMPLATE = new RequestTemplate(0x1234, 1, 1);
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, FRAME - 32, FRAME - 31, 2 * FRAME, 100_000 })
@@ -237,7 +237,7 @@ class OutboundQueueTests {
 	private static void submit(RpcChannel channel, StubCall call, byte[] message) {
 		MessageSegments segments = new MessageSegments();
 		segments.addBytes(ByteBuffer.allocateDirect(message.length).put(message).flip());
-		channel.prepareRequest(call, HEAD, Long.MAX_VALUE, 0, RequestHead.NO_METADATA, segments).submit();
+		channel.prepareRequest(call, TEMPLATE, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, segments).submit();
 	}
 
 	private static byte[] bytes(int count) {

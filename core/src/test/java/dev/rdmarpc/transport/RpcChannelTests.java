@@ -240,7 +240,7 @@ class RpcChannelTests {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
 				channel
-					.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+					.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
 							new MessageSegments())
 					.submit();
 				fixture.turn();
@@ -259,8 +259,8 @@ class RpcChannelTests {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
-				OutgoingMessage request = channel.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0,
-						RequestHead.NO_METADATA, new MessageSegments());
+				OutgoingMessage request = channel.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
+						RequestTemplate.NO_METADATA, new MessageSegments());
 				channel.abandon(call, CallFailure.DEADLINE_EXCEEDED, "meant for an earlier use of the object");
 				assertThat(call.ends).isZero();
 				request.submit();
@@ -280,7 +280,7 @@ class RpcChannelTests {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
 				channel
-					.prepareRequest(call, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+					.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
 							new MessageSegments())
 					.submit();
 				fixture.turn();
@@ -290,7 +290,7 @@ class RpcChannelTests {
 				assertThat(channel.state()).isEqualTo(ChannelState.DRAINING);
 				StubCall late = new StubCall();
 				channel
-					.prepareRequest(late, new RequestHead(1, 1, 0), Long.MAX_VALUE, 0, RequestHead.NO_METADATA,
+					.prepareRequest(late, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
 							new MessageSegments())
 					.submit();
 				assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);

@@ -52,7 +52,7 @@ import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RdmaTransport;
-import dev.rdmarpc.transport.RequestHead;
+import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.TransportOptions;
 
@@ -74,7 +74,7 @@ public class CreditsBenchmark {
 
 	private static final int CALLS_EACH = 2000;
 
-	private static final RequestHead HEAD = new RequestHead(1, 1, 0);
+	private static final RequestTemplate TEMPLATE = new RequestTemplate(1, 1, 0);
 
 	/** How receives are lent. */
 	public enum Credits {
@@ -218,7 +218,8 @@ public class CreditsBenchmark {
 			if (this.toStart.getAndDecrement() > 0) {
 				this.waiting = true;
 				this.channel
-					.prepareRequest(this, HEAD, Long.MAX_VALUE, 0, RequestHead.NO_METADATA, new MessageSegments())
+					.prepareRequest(this, TEMPLATE, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
+							new MessageSegments())
 					.submit();
 			}
 		}

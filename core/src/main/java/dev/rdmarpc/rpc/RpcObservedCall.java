@@ -28,15 +28,15 @@ import org.slf4j.event.Level;
 import dev.rdmarpc.logging.RateLimitedLogger;
 
 /** Fans one call out to its observers, and keeps their failures from harming the call. */
-final class ObservedCall implements CallObservation {
+final class RpcObservedCall implements CallObservation {
 
-	private static final Logger logger = LoggerFactory.getLogger(ObservedCall.class);
+	private static final Logger logger = LoggerFactory.getLogger(RpcObservedCall.class);
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private final List<CallObservation> observations;
 
-	private ObservedCall(List<CallObservation> observations) {
+	private RpcObservedCall(List<CallObservation> observations) {
 		this.observations = observations;
 	}
 
@@ -48,7 +48,7 @@ final class ObservedCall implements CallObservation {
 			guarded(() -> started.add(Objects.requireNonNull(observer.callStarted(method, peer, metadata),
 					"an observer must return an observation")));
 		}
-		return observers.isEmpty() ? null : new ObservedCall(started);
+		return observers.isEmpty() ? null : new RpcObservedCall(started);
 	}
 
 	@Override

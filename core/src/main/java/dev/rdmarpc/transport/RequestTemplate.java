@@ -23,7 +23,7 @@ package dev.rdmarpc.transport;
  * @param priority the code of its priority
  * @param argumentCount how many arguments the message holds, at most 255
  */
-public record RequestHead(long methodId, int priority, int argumentCount) {
+public record RequestTemplate(long methodId, int priority, int argumentCount) {
 
 	/** The most metadata of a request, in bytes. */
 	public static final int MAX_METADATA_BYTES = 1024;
