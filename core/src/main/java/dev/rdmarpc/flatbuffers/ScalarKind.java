@@ -16,314 +16,35 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 
 /** The Java primitives as FlatBuffers scalars; {@code char} is an unsigned short. */
 enum ScalarKind {
 
 	/** {@code boolean}. */
-	BOOLEAN(boolean.class, Boolean.class, 1, "bool") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.put(index, (byte) (((Boolean) value) ? 1 : 0));
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.get(index) != 0;
-		}
-
-		@Override
-		int length(Object array) {
-			return ((boolean[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (boolean value : (boolean[]) array) {
-				memory.put(at, (byte) (value ? 1 : 0));
-				at += 1;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			boolean[] values = new boolean[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.get(index + i) != 0;
-			}
-			return values;
-		}
-
-	},
+	BOOLEAN(boolean.class, Boolean.class, Byte.BYTES, "bool"),
 
 	/** {@code byte}. */
-	BYTE(byte.class, Byte.class, 1, "byte") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.put(index, (Byte) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.get(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((byte[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (byte value : (byte[]) array) {
-				memory.put(at, value);
-				at += 1;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			byte[] values = new byte[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.get(index + i);
-			}
-			return values;
-		}
-
-	},
+	BYTE(byte.class, Byte.class, Byte.BYTES, "byte"),
 
 	/** {@code char}. */
-	CHAR(char.class, Character.class, 2, "ushort") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putChar(index, (Character) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getChar(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((char[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (char value : (char[]) array) {
-				memory.putChar(at, value);
-				at += 2;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			char[] values = new char[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getChar(index + 2 * i);
-			}
-			return values;
-		}
-
-	},
+	CHAR(char.class, Character.class, Character.BYTES, "ushort"),
 
 	/** {@code short}. */
-	SHORT(short.class, Short.class, 2, "short") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putShort(index, (Short) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getShort(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((short[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (short value : (short[]) array) {
-				memory.putShort(at, value);
-				at += 2;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			short[] values = new short[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getShort(index + 2 * i);
-			}
-			return values;
-		}
-
-	},
+	SHORT(short.class, Short.class, Short.BYTES, "short"),
 
 	/** {@code int}. */
-	INT(int.class, Integer.class, 4, "int") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putInt(index, (Integer) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getInt(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((int[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (int value : (int[]) array) {
-				memory.putInt(at, value);
-				at += 4;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			int[] values = new int[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getInt(index + 4 * i);
-			}
-			return values;
-		}
-
-	},
+	INT(int.class, Integer.class, Integer.BYTES, "int"),
 
 	/** {@code long}. */
-	LONG(long.class, Long.class, 8, "long") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putLong(index, (Long) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getLong(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((long[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (long value : (long[]) array) {
-				memory.putLong(at, value);
-				at += 8;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			long[] values = new long[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getLong(index + 8 * i);
-			}
-			return values;
-		}
-
-	},
+	LONG(long.class, Long.class, Long.BYTES, "long"),
 
 	/** {@code float}. */
-	FLOAT(float.class, Float.class, 4, "float") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putFloat(index, (Float) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getFloat(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((float[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (float value : (float[]) array) {
-				memory.putFloat(at, value);
-				at += 4;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			float[] values = new float[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getFloat(index + 4 * i);
-			}
-			return values;
-		}
-
-	},
+	FLOAT(float.class, Float.class, Float.BYTES, "float"),
 
 	/** {@code double}. */
-	DOUBLE(double.class, Double.class, 8, "double") {
-
-		@Override
-		void put(ByteBuffer memory, int index, Object value) {
-			memory.putDouble(index, (Double) value);
-		}
-
-		@Override
-		Object get(ByteBuffer memory, int index) {
-			return memory.getDouble(index);
-		}
-
-		@Override
-		int length(Object array) {
-			return ((double[]) array).length;
-		}
-
-		@Override
-		void putAll(ByteBuffer memory, int index, Object array) {
-			int at = index;
-			for (double value : (double[]) array) {
-				memory.putDouble(at, value);
-				at += 8;
-			}
-		}
-
-		@Override
-		Object getAll(ByteBuffer memory, int index, int count) {
-			double[] values = new double[count];
-			for (int i = 0; i < count; i++) {
-				values[i] = memory.getDouble(index + 8 * i);
-			}
-			return values;
-		}
-
-	};
+	DOUBLE(double.class, Double.class, Double.BYTES, "double");
 
 	private final Class<?> primitive;
 
@@ -360,29 +81,151 @@ enum ScalarKind {
 		return this.schemaType;
 	}
 
+	/** Writes a boxed value. */
+	void put(ByteBuffer memory, int index, Object value) {
+		switch (this) {
+			case BOOLEAN -> memory.put(index, (byte) (((boolean) value) ? 1 : 0));
+			case BYTE -> memory.put(index, (byte) value);
+			case CHAR -> memory.putChar(index, (char) value);
+			case SHORT -> memory.putShort(index, (short) value);
+			case INT -> memory.putInt(index, (int) value);
+			case LONG -> memory.putLong(index, (long) value);
+			case FLOAT -> memory.putFloat(index, (float) value);
+			case DOUBLE -> memory.putDouble(index, (double) value);
+		}
+	}
+
+	/** Reads a value into a box. */
+	Object get(ByteBuffer memory, int index) {
+		return switch (this) {
+			case BOOLEAN -> memory.get(index) != 0;
+			case BYTE -> memory.get(index);
+			case CHAR -> memory.getChar(index);
+			case SHORT -> memory.getShort(index);
+			case INT -> memory.getInt(index);
+			case LONG -> memory.getLong(index);
+			case FLOAT -> memory.getFloat(index);
+			case DOUBLE -> memory.getDouble(index);
+		};
+	}
+
 	/**
 	 * Writes an array of the primitive as a vector.
 	 * @return its position in the message
 	 */
-	final int write(Object array, SegmentWriter out) {
-		int at = out.reserveVector(length(array), this.bytes, this.bytes);
+	int write(Object array, SegmentWriter out) {
+		int at = out.reserveVector(Array.getLength(array), this.bytes, this.bytes);
 		putAll(out.memory(), at + SegmentWriter.OFFSET_BYTES, array);
 		return at + out.base();
 	}
 
-	/** Writes a boxed value. */
-	abstract void put(ByteBuffer memory, int index, Object value);
-
-	/** Reads a value into a box. */
-	abstract Object get(ByteBuffer memory, int index);
-
-	/** The length of an array of the primitive. */
-	abstract int length(Object array);
-
-	/** Writes the elements of an array of the primitive. */
-	abstract void putAll(ByteBuffer memory, int index, Object array);
+	private void putAll(ByteBuffer memory, int index, Object array) {
+		int at = index;
+		switch (this) {
+			case BOOLEAN -> {
+				for (boolean value : (boolean[]) array) {
+					memory.put(at, (byte) (value ? 1 : 0));
+					at++;
+				}
+			}
+			case BYTE -> memory.put(index, (byte[]) array);
+			case CHAR -> {
+				for (char value : (char[]) array) {
+					memory.putChar(at, value);
+					at += Character.BYTES;
+				}
+			}
+			case SHORT -> {
+				for (short value : (short[]) array) {
+					memory.putShort(at, value);
+					at += Short.BYTES;
+				}
+			}
+			case INT -> {
+				for (int value : (int[]) array) {
+					memory.putInt(at, value);
+					at += Integer.BYTES;
+				}
+			}
+			case LONG -> {
+				for (long value : (long[]) array) {
+					memory.putLong(at, value);
+					at += Long.BYTES;
+				}
+			}
+			case FLOAT -> {
+				for (float value : (float[]) array) {
+					memory.putFloat(at, value);
+					at += Float.BYTES;
+				}
+			}
+			case DOUBLE -> {
+				for (double value : (double[]) array) {
+					memory.putDouble(at, value);
+					at += Double.BYTES;
+				}
+			}
+		}
+	}
 
 	/** Reads an array of the primitive. */
-	abstract Object getAll(ByteBuffer memory, int index, int count);
+	Object getAll(ByteBuffer memory, int index, int count) {
+		return switch (this) {
+			case BOOLEAN -> {
+				boolean[] values = new boolean[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.get(index + i) != 0;
+				}
+				yield values;
+			}
+			case BYTE -> {
+				byte[] values = new byte[count];
+				memory.get(index, values);
+				yield values;
+			}
+			case CHAR -> {
+				char[] values = new char[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getChar(index + Character.BYTES * i);
+				}
+				yield values;
+			}
+			case SHORT -> {
+				short[] values = new short[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getShort(index + Short.BYTES * i);
+				}
+				yield values;
+			}
+			case INT -> {
+				int[] values = new int[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getInt(index + Integer.BYTES * i);
+				}
+				yield values;
+			}
+			case LONG -> {
+				long[] values = new long[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getLong(index + Long.BYTES * i);
+				}
+				yield values;
+			}
+			case FLOAT -> {
+				float[] values = new float[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getFloat(index + Float.BYTES * i);
+				}
+				yield values;
+			}
+			case DOUBLE -> {
+				double[] values = new double[count];
+				for (int i = 0; i < count; i++) {
+					values[i] = memory.getDouble(index + Double.BYTES * i);
+				}
+				yield values;
+			}
+		};
+	}
 
 }
