@@ -437,31 +437,37 @@ final class ConnectionLifecycle implements StreamOwner {
 	/**
 	 * Leaves the connection at once and forgets what was posted, but for the receives it
 	 * has taken from a shared queue: those are reported, for they are missing there.
-	 * @return false if that was done before
 	 */
-	boolean close() {
+	void close() {
 		this.reactor.lock();
 		try {
 			if (this.state == QueuePairState.CLOSED) {
-				return false;
+				return;
 			}
 			this.state = QueuePairState.CLOSED;
 			Connection current = this.connection;
-			if (current != null) {
-				takeUnfinished(current, WorkStatus.FLUSHED);
-				leaveAtClose();
+			try {
+				if (current != null) {
+					takeUnfinished(current, WorkStatus.FLUSHED);
+					leaveAtClose();
+				}
 			}
-			this.reporter.clear();
-			this.completionQueue.detach(this, this.reporter.sharesReceives());
-			if (!this.reporter.flushUnfinished()) {
-				this.reactor.addBacklog(this);
+			finally {
+				forget();
 			}
-			this.reactor.removeDisconnected(this.listenerCall);
 			this.listenerCall.awaitEnd();
-			return true;
 		}
 		finally {
 			this.reactor.unlock();
+		}
+	}
+
+	private void forget() {
+		this.reporter.clear();
+		this.completionQueue.detach(this, this.reporter.sharesReceives());
+		this.reactor.removeDisconnected(this.listenerCall);
+		if (!this.reporter.flushUnfinished()) {
+			this.reactor.addBacklog(this);
 		}
 	}
 

@@ -116,18 +116,25 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		IwarpSharedReceiveQueue shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
 		int number = this.device.queuePairNumbers().claim();
-		IwarpQueuePair queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
+		boolean complete = false;
+		IwarpQueuePair queuePair = null;
 		try {
+			queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
+			this.queuePairs.add(queuePair);
 			completionQueue.attach(queuePair.lifecycle());
+			complete = true;
 		}
-		catch (VerbsException ex) {
-			this.device.queuePairNumbers().release(number);
-			throw ex;
+		finally {
+			if (!complete) {
+				if (queuePair != null) {
+					this.queuePairs.remove(queuePair);
+				}
+				this.device.queuePairNumbers().release(number);
+			}
 		}
 		if (shared != null) {
 			shared.addUser();
 		}
-		this.queuePairs.add(queuePair);
 		return queuePair;
 	}
 

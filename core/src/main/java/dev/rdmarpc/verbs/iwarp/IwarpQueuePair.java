@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,8 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 	private final Reactor reactor;
 
 	private final int number;
+
+	private final AtomicBoolean released = new AtomicBoolean();
 
 	private final QueuePairOptions options;
 
@@ -206,14 +209,23 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	@Override
 	public void close() {
-		if (!this.lifecycle.close()) {
-			return;
+		try {
+			this.lifecycle.close();
 		}
-		device().connectionThread().abandon(this);
+		finally {
+			if (this.released.compareAndSet(false, true)) {
+				release();
+			}
+		}
+	}
+
+	/** Does not end early, even without memory: nobody could do the rest later. */
+	private void release() {
 		if (this.sharedReceives != null) {
 			this.sharedReceives.removeUser();
 		}
 		this.protectionDomain.removed(this);
+		device().connectionThread().abandon(this);
 	}
 
 	@Override
