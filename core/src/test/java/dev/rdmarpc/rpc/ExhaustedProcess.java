@@ -49,6 +49,8 @@ public final class ExhaustedProcess {
 
 	private static final int CALLERS = 3;
 
+	private static final int WARM_UP_CALLS = 20;
+
 	private volatile long end;
 
 	private final AtomicLong exhausted = new AtomicLong();
@@ -93,7 +95,7 @@ public final class ExhaustedProcess {
 					.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100)))
 					.build();
 				Echo echo = CallOptions.deadline(Duration.ofSeconds(5)).on(client.proxy(Echo.class));
-				echo.echo("before");
+				warmUp(echo);
 				outcome = exhaust(echo);
 				outcome += recover(echo);
 				outcome += clientTransport.problems().isEmpty() ? "" : " client: " + clientTransport.problems();
@@ -105,6 +107,16 @@ public final class ExhaustedProcess {
 			outcome += outstanding("client", clientMemory) + outstanding("server", serverMemory);
 			return (outcome.isEmpty() ? GOOD : "bad:" + outcome) + " (out of memory " + this.exhausted + " times, "
 					+ this.succeeded + " calls succeeded, " + this.failed + " failed)";
+		}
+	}
+
+	/** A class whose initializer runs out of memory is lost for the process. */
+	private void warmUp(Echo echo) {
+		for (int i = 0; i < WARM_UP_CALLS; i++) {
+			callOnce(echo);
+			echo.bytes(new byte[100_000]);
+			RpcFixture.failureOf(() -> echo.fail("before"));
+			RpcFixture.failureOf(() -> CallOptions.deadline(Duration.ofNanos(1)).on(echo).echo("late"));
 		}
 	}
 

@@ -206,7 +206,7 @@ abstract class AbstractConnectionTests extends AbstractVerbsTests {
 	void acceptingAPeerThatHasGoneFails() {
 		VerbsEndpoint left = this.fixture.left().endpoint();
 		CompletableFuture<ConnectionInfo> connecting = connecting(left, this.fixture.listener().address(),
-				this.fixture.connectOptions().withTimeout(TestEnvironment.scaled(Duration.ofMillis(50))));
+				this.fixture.connectOptions().withTimeout(TestEnvironment.scaled(Duration.ofMillis(500))));
 		ConnectionRequest request = this.fixture.listener().awaitRequest();
 		this.fixture.awaitFailure(connecting);
 		VerbsEndpoint right = this.fixture.right().endpoint();
