@@ -101,6 +101,9 @@ final class InboundTransfers {
 
 	private final ArrayDeque<InboundTransfer> reading = new ArrayDeque<>();
 
+	/** Those given up of which Reads are under way. */
+	private int cancelled;
+
 	private int readDepth = 1;
 
 	private long heldBytes;
@@ -139,7 +142,8 @@ final class InboundTransfers {
 	 * @return whether the peer may begin it
 	 */
 	boolean begin(IncomingMessage message, ByteBuffer frame, boolean request, long nowNanos) {
-		if (this.transfers.size() >= this.maxTransfers || this.transfers.containsKey(message.requestId())) {
+		if (this.transfers.size() - this.cancelled >= this.maxTransfers
+				|| this.transfers.containsKey(message.requestId())) {
 			return false;
 		}
 		InboundTransfer transfer = new InboundTransfer(message, frame, request);
@@ -348,6 +352,7 @@ final class InboundTransfers {
 	}
 
 	private void giveUp(InboundTransfer transfer) {
+		this.cancelled += transfer.isCancelled() ? 0 : 1;
 		transfer.cancel();
 		this.ready.remove(transfer);
 		this.pausing.remove(transfer);
@@ -369,6 +374,7 @@ final class InboundTransfers {
 	}
 
 	private void abandon(InboundTransfer transfer) {
+		this.cancelled--;
 		release(transfer);
 		this.receiver.onTransferAbandoned(transfer);
 	}

@@ -245,6 +245,29 @@ class InboundTransfersTests {
 		}
 	}
 
+	@Test
+	void messageGivenUpWhileItIsReadTakesNoPlaceOfTheNext() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 1);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				begin(transfers, buffer, 1, 1000);
+				transfers.post(pair);
+				transfers.cancel(1);
+				begin(transfers, buffer, 2, 1000);
+				assertThat(transfers.count()).as("a Read is under way").isEqualTo(2);
+				transfers.completed(true, MESSAGE, 1000);
+				assertThat(transfers.count()).isEqualTo(1);
+				transfers.close();
+				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
 	/** Has a message delivered, after which longer ones are read at once. */
 	private static void earnTrust(InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer, int bytes) {
 		begin(transfers, buffer, 100, bytes, 0);
