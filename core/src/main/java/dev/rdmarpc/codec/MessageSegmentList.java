@@ -159,24 +159,6 @@ final class MessageSegmentList {
 	}
 
 	/**
-	 * Appends two segments: part of what is probably the scratch memory, kept by somebody
-	 * else, and part of a buffer of which it takes ownership of a reference.
-	 */
-	void addPair(Object of, int offset, int lengthBytes, RegisteredBuffer owned, int ownedOffset, int ownedBytes) {
-		int index = this.count;
-		if (index + 2 > this.sources.length) {
-			ensureCapacity(index + 2);
-		}
-		if (!isScratch(of)) {
-			this.sources[index] = of;
-		}
-		this.sources[index + 1] = owned;
-		this.extents[index] = extent(offset, lengthBytes);
-		this.extents[index + 1] = extent(ownedOffset, ownedBytes) | OWNED;
-		this.count = index + 2;
-	}
-
-	/**
 	 * Appends all of another list, which must not change as long as this one has it, and
 	 * is kept by somebody else.
 	 */

@@ -176,9 +176,10 @@ public final class MessageSegments {
 	public void add(RegisteredBuffer buffer, int offsetBytes, int lengthBytes) {
 		Objects.checkFromIndexSize(offsetBytes, lengthBytes, buffer.length());
 		int offset = buffer.offset() + offsetBytes;
-		count(lengthBytes);
+		checkRoom(lengthBytes);
 		if (lengthBytes > 0) {
 			this.segments.addOwned(buffer.retain(), offset, lengthBytes);
+			this.totalBytes += lengthBytes;
 		}
 	}
 
@@ -195,47 +196,15 @@ public final class MessageSegments {
 		}
 	}
 
-	/**
-	 * Appends part of one registered buffer, which the caller {@linkplain #keep keeps},
-	 * and all of another one, which is retained until {@link #clear()}.
-	 * @param scratchOffset first byte of the part, in {@link RegisteredBuffer#memory()}
-	 * @param scratchBytes number of bytes of the part, at least 1
-	 * @param contentBytes length of the other one, at least 1
-	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
-	 */
-	public void addKept(RegisteredBuffer scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
-			int contentBytes) {
-		addPair(scratch, scratchOffset, scratchBytes, content, contentBytes);
-	}
-
-	/**
-	 * Appends part of memory that was claimed from here, and all of a registered buffer,
-	 * which is retained until {@link #clear()}.
-	 * @param scratchOffset first byte of the part
-	 * @param scratchBytes number of bytes of the part, at least 1
-	 * @param contentBytes length of the buffer, at least 1
-	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
-	 */
-	public void addClaimed(ByteBuffer scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
-			int contentBytes) {
-		addPair(scratch, scratchOffset, scratchBytes, content, contentBytes);
-	}
-
-	private void addPair(Object scratch, int scratchOffset, int scratchBytes, RegisteredBuffer content,
-			int contentBytes) {
-		if ((long) scratchBytes + contentBytes > this.maxBytes - this.totalBytes) {
-			throw new MessageTooLargeException(this.maxBytes);
-		}
-		content.retain();
-		this.segments.addPair(scratch, scratchOffset, scratchBytes, content, content.offset(), contentBytes);
-		this.totalBytes += scratchBytes + contentBytes;
-	}
-
 	private void count(int lengthBytes) {
+		checkRoom(lengthBytes);
+		this.totalBytes += lengthBytes;
+	}
+
+	private void checkRoom(int lengthBytes) {
 		if (lengthBytes > this.maxBytes - this.totalBytes) {
 			throw new MessageTooLargeException(this.maxBytes);
 		}
-		this.totalBytes += lengthBytes;
 	}
 
 	/**

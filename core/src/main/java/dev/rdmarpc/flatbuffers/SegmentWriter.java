@@ -322,14 +322,8 @@ final class SegmentWriter {
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
 		if (bytes > 0) {
-			RegisteredBuffer scratch = this.within;
-			if (scratch != null) {
-				segments().addKept(scratch, this.segmentStart, this.index - this.segmentStart, value, bytes);
-			}
-			else {
-				segments().addClaimed(this.memory, this.segmentStart, this.index - this.segmentStart, value, bytes);
-			}
-			this.segmentStart = this.index;
+			flush();
+			segments().add(value, 0, bytes);
 			this.base += bytes;
 		}
 		return position;

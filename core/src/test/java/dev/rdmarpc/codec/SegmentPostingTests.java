@@ -58,12 +58,15 @@ class SegmentPostingTests {
 		RegisteredBuffer scratch = filled(100, 1);
 		RegisteredBuffer content = filled(300_000, 2);
 		this.segments.keep(scratch);
-		this.segments.addKept(scratch, scratch.offset(), 10, content, 300_000);
-		this.segments.addKept(scratch, scratch.offset() + 10, 20, content, 300_000);
+		this.segments.addKept(scratch, scratch.offset(), 10);
+		this.segments.add(content, 0, 300_000);
+		this.segments.addKept(scratch, scratch.offset() + 10, 20);
+		this.segments.add(content, 0, 300_000);
 		this.segments.addKept(scratch, scratch.offset() + 30, 5);
 		RegisteredBuffer other = filled(50, 3);
 		this.segments.keep(other);
-		this.segments.addKept(other, other.offset() + 1, 2, content, 300_000);
+		this.segments.addKept(other, other.offset() + 1, 2);
+		this.segments.add(content, 0, 300_000);
 		content.release();
 		MessageSegments outer = new MessageSegments();
 		outer.addAll(this.segments);
@@ -83,7 +86,8 @@ class SegmentPostingTests {
 		RegisteredBuffer content = filled(5000, 4);
 		ByteBuffer claimed = this.segments.claimMemory(100);
 		claimed.putLong(0, 42);
-		this.segments.addClaimed(claimed, 0, 8, content, 5000);
+		this.segments.add(claimed, 0, 8);
+		this.segments.add(content, 0, 5000);
 		content.release();
 		assertThatIllegalStateException().isThrownBy(() -> this.segments.addTo(this.request.send(1), this.attachment))
 			.withMessage("segment in memory that is not registered (expected: coalesced segments)");
@@ -103,6 +107,21 @@ class SegmentPostingTests {
 			.isThrownBy(() -> this.segments.addTo(new WorkRequest(1).send(1), this.attachment));
 		this.attachment.close();
 		assertThatIllegalStateException().isThrownBy(() -> this.segments.addTo(this.request.send(1), this.attachment));
+	}
+
+	@Test
+	void whatIsRefusedIsNeitherRetainedNorCounted() {
+		RegisteredBuffer content = filled(10, 6);
+		this.segments.maxBytes(9);
+		assertThatExceptionOfType(MessageTooLargeException.class).isThrownBy(() -> this.segments.add(content, 0, 10));
+		assertThat(content.references()).isOne();
+		this.segments.add(content, 0, 9);
+		assertThat(content.references()).isEqualTo(2);
+		assertThat(this.segments.totalBytes()).isEqualTo(9);
+		this.segments.clear();
+		assertThat(content.release()).isTrue();
+		assertThatIllegalStateException().isThrownBy(() -> this.segments.add(content, 0, 1));
+		assertThat(this.segments.totalBytes()).isZero();
 	}
 
 	private RegisteredBuffer filled(int length, int seed) {
