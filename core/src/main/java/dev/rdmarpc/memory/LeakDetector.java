@@ -16,8 +16,10 @@
 
 package dev.rdmarpc.memory;
 
+import java.lang.ref.PhantomReference;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -43,7 +45,7 @@ final class LeakDetector {
 
 	private final boolean everything;
 
-	private final Set<LeakTrack> open = ConcurrentHashMap.newKeySet();
+	private final Set<Track> open = ConcurrentHashMap.newKeySet();
 
 	private final ReferenceQueue<Object> unreachable = new ReferenceQueue<>();
 
@@ -62,18 +64,18 @@ final class LeakDetector {
 	}
 
 	/** Begins to follow a buffer that is being allocated, if it is its turn. */
-	@Nullable LeakTrack follow(RegisteredBuffer buffer) {
+	@Nullable Track follow(Object buffer, int lengthBytes) {
 		if (!this.everything && ThreadLocalRandom.current().nextInt(SAMPLING) != 0) {
 			return null;
 		}
 		report();
-		LeakTrack track = new LeakTrack(buffer, buffer.length(), this.unreachable);
+		Track track = new Track(buffer, lengthBytes, this.unreachable);
 		this.open.add(track);
 		return track;
 	}
 
 	/** Ends following a buffer that is being released. */
-	void end(LeakTrack track) {
+	void end(Track track) {
 		track.clear();
 		this.open.remove(track);
 	}
@@ -81,11 +83,11 @@ final class LeakDetector {
 	/** Reports the buffers that were found unreachable since the last time. */
 	void report() {
 		for (Reference<?> found = this.unreachable.poll(); found != null; found = this.unreachable.poll()) {
-			if (found instanceof LeakTrack track && this.open.remove(track)) {
+			if (found instanceof Track track && this.open.remove(track)) {
 				this.leaks.incrementAndGet();
-				if (this.reported.add(Arrays.hashCode(track.site().getStackTrace()))) {
-					logger.error("A buffer of {} bytes was never released. Last touched: {}", track.lengthBytes(),
-							track.hints(), track.site());
+				if (this.reported.add(Arrays.hashCode(track.site.getStackTrace()))) {
+					logger.error("A buffer of {} bytes was never released. Last touched: {}", track.lengthBytes,
+							track.hints(), track.site);
 				}
 			}
 		}
@@ -100,13 +102,45 @@ final class LeakDetector {
 	/** Where the buffers were allocated that are followed now; at most so many. */
 	List<Throwable> sites(int limit) {
 		List<Throwable> sites = new ArrayList<>();
-		for (LeakTrack track : this.open) {
+		for (Track track : this.open) {
 			if (sites.size() == limit) {
 				break;
 			}
-			sites.add(track.site());
+			sites.add(track.site);
 		}
 		return sites;
+	}
+
+	/** Where a buffer was allocated, and where it has been since. Thread-safe. */
+	static final class Track extends PhantomReference<Object> {
+
+		private static final int MAX_HINTS = 8;
+
+		private final int lengthBytes;
+
+		/** Has the stack of the allocation. */
+		private final Throwable site;
+
+		private final ArrayDeque<String> hints = new ArrayDeque<>();
+
+		Track(Object buffer, int lengthBytes, ReferenceQueue<Object> unreachable) {
+			super(buffer, unreachable);
+			this.lengthBytes = lengthBytes;
+			this.site = new Throwable(lengthBytes + " bytes allocated by " + Thread.currentThread().getName());
+		}
+
+		synchronized void touch(Object hint) {
+			if (this.hints.size() == MAX_HINTS) {
+				this.hints.removeFirst();
+			}
+			this.hints.addLast(String.valueOf(hint));
+		}
+
+		/** The last hints, the latest at the end. */
+		synchronized List<String> hints() {
+			return List.copyOf(this.hints);
+		}
+
 	}
 
 }

@@ -66,7 +66,7 @@ public final class RegisteredBuffer {
 
 	private @Nullable ByteBuffer view;
 
-	private @Nullable LeakTrack track;
+	private LeakDetector.@Nullable Track track;
 
 	private int offset;
 
@@ -130,8 +130,8 @@ public final class RegisteredBuffer {
 	}
 
 	/** Replaces what follows the buffer to find out whether it is lost. */
-	@Nullable LeakTrack follow(@Nullable LeakTrack track) {
-		LeakTrack before = this.track;
+	LeakDetector.@Nullable Track follow(LeakDetector.@Nullable Track track) {
+		LeakDetector.Track before = this.track;
 		if (before != track) {
 			this.track = track;
 		}
@@ -316,7 +316,7 @@ public final class RegisteredBuffer {
 	 */
 	public RegisteredBuffer touch(Object hint) {
 		checkAlive();
-		LeakTrack track = (this.root != null) ? this.root.track : this.track;
+		LeakDetector.Track track = (this.root != null) ? this.root.track : this.track;
 		if (track != null) {
 			track.touch(hint);
 		}

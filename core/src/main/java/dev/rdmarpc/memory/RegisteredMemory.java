@@ -237,7 +237,7 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private static void follow(RegisteredBuffer buffer, LeakDetector detector) {
 		try {
-			buffer.follow(detector.follow(buffer));
+			buffer.follow(detector.follow(buffer, buffer.length()));
 		}
 		catch (Throwable ex) {
 			buffer.release();
@@ -342,7 +342,7 @@ public final class RegisteredMemory implements AutoCloseable {
 
 		@Override
 		public void free(RegisteredBuffer buffer) {
-			LeakTrack track = buffer.follow(null);
+			LeakDetector.Track track = buffer.follow(null);
 			if (track != null && RegisteredMemory.this.leakDetector != null) {
 				RegisteredMemory.this.leakDetector.end(track);
 			}

@@ -95,7 +95,7 @@ class MemoryLeakTests {
 	void touchesAreKeptForTheReport() {
 		RegisteredMemory memory = create(LeakDetection.PARANOID);
 		RegisteredBuffer buffer = memory.allocate(10);
-		LeakTrack track = buffer.follow(null);
+		LeakDetector.Track track = buffer.follow(null);
 		assertThat(track).isNotNull();
 		buffer.follow(track);
 		RegisteredBuffer slice = buffer.slice(0, 1);
