@@ -67,6 +67,14 @@ record AdapterAttributes(boolean iwarp, int maxQueuePairs, int maxQueueDepth, in
 				this.maxMessageBytes, this.siw);
 	}
 
+	/**
+	 * What the peer sent along: InfiniBand fills private data up to a fixed size, so
+	 * trailing zeros are not told.
+	 */
+	byte[] privateDataOf(ConnectionEvent event) {
+		return this.iwarp ? event.privateData() : event.unpaddedPrivateData();
+	}
+
 	/** The same in the words of the SPI. */
 	DeviceLimits toLimits() {
 		int segments = Math.min(this.maxSegments, MOST_SEGMENTS);

@@ -126,16 +126,6 @@ final class AdapterSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public boolean hasEnded() {
-			return false;
-		}
-
-		@Override
-		public void reportEnded(CompletionReporter reporter) {
-			// nothing ends without the adapter
-		}
-
-		@Override
 		public void close() {
 			removeUser();
 		}

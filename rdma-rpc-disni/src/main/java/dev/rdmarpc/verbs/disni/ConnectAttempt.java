@@ -43,7 +43,7 @@ final class ConnectAttempt implements IdHandler {
 	/** An iWARP adapter gives up asking before that. */
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-	private final DisniDevice device;
+	private final ConnectionThread thread;
 
 	private final DisniQueuePair queuePair;
 
@@ -63,9 +63,9 @@ final class ConnectAttempt implements IdHandler {
 
 	private boolean answered;
 
-	private ConnectAttempt(DisniDevice device, DisniQueuePair queuePair, InetSocketAddress remote,
+	private ConnectAttempt(ConnectionThread thread, DisniQueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions options) {
-		this.device = device;
+		this.thread = thread;
 		this.queuePair = queuePair;
 		this.remote = remote;
 		this.options = options;
@@ -73,16 +73,16 @@ final class ConnectAttempt implements IdHandler {
 	}
 
 	/** Begins; from any thread. The queue pair must be fresh. */
-	static CompletableFuture<ConnectionInfo> start(DisniDevice device, DisniQueuePair queuePair,
+	static CompletableFuture<ConnectionInfo> start(ConnectionThread thread, DisniQueuePair queuePair,
 			InetSocketAddress remote, ConnectOptions options) {
-		ConnectAttempt attempt = new ConnectAttempt(device, queuePair, remote, options);
+		ConnectAttempt attempt = new ConnectAttempt(thread, queuePair, remote, options);
 		queuePair.connection().begin(attempt::abandoned);
 		attempt.result.whenComplete((info, failure) -> {
 			if (attempt.result.isCancelled()) {
-				device.connections().execute(attempt::cancelled);
+				thread.execute(attempt::cancelled);
 			}
 		});
-		device.connections().execute(attempt::resolveAddress);
+		thread.execute(attempt::resolveAddress);
 		return attempt.result;
 	}
 
@@ -95,9 +95,9 @@ final class ConnectAttempt implements IdHandler {
 			return;
 		}
 		long remaining = this.deadlineNanos - System.nanoTime();
-		this.deadline = this.device.connections().schedule(Math.max(0, remaining), this::timedOut);
+		this.deadline = this.thread.schedule(Math.max(0, remaining), this::timedOut);
 		step(() -> {
-			this.id = this.device.connections().createId(this);
+			this.id = this.thread.createId(this);
 			verbs().resolveAddress(this.id, this.remote, remainingMillis());
 		});
 	}
@@ -121,9 +121,9 @@ final class ConnectAttempt implements IdHandler {
 	}
 
 	private void resolveRoute() throws IOException {
-		if (verbs().adapterOf(this.id) != this.device.adapter().handle()) {
+		if (verbs().adapterOf(this.id) != this.thread.adapter().handle()) {
 			fail(new VerbsException(VerbsError.UNREACHABLE, this.remote + " is not reached through "
-					+ this.device.name() + " (expected: a device on the route to it)"));
+					+ this.thread.adapter().name() + " (expected: a device on the route to it)"));
 			return;
 		}
 		verbs().resolveRoute(this.id, remainingMillis());
@@ -141,7 +141,7 @@ final class ConnectAttempt implements IdHandler {
 		ConnectionInfo info = new ConnectionInfo(verbs().localAddress(this.id), verbs().remoteAddress(this.id),
 				lesser(this.options.readDepth(), event.initiatorDepth()),
 				lesser(this.options.responderResources(), event.responderResources()),
-				this.device.privateDataOf(event));
+				this.thread.adapter().attributes().privateDataOf(event));
 		if (this.queuePair.connection().established(this.id, null)) {
 			end();
 			this.result.complete(info);
@@ -188,7 +188,7 @@ final class ConnectAttempt implements IdHandler {
 			closeWhenAnswered(left);
 		}
 		else if (this.id != 0) {
-			this.device.connections().closeId(this.id);
+			this.thread.closeId(this.id);
 		}
 		this.result.completeExceptionally(failure);
 	}
@@ -202,10 +202,10 @@ final class ConnectAttempt implements IdHandler {
 			catch (IOException ex) {
 				logger.debug("Queue pair was destroyed already", ex);
 			}
-			this.device.connections().closeId(this.id);
+			this.thread.closeId(this.id);
 		};
-		this.device.connections().handle(this.id, (event) -> close.run());
-		this.device.connections().schedule(ANSWER_NANOS, close);
+		this.thread.handle(this.id, (event) -> close.run());
+		this.thread.schedule(ANSWER_NANOS, close);
 	}
 
 	private void end() {
@@ -221,7 +221,7 @@ final class ConnectAttempt implements IdHandler {
 	}
 
 	private ConnectionVerbs verbs() {
-		return this.device.connections().verbs();
+		return this.thread.verbs();
 	}
 
 	/** One step of the way. */

@@ -64,6 +64,8 @@ final class ConnectionThread {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
+	private final Adapter adapter;
+
 	private final ConnectionVerbs verbs;
 
 	private final Thread thread;
@@ -86,16 +88,19 @@ final class ConnectionThread {
 
 	private long failingSince;
 
+	private int lastGeneration;
+
 	private boolean failing;
 
-	ConnectionThread(String deviceName, ConnectionVerbs verbs) {
-		this(deviceName, verbs, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
+	ConnectionThread(Adapter adapter, ConnectionVerbs verbs) {
+		this(adapter, verbs, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
 	}
 
-	ConnectionThread(String deviceName, ConnectionVerbs verbs, long giveUpNanos) {
+	ConnectionThread(Adapter adapter, ConnectionVerbs verbs, long giveUpNanos) {
+		this.adapter = adapter;
 		this.verbs = verbs;
 		this.giveUpNanos = giveUpNanos;
-		this.thread = new Thread(this::run, "rdma-rpc-" + deviceName);
+		this.thread = new Thread(this::run, "rdma-rpc-" + adapter.name());
 		this.thread.setDaemon(true);
 	}
 
@@ -112,6 +117,10 @@ final class ConnectionThread {
 
 	boolean isRunning() {
 		return this.thread.isAlive() && !this.stopped && !this.givenUp;
+	}
+
+	Adapter adapter() {
+		return this.adapter;
 	}
 
 	ConnectionVerbs verbs() {
@@ -149,6 +158,12 @@ final class ConnectionThread {
 
 	boolean isCurrent() {
 		return Thread.currentThread() == this.thread;
+	}
+
+	/** Marks the work requests of a new connection. On this thread only. */
+	int nextGeneration() {
+		this.lastGeneration = (this.lastGeneration + 1) & WorkId.MASK;
+		return this.lastGeneration;
 	}
 
 	/** Creates an id. On this thread only. */

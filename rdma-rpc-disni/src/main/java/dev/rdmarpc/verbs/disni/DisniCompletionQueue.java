@@ -23,10 +23,13 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkCompletion;
@@ -48,7 +51,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	private static final WorkCompletion[] NOBODY = new WorkCompletion[0];
 
-	private final DisniDevice device;
+	private final VerbsDevice device;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -74,19 +77,34 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	private final CompletionSignal signal;
 
+	private final Executor aside;
+
+	private final SharedReceivesTable sharedReceives;
+
+	private final Consumer<DisniCompletionQueue> whenClosed;
+
 	private WorkCompletion[] target = NOBODY;
 
 	private int filled;
 
 	private boolean closed;
 
-	DisniCompletionQueue(DisniDevice device, AdapterCompletionQueue adapterQueue) {
+	/**
+	 * Creates the queue.
+	 * @param aside runs what may wait for connections
+	 * @param whenClosed run once
+	 */
+	DisniCompletionQueue(VerbsDevice device, AdapterCompletionQueue adapterQueue, Executor aside,
+			SharedReceivesTable sharedReceives, Consumer<DisniCompletionQueue> whenClosed) {
 		this.device = device;
+		this.aside = aside;
+		this.sharedReceives = sharedReceives;
+		this.whenClosed = whenClosed;
 		this.adapterQueue = adapterQueue;
 		this.signal = new CompletionSignal(adapterQueue);
 	}
 
-	DisniDevice device() {
+	VerbsDevice device() {
 		return this.device;
 	}
 
@@ -101,7 +119,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 	void unlock() {
 		this.lock.unlock();
 		if (!this.listenerCalls.isEmpty() && !this.lock.isHeldByCurrentThread()) {
-			this.device.runAside(this::callListeners);
+			this.aside.execute(this::callListeners);
 		}
 	}
 
@@ -281,7 +299,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 				queuePair.completed(batch, i);
 			}
 			else if (WorkId.isShared(id)) {
-				this.device.forgetShared(WorkId.owner(id), WorkId.slot(id));
+				this.sharedReceives.forget(WorkId.owner(id), WorkId.slot(id));
 			}
 		}
 		return count;
@@ -338,7 +356,7 @@ final class DisniCompletionQueue implements CompletionQueue {
 		}
 		this.signal.close();
 		this.adapterQueue.close();
-		this.device.removed(this);
+		this.whenClosed.accept(this);
 	}
 
 }

@@ -28,6 +28,7 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.support.LimitChecks;
@@ -43,7 +44,9 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(DisniConnectionRequest.class);
 
-	private final DisniDevice device;
+	private final VerbsDevice device;
+
+	private final ConnectionThread thread;
 
 	private final DisniListener listener;
 
@@ -67,19 +70,20 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	private @Nullable ConnectOptions options;
 
-	DisniConnectionRequest(DisniDevice device, DisniListener listener, ConnectionEvent event) {
+	DisniConnectionRequest(VerbsDevice device, ConnectionThread thread, DisniListener listener, ConnectionEvent event) {
 		this.device = device;
+		this.thread = thread;
 		this.listener = listener;
 		this.id = event.id();
-		this.privateData = device.privateDataOf(event);
+		this.privateData = thread.adapter().attributes().privateDataOf(event);
 		this.peerReadDepth = event.responderResources();
 		this.peerResponderResources = event.initiatorDepth();
-		this.remoteAddress = addressOrNone(device, event.id());
+		this.remoteAddress = addressOrNone(thread, event.id());
 	}
 
-	private static InetSocketAddress addressOrNone(DisniDevice device, long id) {
+	private static InetSocketAddress addressOrNone(ConnectionThread thread, long id) {
 		try {
-			return device.connections().verbs().remoteAddress(id);
+			return thread.verbs().remoteAddress(id);
 		}
 		catch (IOException ex) {
 			logger.debug("Peer's address is unknown", ex);
@@ -90,7 +94,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 	/** Whether it came through the device whose listener it is. */
 	boolean isOfDevice() {
 		try {
-			return this.device.connections().verbs().adapterOf(this.id) == this.device.adapter().handle();
+			return this.thread.verbs().adapterOf(this.id) == this.thread.adapter().handle();
 		}
 		catch (IOException ex) {
 			logger.debug("Adapter of a request is unknown", ex);
@@ -100,7 +104,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	/** Drops the request if nobody answers it, or if it is not established, in time. */
 	void expireAfter(long timeoutNanos) {
-		this.deadline = this.device.connections().schedule(timeoutNanos, this::expired);
+		this.deadline = this.thread.schedule(timeoutNanos, this::expired);
 	}
 
 	@Override
@@ -115,7 +119,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	@Override
 	public CompletableFuture<ConnectionInfo> accept(QueuePair accepting, ConnectOptions acceptOptions) {
-		DisniQueuePair own = this.device.own(accepting);
+		DisniQueuePair own = DisniQueuePair.of(this.device, accepting);
 		LimitChecks.checkReadDepths(this.device.limits(), acceptOptions);
 		synchronized (this) {
 			if (this.claimed) {
@@ -129,7 +133,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 			this.queuePair = own;
 			this.options = acceptOptions;
 		}
-		this.device.connections().execute(() -> accept(own, acceptOptions));
+		this.thread.execute(() -> accept(own, acceptOptions));
 		return this.result;
 	}
 
@@ -141,7 +145,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 			if (own.connection().open(this.id)) {
 				ConnectionVerbs.ConnectionParameters parameters = new ConnectionVerbs.ConnectionParameters(
 						acceptOptions.privateData(), responderResources(acceptOptions), readDepth(acceptOptions));
-				this.device.connections().verbs().accept(this.id, parameters);
+				this.thread.verbs().accept(this.id, parameters);
 			}
 		}
 		catch (IOException ex) {
@@ -183,8 +187,8 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 			return;
 		}
 		try {
-			ConnectionInfo info = new ConnectionInfo(this.device.connections().verbs().localAddress(this.id),
-					this.remoteAddress, readDepth(agreed), responderResources(agreed), this.privateData);
+			ConnectionInfo info = new ConnectionInfo(this.thread.verbs().localAddress(this.id), this.remoteAddress,
+					readDepth(agreed), responderResources(agreed), this.privateData);
 			if (own.connection().established(this.id, this.listener::removeConnection)) {
 				endWaiting();
 				this.listener.addConnection();
@@ -204,9 +208,9 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 		}
 		if (claim()) {
 			byte[] copy = reason.clone();
-			this.device.connections().execute(() -> {
+			this.thread.execute(() -> {
 				try {
-					this.device.connections().verbs().reject(this.id, copy);
+					this.thread.verbs().reject(this.id, copy);
 				}
 				catch (IOException ex) {
 					logger.debug("Request of {} could not be rejected", this.remoteAddress, ex);
@@ -250,7 +254,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	private void release() {
 		endWaiting();
-		this.device.connections().closeId(this.id);
+		this.thread.closeId(this.id);
 	}
 
 	private void endWaiting() {

@@ -19,7 +19,6 @@ package dev.rdmarpc.verbs.disni;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +26,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -68,13 +66,9 @@ final class DisniDevice implements VerbsDevice {
 
 	private final Set<DisniListener> listeners = ConcurrentHashMap.newKeySet();
 
-	private final Map<Integer, SharedReceives> sharedReceives = new ConcurrentHashMap<>();
+	private final SharedReceivesTable sharedReceives = new SharedReceivesTable();
 
 	private final QueuePairNumbers queuePairNumbers;
-
-	private final AtomicInteger nextGeneration = new AtomicInteger(1);
-
-	private final AtomicInteger nextSharedReceives = new AtomicInteger(1);
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -87,7 +81,7 @@ final class DisniDevice implements VerbsDevice {
 		this.verbs = verbs;
 		this.limits = adapter.attributes().toLimits();
 		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
-		this.connections = new ConnectionThread(adapter.name(), connectionVerbs);
+		this.connections = new ConnectionThread(adapter, connectionVerbs);
 		this.aside = Executors.newCachedThreadPool((task) -> {
 			Thread thread = new Thread(task, "rdma-rpc-" + adapter.name() + "-aside");
 			thread.setDaemon(true);
@@ -128,39 +122,13 @@ final class DisniDevice implements VerbsDevice {
 		return this.readSinks.sum();
 	}
 
-	Adapter adapter() {
-		return this.adapter;
-	}
-
-	AdapterAttributes attributes() {
-		return this.adapter.attributes();
-	}
-
-	AdapterVerbs verbs() {
-		return this.verbs;
-	}
-
-	QueuePairNumbers queuePairNumbers() {
-		return this.queuePairNumbers;
-	}
-
-	ConnectionThread connections() {
-		return this.connections;
-	}
-
-	/**
-	 * InfiniBand fills private data up to a fixed size, so trailing zeros are not told.
-	 */
-	byte[] privateDataOf(ConnectionEvent event) {
-		return attributes().iwarp() ? event.privateData() : event.unpaddedPrivateData();
-	}
-
 	@Override
 	public ProtectionDomain allocateProtectionDomain() {
 		checkOpen();
 		try {
 			DisniProtectionDomain domain = new DisniProtectionDomain(this,
-					new AdapterDomain(this.verbs, this.adapter, this::deliverBatches, this.readSinks));
+					new AdapterDomain(this.verbs, this.adapter, this::deliverBatches, this.readSinks), this.connections,
+					this.queuePairNumbers, this.sharedReceives, this.domains::remove);
 			this.domains.add(domain);
 			return domain;
 		}
@@ -175,7 +143,8 @@ final class DisniDevice implements VerbsDevice {
 		LimitChecks.checkCompletionQueue(this.limits, capacity);
 		try {
 			DisniCompletionQueue queue = new DisniCompletionQueue(this,
-					AdapterCompletionQueue.create(this.verbs, this.adapter, capacity * COMPLETION_RESERVE));
+					AdapterCompletionQueue.create(this.verbs, this.adapter, capacity * COMPLETION_RESERVE),
+					this::runAside, this.sharedReceives, this.completionQueues::remove);
 			this.completionQueues.add(queue);
 			return queue;
 		}
@@ -188,7 +157,8 @@ final class DisniDevice implements VerbsDevice {
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions options,
 			ConnectionRequestHandler handler) {
 		checkOpen();
-		DisniListener listener = DisniListener.open(this, address, options, handler);
+		DisniListener listener = DisniListener.open(this, this.connections, address, options, handler,
+				this.listeners::remove);
 		this.listeners.add(listener);
 		return listener;
 	}
@@ -197,24 +167,16 @@ final class DisniDevice implements VerbsDevice {
 	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions options) {
 		checkOpen();
-		DisniQueuePair own = own(queuePair);
+		DisniQueuePair own = DisniQueuePair.of(this, queuePair);
 		LimitChecks.checkReadDepths(this.limits, options);
-		return ConnectAttempt.start(this, own, remote, options);
-	}
-
-	/** The queue pair as one of this device. */
-	DisniQueuePair own(QueuePair queuePair) {
-		if (queuePair instanceof DisniQueuePair own && own.device() == this) {
-			return own;
-		}
-		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + name());
+		return ConnectAttempt.start(this.connections, own, remote, options);
 	}
 
 	/**
 	 * Runs what may wait for connections: at once, but not on the connection thread,
 	 * without which there would be none.
 	 */
-	void runAside(Runnable task) {
+	private void runAside(Runnable task) {
 		if (this.connections.isCurrent()) {
 			try {
 				this.aside.execute(task);
@@ -229,44 +191,6 @@ final class DisniDevice implements VerbsDevice {
 
 	private void deliverBatches() {
 		this.completionQueues.forEach(DisniCompletionQueue::deliverBatches);
-	}
-
-	/** What the work requests of a new connection are marked with. */
-	int nextGeneration() {
-		return this.nextGeneration.getAndIncrement() & WorkId.MASK;
-	}
-
-	/** What the receives of a new shared receive queue are marked with. */
-	int nextSharedNumber() {
-		return this.nextSharedReceives.getAndIncrement() & WorkId.MASK;
-	}
-
-	void addShared(SharedReceives receives) {
-		this.sharedReceives.put(receives.number(), receives);
-	}
-
-	void removeShared(SharedReceives receives) {
-		this.sharedReceives.remove(receives.number());
-	}
-
-	/** A shared receive was taken by a queue pair that has gone. */
-	void forgetShared(int number, int slot) {
-		SharedReceives receives = this.sharedReceives.get(number);
-		if (receives != null) {
-			receives.forget(slot);
-		}
-	}
-
-	void removed(DisniProtectionDomain domain) {
-		this.domains.remove(domain);
-	}
-
-	void removed(DisniCompletionQueue queue) {
-		this.completionQueues.remove(queue);
-	}
-
-	void removed(DisniListener listener) {
-		this.listeners.remove(listener);
 	}
 
 	private void checkOpen() {

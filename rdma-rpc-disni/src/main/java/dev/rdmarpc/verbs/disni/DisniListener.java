@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequestHandler;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -49,11 +51,15 @@ final class DisniListener implements ConnectionListener, IdHandler {
 
 	private static final byte[] NOTHING = new byte[0];
 
-	private final DisniDevice device;
+	private final VerbsDevice device;
+
+	private final ConnectionThread thread;
 
 	private final ListenOptions options;
 
 	private final ConnectionRequestHandler handler;
+
+	private final Consumer<DisniListener> whenClosed;
 
 	private final Set<DisniConnectionRequest> pending = new LinkedHashSet<>();
 
@@ -67,20 +73,22 @@ final class DisniListener implements ConnectionListener, IdHandler {
 
 	private int connections;
 
-	private DisniListener(DisniDevice device, InetSocketAddress address, ListenOptions options,
-			ConnectionRequestHandler handler) {
+	private DisniListener(VerbsDevice device, ConnectionThread thread, InetSocketAddress address, ListenOptions options,
+			ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
 		this.device = device;
+		this.thread = thread;
 		this.localAddress = address;
 		this.options = options;
 		this.handler = handler;
+		this.whenClosed = whenClosed;
 	}
 
 	/** Starts to listen; from any thread. */
-	static DisniListener open(DisniDevice device, InetSocketAddress address, ListenOptions options,
-			ConnectionRequestHandler handler) {
-		DisniListener listener = new DisniListener(device, address, options, handler);
+	static DisniListener open(VerbsDevice device, ConnectionThread thread, InetSocketAddress address,
+			ListenOptions options, ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
+		DisniListener listener = new DisniListener(device, thread, address, options, handler, whenClosed);
 		CompletableFuture<Void> opened = new CompletableFuture<>();
-		device.connections().execute(() -> {
+		thread.execute(() -> {
 			try {
 				listener.listen(address);
 				opened.complete(null);
@@ -90,7 +98,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 			}
 		});
 		try {
-			device.connections().join(opened);
+			thread.join(opened);
 		}
 		catch (CompletionException ex) {
 			if (ex.getCause() instanceof VerbsException verbs) {
@@ -102,24 +110,23 @@ final class DisniListener implements ConnectionListener, IdHandler {
 	}
 
 	private void listen(InetSocketAddress address) {
-		ConnectionThread thread = this.device.connections();
 		try {
-			this.id = thread.createId(this);
-			thread.verbs().bind(this.id, address);
-			long adapter = thread.verbs().adapterOf(this.id);
-			if (adapter > 0 && adapter != this.device.adapter().handle()) {
+			this.id = this.thread.createId(this);
+			this.thread.verbs().bind(this.id, address);
+			long adapter = this.thread.verbs().adapterOf(this.id);
+			if (adapter > 0 && adapter != this.thread.adapter().handle()) {
 				throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE,
-						address + " is not an address of " + this.device.name());
+						address + " is not an address of " + this.thread.adapter().name());
 			}
-			thread.verbs().listen(this.id, this.options.backlog());
-			this.localAddress = thread.verbs().localAddress(this.id);
+			this.thread.verbs().listen(this.id, this.options.backlog());
+			this.localAddress = this.thread.verbs().localAddress(this.id);
 		}
 		catch (IOException ex) {
-			thread.closeId(this.id);
+			this.thread.closeId(this.id);
 			throw ConnectionFailure.ofListening(ex, address);
 		}
 		catch (VerbsException ex) {
-			thread.closeId(this.id);
+			this.thread.closeId(this.id);
 			throw ex;
 		}
 	}
@@ -135,8 +142,8 @@ final class DisniListener implements ConnectionListener, IdHandler {
 			logger.debug("Listener on {}: {}", this.localAddress, event);
 			return;
 		}
-		DisniConnectionRequest request = new DisniConnectionRequest(this.device, this, event);
-		this.device.connections().handle(event.id(), request);
+		DisniConnectionRequest request = new DisniConnectionRequest(this.device, this.thread, this, event);
+		this.thread.handle(event.id(), request);
 		if (this.closed.get() || this.connections >= this.options.maxConnections()
 				|| this.pending.size() >= this.options.maxPendingHandshakes() || !request.isOfDevice()) {
 			request.reject(NOTHING);
@@ -174,7 +181,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 			Set.copyOf(this.pending).forEach(DisniConnectionRequest::drop);
 		}
 		finally {
-			this.device.connections().closeId(this.id);
+			this.thread.closeId(this.id);
 			this.released.complete(null);
 		}
 	}
@@ -182,9 +189,9 @@ final class DisniListener implements ConnectionListener, IdHandler {
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true)) {
-			this.device.connections().execute(this::release);
-			this.device.connections().join(this.released);
-			this.device.removed(this);
+			this.thread.execute(this::release);
+			this.thread.join(this.released);
+			this.whenClosed.accept(this);
 		}
 	}
 

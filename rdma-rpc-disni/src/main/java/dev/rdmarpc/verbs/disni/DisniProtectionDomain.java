@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,17 +32,27 @@ import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.QueuePairNumbers;
 import dev.rdmarpc.verbs.support.Registration;
 
 /** A protection domain of an adapter. */
 final class DisniProtectionDomain implements ProtectionDomain {
 
-	private final DisniDevice device;
+	private final VerbsDevice device;
 
 	private final AdapterDomain adapterDomain;
+
+	private final ConnectionThread connections;
+
+	private final QueuePairNumbers queuePairNumbers;
+
+	private final SharedReceivesTable sharedReceives;
+
+	private final Consumer<DisniProtectionDomain> whenClosed;
 
 	private final Set<SharedReceives> receiveQueues = ConcurrentHashMap.newKeySet();
 
@@ -51,14 +62,24 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	DisniProtectionDomain(DisniDevice device, AdapterDomain adapterDomain) {
+	DisniProtectionDomain(VerbsDevice device, AdapterDomain adapterDomain, ConnectionThread connections,
+			QueuePairNumbers queuePairNumbers, SharedReceivesTable sharedReceives,
+			Consumer<DisniProtectionDomain> whenClosed) {
 		this.device = device;
 		this.adapterDomain = adapterDomain;
+		this.connections = connections;
+		this.queuePairNumbers = queuePairNumbers;
+		this.sharedReceives = sharedReceives;
+		this.whenClosed = whenClosed;
 	}
 
 	@Override
-	public DisniDevice device() {
+	public VerbsDevice device() {
 		return this.device;
+	}
+
+	ConnectionThread connections() {
+		return this.connections;
 	}
 
 	AdapterDomain adapterDomain() {
@@ -81,7 +102,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	/** What an adapter registers is open to all peers of the domain. */
 	@Override
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer) {
-		if (this.device.own(peer).domain() != this) {
+		if (DisniQueuePair.of(this.device, peer).domain() != this) {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT, peer + " is not of this protection domain");
 		}
 		return registerMemory(memory, access);
@@ -92,12 +113,12 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		checkOpen();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
 		try {
-			int number = this.device.nextSharedNumber();
-			SharedReceives queue = this.device.attributes().sharedReceiveQueue()
+			int number = this.sharedReceives.nextNumber();
+			SharedReceives queue = this.adapterDomain.attributes().sharedReceiveQueue()
 					? new AdapterSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed)
 					: new EmulatedSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed);
 			this.receiveQueues.add(queue);
-			this.device.addShared(queue);
+			this.sharedReceives.add(queue);
 			return queue;
 		}
 		catch (IOException ex) {
@@ -118,7 +139,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		ReceiveSource receives = (shared != null) ? shared.newSource()
 				: new OwnReceives(this.adapterDomain, options.receiveQueueDepth(), options.maxReceiveSegments());
 		DisniQueuePair queuePair = new DisniQueuePair(this, completionQueue, receives, options,
-				this.device.queuePairNumbers().claim());
+				this.queuePairNumbers.claim());
 		attach(queuePair, completionQueue);
 		if (shared != null) {
 			shared.addUser();
@@ -133,7 +154,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 			completionQueue.attach(queuePair);
 		}
 		catch (VerbsException ex) {
-			this.device.queuePairNumbers().release(queuePair.number());
+			this.queuePairNumbers.release(queuePair.number());
 			throw ex;
 		}
 		finally {
@@ -153,13 +174,13 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	void removed(DisniQueuePair queuePair) {
 		if (this.queuePairs.remove(queuePair)) {
-			this.device.queuePairNumbers().release(queuePair.number());
+			this.queuePairNumbers.release(queuePair.number());
 		}
 	}
 
 	private void removed(SharedReceives queue) {
 		this.receiveQueues.remove(queue);
-		this.device.removeShared(queue);
+		this.sharedReceives.remove(queue);
 	}
 
 	private void checkOpen() {
@@ -182,7 +203,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		}
 		new ArrayList<>(this.receiveQueues).forEach(SharedReceives::close);
 		this.adapterDomain.close();
-		this.device.removed(this);
+		this.whenClosed.accept(this);
 	}
 
 }

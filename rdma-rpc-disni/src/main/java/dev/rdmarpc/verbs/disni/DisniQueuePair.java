@@ -29,6 +29,7 @@ import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairListener;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
@@ -85,12 +86,20 @@ final class DisniQueuePair implements QueuePair {
 		this.receives = receives;
 		this.options = options;
 		this.number = number;
-		AdapterAttributes attributes = domain.device().attributes();
+		AdapterAttributes attributes = domain.adapterDomain().attributes();
 		this.connection = new QueuePairConnection(this, options, receives, attributes);
 		this.sends = new SendQueue(this.reporter, options.sendQueueDepth(), this.connection.size().sends(),
 				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
 		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
 		this.listenerCall = completionQueue.newListenerCall(this);
+	}
+
+	/** The queue pair as one of the device. */
+	static DisniQueuePair of(VerbsDevice device, QueuePair queuePair) {
+		if (queuePair instanceof DisniQueuePair own && own.domain.device() == device) {
+			return own;
+		}
+		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + device.name());
 	}
 
 	@Override
@@ -115,10 +124,6 @@ final class DisniQueuePair implements QueuePair {
 
 	DisniProtectionDomain domain() {
 		return this.domain;
-	}
-
-	DisniDevice device() {
-		return this.domain.device();
 	}
 
 	DisniCompletionQueue completionQueue() {
@@ -297,7 +302,7 @@ final class DisniQueuePair implements QueuePair {
 					batch.byteLength(index), batch.invalidatedKey(index));
 		}
 		else {
-			outcome = status.ofSend(device().attributes().siw());
+			outcome = status.ofSend(this.domain.adapterDomain().attributes().siw());
 			if (this.sends.complete(WorkId.slot(id), outcome)) {
 				failIfDoomed();
 			}

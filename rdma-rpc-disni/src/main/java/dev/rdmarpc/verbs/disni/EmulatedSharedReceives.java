@@ -254,16 +254,6 @@ final class EmulatedSharedReceives extends SharedReceives {
 		}
 
 		@Override
-		public boolean hasEnded() {
-			return false;
-		}
-
-		@Override
-		public void reportEnded(CompletionReporter reporter) {
-			// what is not used goes back
-		}
-
-		@Override
 		public void close() {
 			removeUser();
 		}

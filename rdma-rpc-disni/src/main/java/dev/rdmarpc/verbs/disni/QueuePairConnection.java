@@ -97,7 +97,7 @@ final class QueuePairConnection implements IdHandler {
 	}
 
 	private ConnectionThread thread() {
-		return this.queuePair.device().connections();
+		return this.queuePair.domain().connections();
 	}
 
 	/**
@@ -140,7 +140,7 @@ final class QueuePairConnection implements IdHandler {
 				.createQueuePair(newId, this.queuePair.domain().adapterDomain().domain(),
 						completions.adapterQueue().queue(), receives.adapterQueue(), this.size);
 			this.adapterQueuePair = opened;
-			this.generation = this.queuePair.device().nextGeneration();
+			this.generation = thread().nextGeneration();
 			completions.connect(opened.number(), this.queuePair);
 			this.queuePair.sends().open(SendBatch.prepare(opened.verbs(), this.size.sendSegments()), this.generation);
 			receives.open(opened.verbs(), this.generation);
@@ -158,7 +158,8 @@ final class QueuePairConnection implements IdHandler {
 	void asking() {
 		this.queuePair.completionQueue().lock();
 		try {
-			this.unanswered = this.adapterQueuePair != null && this.queuePair.device().attributes().iwarp();
+			this.unanswered = this.adapterQueuePair != null
+					&& this.queuePair.domain().adapterDomain().attributes().iwarp();
 		}
 		finally {
 			this.queuePair.completionQueue().unlock();
@@ -306,7 +307,7 @@ final class QueuePairConnection implements IdHandler {
 		boolean graceful = this.drained && cause.origin() == Origin.DISCONNECT;
 		if (!graceful) {
 			try {
-				this.queuePair.device().verbs().fail(this.adapterQueuePair.verbs());
+				this.queuePair.domain().adapterDomain().verbs().fail(this.adapterQueuePair.verbs());
 			}
 			catch (IOException ex) {
 				logger.debug("{} was in error already", this.queuePair, ex);
@@ -372,7 +373,7 @@ final class QueuePairConnection implements IdHandler {
 			try {
 				if (this.unanswered) {
 					this.orphan = open;
-					this.queuePair.device().verbs().fail(open.verbs());
+					this.queuePair.domain().adapterDomain().verbs().fail(open.verbs());
 				}
 				else {
 					thread().verbs().destroyQueuePair(open);

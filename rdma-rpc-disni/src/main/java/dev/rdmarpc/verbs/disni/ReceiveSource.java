@@ -73,10 +73,14 @@ interface ReceiveSource {
 	}
 
 	/** Whether a receive ends without the adapter, and it is its turn. */
-	boolean hasEnded();
+	default boolean hasEnded() {
+		return false;
+	}
 
 	/** Reports those. */
-	void reportEnded(CompletionReporter reporter);
+	default void reportEnded(CompletionReporter reporter) {
+		// what is shared does not end with the queue pair
+	}
 
 	/** The queue pair is closed. */
 	void close();

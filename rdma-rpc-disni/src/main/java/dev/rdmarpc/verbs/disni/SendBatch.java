@@ -77,11 +77,6 @@ final class SendBatch {
 		return this.count == CAPACITY;
 	}
 
-	/** Requests in the batch. */
-	int count() {
-		return this.count;
-	}
-
 	/** Appends a request without segments; the batch is not full. */
 	void add(long id, int opcode, int flags, long remoteAddress, int remoteKey) {
 		int at = at(this.count);

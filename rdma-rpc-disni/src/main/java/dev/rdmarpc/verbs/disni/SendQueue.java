@@ -172,13 +172,9 @@ final class SendQueue {
 		return slot;
 	}
 
-	/**
-	 * Puts a request into the batch, and takes over the sinks it has if it is a Read.
-	 * @return whether the batch was empty before
-	 */
-	boolean enter(WorkRequest request, SegmentList segments) throws IOException {
+	/** Puts a request into the batch, and takes over the sinks it has if it is a Read. */
+	void enter(WorkRequest request, SegmentList segments) throws IOException {
 		SendBatch open = open();
-		boolean first = open.isEmpty();
 		int requests = requestsFor(request, segments);
 		int slot = append(request);
 		this.verdicts[slot] = null;
@@ -199,7 +195,6 @@ final class SendQueue {
 				open.addSegment(segments.address(i), segments.lengthBytes(i), segments.key(i));
 			}
 		}
-		return first;
 	}
 
 	private void enterReads(SendBatch open, WorkRequest request, SegmentList segments, long id) throws IOException {

@@ -55,7 +55,8 @@ class ConnectionThreadTests {
 
 	private final AtomicLong lastId = new AtomicLong();
 
-	private final ConnectionThread thread = new ConnectionThread("test",
+	private final ConnectionThread thread = new ConnectionThread(
+			new Adapter("test", 1, null, PlainVerbs.attributes("test")),
 			(ConnectionVerbs) Proxy.newProxyInstance(ConnectionVerbs.class.getClassLoader(),
 					new Class<?>[] { ConnectionVerbs.class }, (proxy, method, arguments) -> answer(method, arguments)),
 			TimeUnit.MILLISECONDS.toNanos(50));
