@@ -44,7 +44,7 @@ final class AdapterSharedReceives extends SharedReceives {
 	}
 
 	@Override
-	ReceiveSource newSource() {
+	DisniReceiveSource newSource() {
 		return new Source();
 	}
 
@@ -72,7 +72,7 @@ final class AdapterSharedReceives extends SharedReceives {
 	}
 
 	/** What one queue pair sees of it. */
-	private final class Source implements ReceiveSource {
+	private final class Source implements DisniReceiveSource {
 
 		@Override
 		public @Nullable IbvQP adapterQueue() {

@@ -43,7 +43,7 @@ final class ConnectAttempt implements IdHandler {
 	/** An iWARP adapter gives up asking before that. */
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-	private final ConnectionThread thread;
+	private final DisniConnectionThread thread;
 
 	private final DisniQueuePair queuePair;
 
@@ -55,7 +55,7 @@ final class ConnectAttempt implements IdHandler {
 
 	private final long deadlineNanos;
 
-	private ConnectionThread.@Nullable Deadline deadline;
+	private DisniConnectionThread.@Nullable Deadline deadline;
 
 	private long id;
 
@@ -63,7 +63,7 @@ final class ConnectAttempt implements IdHandler {
 
 	private boolean answered;
 
-	private ConnectAttempt(ConnectionThread thread, DisniQueuePair queuePair, InetSocketAddress remote,
+	private ConnectAttempt(DisniConnectionThread thread, DisniQueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions options) {
 		this.thread = thread;
 		this.queuePair = queuePair;
@@ -73,7 +73,7 @@ final class ConnectAttempt implements IdHandler {
 	}
 
 	/** Begins; from any thread. The queue pair must be fresh. */
-	static CompletableFuture<ConnectionInfo> start(ConnectionThread thread, DisniQueuePair queuePair,
+	static CompletableFuture<ConnectionInfo> start(DisniConnectionThread thread, DisniQueuePair queuePair,
 			InetSocketAddress remote, ConnectOptions options) {
 		ConnectAttempt attempt = new ConnectAttempt(thread, queuePair, remote, options);
 		queuePair.connection().begin(attempt::abandoned);

@@ -46,7 +46,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	private final VerbsDevice device;
 
-	private final ConnectionThread thread;
+	private final DisniConnectionThread thread;
 
 	private final DisniListener listener;
 
@@ -64,13 +64,14 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 
 	private boolean claimed;
 
-	private ConnectionThread.@Nullable Deadline deadline;
+	private DisniConnectionThread.@Nullable Deadline deadline;
 
 	private @Nullable DisniQueuePair queuePair;
 
 	private @Nullable ConnectOptions options;
 
-	DisniConnectionRequest(VerbsDevice device, ConnectionThread thread, DisniListener listener, ConnectionEvent event) {
+	DisniConnectionRequest(VerbsDevice device, DisniConnectionThread thread, DisniListener listener,
+			ConnectionEvent event) {
 		this.device = device;
 		this.thread = thread;
 		this.listener = listener;
@@ -81,7 +82,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 		this.remoteAddress = addressOrNone(thread, event.id());
 	}
 
-	private static InetSocketAddress addressOrNone(ConnectionThread thread, long id) {
+	private static InetSocketAddress addressOrNone(DisniConnectionThread thread, long id) {
 		try {
 			return thread.verbs().remoteAddress(id);
 		}

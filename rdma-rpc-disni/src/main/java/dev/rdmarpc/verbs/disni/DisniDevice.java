@@ -58,7 +58,7 @@ final class DisniDevice implements VerbsDevice {
 
 	private final DeviceLimits limits;
 
-	private final ConnectionThread connections;
+	private final DisniConnectionThread connections;
 
 	private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
 
@@ -81,7 +81,7 @@ final class DisniDevice implements VerbsDevice {
 		this.verbs = verbs;
 		this.limits = adapter.attributes().toLimits();
 		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
-		this.connections = new ConnectionThread(adapter, connectionVerbs);
+		this.connections = new DisniConnectionThread(adapter, connectionVerbs);
 		this.aside = Executors.newCachedThreadPool((task) -> {
 			Thread thread = new Thread(task, "rdma-rpc-" + adapter.name() + "-aside");
 			thread.setDaemon(true);

@@ -53,7 +53,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 
 	private final VerbsDevice device;
 
-	private final ConnectionThread thread;
+	private final DisniConnectionThread thread;
 
 	private final ListenOptions options;
 
@@ -73,8 +73,8 @@ final class DisniListener implements ConnectionListener, IdHandler {
 
 	private int connections;
 
-	private DisniListener(VerbsDevice device, ConnectionThread thread, InetSocketAddress address, ListenOptions options,
-			ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
+	private DisniListener(VerbsDevice device, DisniConnectionThread thread, InetSocketAddress address,
+			ListenOptions options, ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
 		this.device = device;
 		this.thread = thread;
 		this.localAddress = address;
@@ -84,7 +84,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 	}
 
 	/** Starts to listen; from any thread. */
-	static DisniListener open(VerbsDevice device, ConnectionThread thread, InetSocketAddress address,
+	static DisniListener open(VerbsDevice device, DisniConnectionThread thread, InetSocketAddress address,
 			ListenOptions options, ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
 		DisniListener listener = new DisniListener(device, thread, address, options, handler, whenClosed);
 		CompletableFuture<Void> opened = new CompletableFuture<>();

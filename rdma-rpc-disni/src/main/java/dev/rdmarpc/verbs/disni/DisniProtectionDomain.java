@@ -46,7 +46,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	private final AdapterDomain adapterDomain;
 
-	private final ConnectionThread connections;
+	private final DisniConnectionThread connections;
 
 	private final QueuePairNumbers queuePairNumbers;
 
@@ -62,7 +62,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	DisniProtectionDomain(VerbsDevice device, AdapterDomain adapterDomain, ConnectionThread connections,
+	DisniProtectionDomain(VerbsDevice device, AdapterDomain adapterDomain, DisniConnectionThread connections,
 			QueuePairNumbers queuePairNumbers, SharedReceivesTable sharedReceives,
 			Consumer<DisniProtectionDomain> whenClosed) {
 		this.device = device;
@@ -78,7 +78,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		return this.device;
 	}
 
-	ConnectionThread connections() {
+	DisniConnectionThread connections() {
 		return this.connections;
 	}
 
@@ -136,7 +136,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		}
 		SharedReceives shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
-		ReceiveSource receives = (shared != null) ? shared.newSource()
+		DisniReceiveSource receives = (shared != null) ? shared.newSource()
 				: new OwnReceives(this.adapterDomain, options.receiveQueueDepth(), options.maxReceiveSegments());
 		DisniQueuePair queuePair = new DisniQueuePair(this, completionQueue, receives, options,
 				this.queuePairNumbers.claim());

@@ -61,9 +61,9 @@ final class DisniQueuePair implements QueuePair {
 
 	private final int number;
 
-	private final SendQueue sends;
+	private final DisniSendQueue sends;
 
-	private final ReceiveSource receives;
+	private final DisniReceiveSource receives;
 
 	private final SegmentList segments;
 
@@ -79,7 +79,7 @@ final class DisniQueuePair implements QueuePair {
 
 	private boolean undelivered;
 
-	DisniQueuePair(DisniProtectionDomain domain, DisniCompletionQueue completionQueue, ReceiveSource receives,
+	DisniQueuePair(DisniProtectionDomain domain, DisniCompletionQueue completionQueue, DisniReceiveSource receives,
 			QueuePairOptions options, int number) {
 		this.domain = domain;
 		this.completionQueue = completionQueue;
@@ -88,7 +88,7 @@ final class DisniQueuePair implements QueuePair {
 		this.number = number;
 		AdapterAttributes attributes = domain.adapterDomain().attributes();
 		this.connection = new QueuePairConnection(this, options, receives, attributes);
-		this.sends = new SendQueue(this.reporter, options.sendQueueDepth(), this.connection.size().sends(),
+		this.sends = new DisniSendQueue(this.reporter, options.sendQueueDepth(), this.connection.size().sends(),
 				attributes.oneSegmentPerRead(), this.connection.size().inlineBytes());
 		this.segments = new SegmentList(Math.max(options.maxSendSegments(), options.maxReceiveSegments()));
 		this.listenerCall = completionQueue.newListenerCall(this);
@@ -134,11 +134,11 @@ final class DisniQueuePair implements QueuePair {
 		return this.connection;
 	}
 
-	SendQueue sends() {
+	DisniSendQueue sends() {
 		return this.sends;
 	}
 
-	ReceiveSource receives() {
+	DisniReceiveSource receives() {
 		return this.receives;
 	}
 

@@ -60,7 +60,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 	}
 
 	@Override
-	ReceiveSource newSource() {
+	DisniReceiveSource newSource() {
 		return new Source();
 	}
 
@@ -93,7 +93,7 @@ final class EmulatedSharedReceives extends SharedReceives {
 	}
 
 	/** What one queue pair is lent. */
-	private final class Source implements ReceiveSource {
+	private final class Source implements DisniReceiveSource {
 
 		private @Nullable ReceivePoster poster;
 

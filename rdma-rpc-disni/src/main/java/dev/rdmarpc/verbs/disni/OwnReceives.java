@@ -31,7 +31,7 @@ import dev.rdmarpc.verbs.WorkStatus;
  * <p>
  * Guarded by the lock of the completion queue.
  */
-final class OwnReceives implements ReceiveSource {
+final class OwnReceives implements DisniReceiveSource {
 
 	private final ReceiveSlots slots;
 

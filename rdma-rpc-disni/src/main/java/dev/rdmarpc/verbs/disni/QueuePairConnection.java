@@ -77,7 +77,7 @@ final class QueuePairConnection implements IdHandler {
 
 	private boolean suspected;
 
-	QueuePairConnection(DisniQueuePair queuePair, QueuePairOptions options, ReceiveSource receives,
+	QueuePairConnection(DisniQueuePair queuePair, QueuePairOptions options, DisniReceiveSource receives,
 			AdapterAttributes attributes) {
 		this.queuePair = queuePair;
 		int sends = options.sendQueueDepth();
@@ -96,7 +96,7 @@ final class QueuePairConnection implements IdHandler {
 		return this.generation;
 	}
 
-	private ConnectionThread thread() {
+	private DisniConnectionThread thread() {
 		return this.queuePair.domain().connections();
 	}
 
@@ -134,7 +134,7 @@ final class QueuePairConnection implements IdHandler {
 			if (this.queuePair.state() != QueuePairState.CONNECTING) {
 				return false;
 			}
-			ReceiveSource receives = this.queuePair.receives();
+			DisniReceiveSource receives = this.queuePair.receives();
 			DisniCompletionQueue completions = this.queuePair.completionQueue();
 			ConnectionVerbs.AdapterQueuePair opened = thread().verbs()
 				.createQueuePair(newId, this.queuePair.domain().adapterDomain().domain(),

@@ -94,7 +94,7 @@ abstract class SharedReceives implements SharedReceiveQueue {
 	}
 
 	/** What a new queue pair takes its receives from. */
-	abstract ReceiveSource newSource();
+	abstract DisniReceiveSource newSource();
 
 	/** Does what is to be done with a new receive; the caller holds the lock. */
 	abstract void posted(int slot) throws IOException;

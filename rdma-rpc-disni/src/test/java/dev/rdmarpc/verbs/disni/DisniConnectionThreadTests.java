@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The connection thread with a connection manager that the test speaks for. */
-class ConnectionThreadTests {
+class DisniConnectionThreadTests {
 
 	private final Semaphore wakeUps = new Semaphore(0);
 
@@ -55,7 +55,7 @@ class ConnectionThreadTests {
 
 	private final AtomicLong lastId = new AtomicLong();
 
-	private final ConnectionThread thread = new ConnectionThread(
+	private final DisniConnectionThread thread = new DisniConnectionThread(
 			new Adapter("test", 1, null, PlainVerbs.attributes("test")),
 			(ConnectionVerbs) Proxy.newProxyInstance(ConnectionVerbs.class.getClassLoader(),
 					new Class<?>[] { ConnectionVerbs.class }, (proxy, method, arguments) -> answer(method, arguments)),
@@ -149,9 +149,9 @@ class ConnectionThreadTests {
 	@MethodSource
 	void noFailureOfATaskEndsTheThread(Throwable failure) throws Exception {
 		this.thread.start();
-		this.thread.execute(() -> ConnectionThreadTests.<RuntimeException>sneak(failure));
+		this.thread.execute(() -> DisniConnectionThreadTests.<RuntimeException>sneak(failure));
 		this.thread
-			.execute(() -> this.thread.schedule(0, () -> ConnectionThreadTests.<RuntimeException>sneak(failure)));
+			.execute(() -> this.thread.schedule(0, () -> DisniConnectionThreadTests.<RuntimeException>sneak(failure)));
 		assertThat(ask(() -> "done")).isEqualTo("done");
 		assertThat(this.thread.isRunning()).isTrue();
 	}
@@ -165,7 +165,8 @@ class ConnectionThreadTests {
 	@MethodSource("noFailureOfATaskEndsTheThread")
 	void noFailureOfAHandlerEndsTheThread(Throwable failure) throws Exception {
 		this.thread.start();
-		long id = ask(() -> this.thread.createId((event) -> ConnectionThreadTests.<RuntimeException>sneak(failure)));
+		long id = ask(
+				() -> this.thread.createId((event) -> DisniConnectionThreadTests.<RuntimeException>sneak(failure)));
 		CompletableFuture<ConnectionEventType> heard = new CompletableFuture<>();
 		long other = ask(() -> this.thread.createId((event) -> heard.complete(event.type())));
 		happen(id);

@@ -29,7 +29,7 @@ import dev.rdmarpc.verbs.WorkStatus;
  * <p>
  * Guarded by the lock of the completion queue, except {@link #allow}.
  */
-interface ReceiveSource {
+interface DisniReceiveSource {
 
 	/** The shared receive queue the adapter is to use, or {@code null}. */
 	default @Nullable IbvQP adapterQueue() {

@@ -48,9 +48,9 @@ import dev.rdmarpc.verbs.VerbsException;
  * adapter had been removed, and the thread does not count as running until there is an
  * answer again.
  */
-final class ConnectionThread {
+final class DisniConnectionThread {
 
-	private static final Logger logger = LoggerFactory.getLogger(ConnectionThread.class);
+	private static final Logger logger = LoggerFactory.getLogger(DisniConnectionThread.class);
 
 	/**
 	 * An iWARP adapter may want to see an attempt time out before it lets go of an id.
@@ -92,11 +92,11 @@ final class ConnectionThread {
 
 	private boolean failing;
 
-	ConnectionThread(Adapter adapter, ConnectionVerbs verbs) {
+	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs) {
 		this(adapter, verbs, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
 	}
 
-	ConnectionThread(Adapter adapter, ConnectionVerbs verbs, long giveUpNanos) {
+	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs, long giveUpNanos) {
 		this.adapter = adapter;
 		this.verbs = verbs;
 		this.giveUpNanos = giveUpNanos;

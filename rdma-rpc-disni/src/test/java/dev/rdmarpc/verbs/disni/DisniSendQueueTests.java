@@ -32,7 +32,7 @@ import dev.rdmarpc.verbs.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The send queue against an adapter that the test speaks for. */
-class SendQueueTests {
+class DisniSendQueueTests {
 
 	private static final long SEED = 20261121;
 
@@ -44,7 +44,7 @@ class SendQueueTests {
 
 	private final SegmentList segments = new SegmentList(4);
 
-	private final SendQueue queue = new SendQueue(
+	private final DisniSendQueue queue = new DisniSendQueue(
 			(id, status, opcode, bytes, key) -> this.ended.add(opcode + " " + id + " " + status), DEPTH, DEPTH, true,
 			0);
 

@@ -41,7 +41,7 @@ import dev.rdmarpc.verbs.WorkStatus;
  * <p>
  * Guarded by the lock of the completion queue.
  */
-final class SendQueue {
+final class DisniSendQueue {
 
 	private static final int SEND_WITH_INVALIDATE = 9;
 
@@ -91,7 +91,8 @@ final class SendQueue {
 	 * @param adapterDepth requests the adapter takes
 	 * @param inlineBytes how much is copied into the request itself
 	 */
-	SendQueue(CompletionReporter reporter, int depth, int adapterDepth, boolean oneSegmentPerRead, int inlineBytes) {
+	DisniSendQueue(CompletionReporter reporter, int depth, int adapterDepth, boolean oneSegmentPerRead,
+			int inlineBytes) {
 		this.reporter = reporter;
 		this.depth = depth;
 		this.adapterDepth = adapterDepth;
