@@ -89,7 +89,7 @@ public final class MethodDescriptor {
 
 	private final MessageCodec codec;
 
-	/** What peers send whose method has one parameter, once there is such a peer. */
+	/** The format of peers whose method has one parameter, once there is such a peer. */
 	private volatile @Nullable MessageFormat oneArgument;
 
 	/** The same for more than one. */
@@ -138,8 +138,8 @@ public final class MethodDescriptor {
 	}
 
 	/**
-	 * Whether a value of that type stays as it is until the call is done: because nobody
-	 * can change it, or because it is lent to the call. Other types may.
+	 * Whether values of that type do not change until the call is done, because they are
+	 * immutable or lent to the call.
 	 */
 	private static boolean isStable(Class<?> type, Set<Class<?>> above) {
 		if (type.isRecord()) {

@@ -27,7 +27,7 @@ import java.time.Duration;
  * it for longest, and other providers close the new ones
  * @param maxConnections maximum number of established connections; more are rejected,
  * with the reason in ASCII as private data
- * @param handshakeTimeoutNanos time for a peer to finish its part of the set-up
+ * @param handshakeTimeoutNanos time for a peer to finish its part of the setup
  */
 public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
 
