@@ -44,8 +44,8 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param iwarp User-space iWARP provider.
  * @param observation Observation of calls.
  * @param server Server.
- * @param client Clients by the names of their targets. The entry 'default' holds
- * defaults for all targets.
+ * @param client Clients by the names of their targets. The entry 'default' holds defaults
+ * for all targets.
  */
 @ConfigurationProperties("rdma.rpc")
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
