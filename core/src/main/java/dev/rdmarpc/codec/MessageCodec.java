@@ -18,14 +18,17 @@ package dev.rdmarpc.codec;
 
 /**
  * Turns method signatures into message formats. Both ends of a connection use the same
- * codec; its name is exchanged when they connect.
+ * codec: its name is exchanged when they connect, and another one is refused.
  *
  * <p>
  * Thread-safe. Compiling is slow and meant for start-up; formats are fast.
  */
 public interface MessageCodec {
 
-	/** The name peers agree on, for example {@code flatbuffers}. */
+	/**
+	 * The name peers agree on, for example {@code flatbuffers}; at most 100 ASCII
+	 * characters.
+	 */
 	String name();
 
 	/**

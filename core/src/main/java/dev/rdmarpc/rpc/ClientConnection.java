@@ -74,6 +74,8 @@ final class ClientConnection implements ChannelHandler {
 
 	private final Supplier<InetSocketAddress> addresses;
 
+	private final String codec;
+
 	private final RpcClientOptions options;
 
 	private final ScheduledExecutorService timer;
@@ -109,11 +111,12 @@ final class ClientConnection implements ChannelHandler {
 	private volatile long lastUsedNanos = System.nanoTime();
 
 	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
-			RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters) {
+			String codec, RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters) {
 		this.transport = transport;
 		this.loop = loop;
 		this.target = target;
 		this.addresses = addresses;
+		this.codec = codec;
 		this.options = options;
 		this.timer = timer;
 		this.counters = counters;
@@ -291,6 +294,11 @@ final class ClientConnection implements ChannelHandler {
 			}
 		}
 		goOn(next);
+	}
+
+	@Override
+	public String codec() {
+		return this.codec;
 	}
 
 	@Override

@@ -61,8 +61,8 @@ public final class RpcClient implements AutoCloseable {
 		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
 		RpcClientOptions options = builder.options;
 		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
-		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses, options,
-				transport.timer(), counters), options.queuePairs(), transport.timer());
+		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses,
+				this.codec.name(), options, transport.timer(), counters), options.queuePairs(), transport.timer());
 		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers));
 		transport.beforeClose(this.closing);
 	}

@@ -80,6 +80,8 @@ public final class RpcServer implements AutoCloseable {
 
 	private final MethodTable methods;
 
+	private final String codec;
+
 	private final @Nullable Executor executor;
 
 	private final List<CallObserver> observers;
@@ -108,6 +110,7 @@ public final class RpcServer implements AutoCloseable {
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
+		this.codec = builder.codec.name();
 		this.executor = builder.executor;
 		this.observers = List.copyOf(builder.observers);
 	}
@@ -162,7 +165,8 @@ public final class RpcServer implements AutoCloseable {
 			this.ownExecutor = newExecutor(this.options.maxConcurrentCalls());
 			threads = this.ownExecutor;
 		}
-		ServerCalls serving = new ServerCalls(this.methods, threads, this.observers, this.options.maxConcurrentCalls());
+		ServerCalls serving = new ServerCalls(this.methods, this.codec, threads, this.observers,
+				this.options.maxConcurrentCalls());
 		this.calls = serving;
 		int frameBytes = this.options.channel().frameBytes();
 		try {

@@ -47,6 +47,8 @@ final class ServerCalls {
 
 	private final MethodTable methods;
 
+	private final String codec;
+
 	private final CallQueue queue;
 
 	private final List<CallObserver> observers;
@@ -57,11 +59,18 @@ final class ServerCalls {
 
 	private final AtomicInteger active = new AtomicInteger();
 
-	ServerCalls(MethodTable methods, Executor executor, List<CallObserver> observers, int maxConcurrentCalls) {
+	ServerCalls(MethodTable methods, String codec, Executor executor, List<CallObserver> observers,
+			int maxConcurrentCalls) {
 		this.methods = methods;
+		this.codec = codec;
 		this.queue = new CallQueue(executor);
 		this.observers = observers;
 		this.maxConcurrentCalls = maxConcurrentCalls;
+	}
+
+	/** The name of the codec of all methods. */
+	String codec() {
+		return this.codec;
 	}
 
 	@Nullable ExportedMethod find(long methodId) {

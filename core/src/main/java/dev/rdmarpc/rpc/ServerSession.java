@@ -64,6 +64,11 @@ final class ServerSession implements ChannelHandler {
 	}
 
 	@Override
+	public String codec() {
+		return this.calls.codec();
+	}
+
+	@Override
 	public void onOpen(RpcChannel channel) {
 		logger.debug("Opened {}", channel);
 	}

@@ -22,6 +22,15 @@ package dev.rdmarpc.transport;
  */
 public interface ChannelHandler {
 
+	/**
+	 * The name of the codec that this side writes and reads messages with, at most 100
+	 * ASCII characters; the handshake fails if the peer names another one. Empty if any
+	 * will do.
+	 */
+	default String codec() {
+		return "";
+	}
+
 	/** The handshake is done: calls may be started. */
 	void onOpen(RpcChannel channel);
 

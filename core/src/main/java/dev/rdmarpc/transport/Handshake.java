@@ -56,7 +56,7 @@ final class Handshake {
 
 	/** Speaks first. */
 	void begin() {
-		send(FrameType.HELLO, 0, "");
+		send(FrameType.HELLO, 0, this.channel.codec());
 	}
 
 	private void send(int type, int refusal, String text) {
@@ -104,6 +104,10 @@ final class Handshake {
 			refuse(HelloFlyweight.REFUSED_VERSION, "protocol versions " + low + " to " + high + " offered, "
 					+ HelloFlyweight.VERSION + " spoken here");
 		}
+		else if (!isOwnCodec(HelloFlyweight.text(frame, length))) {
+			refuse(HelloFlyweight.REFUSED_CODEC, "codec '" + HelloFlyweight.text(frame, length) + "' offered, '"
+					+ this.channel.codec() + "' spoken here");
+		}
 		else if (this.channel.loop().isDraining()) {
 			refuse(HelloFlyweight.REFUSED_DRAINING, "the server is shutting down");
 		}
@@ -112,7 +116,7 @@ final class Handshake {
 		}
 		else {
 			agree(frame);
-			send(FrameType.HELLO_REPLY, 0, "");
+			send(FrameType.HELLO_REPLY, 0, this.channel.codec());
 			this.channel.opened();
 		}
 	}
@@ -132,12 +136,21 @@ final class Handshake {
 			problem = "the peer chose version " + HelloFlyweight.lowVersion(frame) + " (expected: "
 					+ HelloFlyweight.VERSION + ")";
 		}
+		else if (problem == null && !isOwnCodec(HelloFlyweight.text(frame, length))) {
+			problem = "the peer speaks codec '" + HelloFlyweight.text(frame, length) + "' (expected: '"
+					+ this.channel.codec() + "')";
+		}
 		if (problem != null) {
 			this.channel.shut(problem);
 			return;
 		}
 		agree(frame);
 		this.channel.opened();
+	}
+
+	private boolean isOwnCodec(String name) {
+		String own = this.channel.codec();
+		return name.isEmpty() || own.isEmpty() || name.equals(own);
 	}
 
 	private void agree(ByteBuffer frame) {

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  *  +-------------------------------+-------------------------------+
  *  |           Features            |         Most credits          | 40
  *  +-------------------------------+-------------------------------+
- *  |          Text length          |  UTF-8 text: why refused  ... | 44
+ *  |          Text length          |  UTF-8 text: codec, or why   | 44
+ *  +-------------------------------+         refused  ...          +
  *  +-------------------------------+-------------------------------+
  * </pre>
  */
@@ -57,6 +59,8 @@ final class HelloFlyweight {
 
 	static final int REFUSED_DRAINING = 3;
 
+	static final int REFUSED_CODEC = 4;
+
 	/** The sender can Read messages from the peer's memory. */
 	static final int FEATURE_READS = 0x01;
 
@@ -66,6 +70,8 @@ final class HelloFlyweight {
 	static final int LENGTH = 46;
 
 	static final int MAX_TEXT_BYTES = 400;
+
+	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
 	private HelloFlyweight() {
 	}
@@ -163,11 +169,15 @@ final class HelloFlyweight {
 		return frame.getShort(38) & 0xFFFF;
 	}
 
+	/**
+	 * The reason of a refusal, or else the name of the codec, empty if it is not told.
+	 * Control characters are replaced, for it may be logged.
+	 */
 	static String text(ByteBuffer frame, int frameLength) {
 		int bytes = Math.min(frame.getShort(44) & 0xFFFF, Math.min(MAX_TEXT_BYTES, frameLength - LENGTH));
 		byte[] utf8 = new byte[Math.max(0, bytes)];
 		frame.get(LENGTH, utf8);
-		return new String(utf8, StandardCharsets.UTF_8);
+		return CONTROL.matcher(new String(utf8, StandardCharsets.UTF_8)).replaceAll("?");
 	}
 
 }

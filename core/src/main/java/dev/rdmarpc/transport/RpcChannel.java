@@ -231,6 +231,11 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
+	/** The name of this side's codec, empty if any will do. */
+	String codec() {
+		return this.handler.codec();
+	}
+
 	/** The handshake is done. */
 	void opened() {
 		if (this.state != ChannelState.HANDSHAKING) {

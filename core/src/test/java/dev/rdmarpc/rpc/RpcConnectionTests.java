@@ -37,6 +37,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
@@ -91,6 +95,38 @@ class RpcConnectionTests {
 			assertThat(RpcFixture.failureOf(() -> throwing.proxy(Echo.class).touch()))
 				.hasMessageContaining("UNAVAILABLE")
 				.hasMessageContaining("registry is down");
+		}
+	}
+
+	@Test
+	void clientOfAnotherCodecIsRefusedWithBothNames() {
+		MessageCodec flatbuffers = new FlatBuffersCodec();
+		MessageCodec other = new MessageCodec() {
+			@Override
+			public String name() {
+				return "smoke-signals";
+			}
+
+			@Override
+			public MessageFormat arguments(MethodSignature method) {
+				return flatbuffers.arguments(method);
+			}
+
+			@Override
+			public MessageFormat result(MethodSignature method) {
+				return flatbuffers.result(method);
+			}
+		};
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, fixture.service);
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), server.port())
+					.codec(other)
+					.build()) {
+			assertThat(RpcFixture.failureOf(() -> client.proxy(Echo.class).echo("x")))
+				.hasMessageContaining("UNAVAILABLE")
+				.hasMessageContaining("codec 'smoke-signals' offered, 'flatbuffers' spoken here");
 		}
 	}
 

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -39,6 +40,16 @@ public final class Frames {
 	/** A handshake with the values of {@link ChannelOptions#DEFAULTS} but for credits. */
 	public static byte[] hello(int type, int credits) {
 		return hello(type, 8192, 16 << 20, 4096, credits, 0);
+	}
+
+	/** A handshake that names a codec, of less than 128 bytes. */
+	public static byte[] hello(int type, int credits, String text) {
+		byte[] frame = hello(type, credits);
+		byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+		byte[] whole = Arrays.copyOf(frame, 46 + utf8.length);
+		whole[44] = (byte) utf8.length;
+		System.arraycopy(utf8, 0, whole, 46, utf8.length);
+		return whole;
 	}
 
 	/** A handshake. */

@@ -49,6 +49,52 @@ class RpcChannelTests {
 		}
 	}
 
+	@Test
+	void codecThatIsNotSpokenIsRefusedWithAText() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RecordingHandler handler = new RecordingHandler() {
+					@Override
+					public String codec() {
+						return "here";
+					}
+				};
+				RpcChannel channel = fixture.accepted(OPTIONS, handler);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				fixture.deliver(channel, Frames.hello(1, 16, "there\n"));
+				ByteBuffer reply = pair.sent.get(0);
+				assertThat(HelloFlyweight.refusal(reply)).isEqualTo(HelloFlyweight.REFUSED_CODEC);
+				assertThat(HelloFlyweight.text(reply, reply.capacity()))
+					.isEqualTo("codec 'there?' offered, 'here' spoken here");
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+			});
+		}
+	}
+
+	@Test
+	void peerThatAnswersWithAnotherCodecIsLeft() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RecordingHandler handler = new RecordingHandler() {
+					@Override
+					public String codec() {
+						return "here";
+					}
+				};
+				RpcChannel channel = new RpcChannel(fixture.loop, OPTIONS, handler, true);
+				assertThat(fixture.loop.add(channel)).isTrue();
+				channel.attach(new FakeQueuePair(channel, fixture.completions));
+				channel.established(LoopFixture.PEER, LoopFixture.PEER);
+				fixture.turn();
+				ByteBuffer hello = LoopFixture.pair(channel).sent.get(0);
+				assertThat(HelloFlyweight.text(hello, hello.capacity())).isEqualTo("here");
+				fixture.deliver(channel, Frames.hello(2, 16, "there"));
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(handler.events).containsExactly("closed: the peer speaks codec 'there' (expected: 'here')");
+			});
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource
 	void handshakeThatCannotBeIsNotAnswered(String expected, byte[] frame) throws Exception {
