@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Random messages of random table types: what the gather builder makes reads the same as
  * what {@code FlatBufferBuilder} makes, by the stock runtime and by {@code flatc}.
  */
+@Tag("slow")
 class RandomMessageTests {
 
 	private static final long SEED = Long.getLong("rdmarpc.test.seed", 20260301L);

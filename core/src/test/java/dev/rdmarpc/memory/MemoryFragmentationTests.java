@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * How much memory mixed traffic takes in the long run. Time is counted in steps, in each
  * of which by day a buffer is allocated, by night in every fourth.
  */
+@Tag("slow")
 class MemoryFragmentationTests {
 
 	private static final int HOURS = 7 * 24;

@@ -25,12 +25,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The pool against a trivial allocator: a map of what is in use. */
+@Tag("slow")
 class MemoryModelTests {
 
 	private static final int MAX_BYTES = 24 << 20;

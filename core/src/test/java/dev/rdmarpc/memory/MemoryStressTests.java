@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Runs the jcstress tests of the package for a short time. To run them for longer: the
  * same main class with {@code -m default} or {@code -m tough} on the test class path.
  */
+@Tag("slow")
 class MemoryStressTests {
 
 	/** How many tests there are: one that is not found must not pass for one that did. */

@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * notices nothing, and when it has gone nothing of it is left.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("slow")
 class RpcHostilePeerTests {
 
 	private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(Echo.class.getName(), Echo.class,

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Messages above the eager limit, which the receiver Reads by itself. Each fixture checks
  * when closed that nothing is outstanding.
  */
+@Tag("slow")
 class RpcRendezvousTests {
 
 	private static final int LARGE = 3 << 20;

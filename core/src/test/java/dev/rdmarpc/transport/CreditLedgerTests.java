@@ -18,12 +18,14 @@ package dev.rdmarpc.transport;
 
 import java.util.Random;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("slow")
 class CreditLedgerTests {
 
 	private final CreditLedger ledger = opened(8, 8);

@@ -25,6 +25,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What goes wrong while somebody drives, or never ends: the loop goes on. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("slow")
 class LoopDriverFailureTests {
 
 	private static final String NAME = "driver-of-the-failure-test";

@@ -28,6 +28,7 @@ import java.util.function.LongToIntFunction;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a peer gets that reads memory it was not, not yet, or no longer given: an access
  * error and no bytes.
  */
+@Tag("slow")
 class MaliciousReaderTests {
 
 	private static final int MESSAGE_BYTES = 100_000;

@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 
 import dev.rdmarpc.TestEnvironment;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract with the server in a process of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("slow")
 class PeerProcessTests extends AbstractPeerTests {
 
 	private final List<String> output = new ArrayList<>();

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What Wireshark makes of the bytes between two endpoints of the provider. */
+@Tag("slow")
 class CaptureTests {
 
 	/** MPA request with enhanced data and the zero-length Write that opens the way. */

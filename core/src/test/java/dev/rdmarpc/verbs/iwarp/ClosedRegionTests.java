@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A region that is closed while a peer takes its time: its memory, which may be gone by
  * then, is not looked at again.
  */
+@Tag("slow")
 class ClosedRegionTests {
 
 	private static final int LENGTH = 60_000;

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A process whose file descriptors are used up by its peers, and after that. */
 @EnabledOnOs(OS.LINUX)
+@Tag("slow")
 class DescriptorShortageTests {
 
 	private static final int DESCRIPTORS = 120;

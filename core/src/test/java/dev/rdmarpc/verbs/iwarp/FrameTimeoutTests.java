@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateFlyweight;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A peer that begins a frame and does not go on. */
+@Tag("slow")
 class FrameTimeoutTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(120);

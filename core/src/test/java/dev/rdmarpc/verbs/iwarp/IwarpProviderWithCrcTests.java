@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import org.junit.jupiter.api.Tag;
+
 import dev.rdmarpc.verbs.AbstractVerbsProviderTests;
 import dev.rdmarpc.verbs.VerbsProvider;
 
@@ -23,6 +25,7 @@ import dev.rdmarpc.verbs.VerbsProvider;
  * The behaviour every provider must show, as between hosts on Ethernet: with a CRC and
  * segments that fit a TCP segment, no peer-to-peer set-up, and few of everything.
  */
+@Tag("slow")
 class IwarpProviderWithCrcTests extends AbstractVerbsProviderTests {
 
 	@Override

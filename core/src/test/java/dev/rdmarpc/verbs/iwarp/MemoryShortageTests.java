@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A process whose memory is used up, whoever did that, and after that. */
 @EnabledOnOs(OS.LINUX)
+@Tag("slow")
 class MemoryShortageTests {
 
 	private static final int ATTACKERS = 100;
