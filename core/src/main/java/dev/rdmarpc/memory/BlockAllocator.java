@@ -46,16 +46,16 @@ final class BlockAllocator {
 
 	private final Waiters waiters;
 
-	private final BackgroundWork settling;
+	private final BackgroundWork deregistering;
 
 	private final BackgroundWork collecting;
 
 	BlockAllocator(RegisteredBuffer.Home home, MemoryOptions options, Extents extents, Waiters waiters,
-			BackgroundWork settling) {
+			BackgroundWork deregistering) {
 		this.home = home;
 		this.extents = extents;
 		this.waiters = waiters;
-		this.settling = settling;
+		this.deregistering = deregistering;
 		this.collecting = new BackgroundWork(() -> {
 			extents.collect();
 			waiters.signal();
@@ -108,7 +108,7 @@ final class BlockAllocator {
 			block = take(lengthBytes);
 			again = block == null && grow(pages, seen);
 		}
-		settle();
+		deregisterRetired();
 		return block;
 	}
 
@@ -133,7 +133,7 @@ final class BlockAllocator {
 	 * @return {@code null} when there is nothing left that could be used
 	 * @throws MemoryExhaustedException when the process has no memory or a device refuses
 	 */
-	@Nullable RegisteredBuffer scrape(int lengthBytes, boolean grow) {
+	@Nullable RegisteredBuffer takeReclaimed(int lengthBytes, boolean grow) {
 		this.caches.flush();
 		trim();
 		RegisteredBuffer block = take(lengthBytes);
@@ -142,17 +142,17 @@ final class BlockAllocator {
 			block = takeOrGrow(lengthBytes);
 		}
 		if (block == null && lengthBytes <= SizeClasses.MAX_BYTES) {
-			block = scrapeAnother(lengthBytes, grow);
+			block = takeAnotherKind(lengthBytes, grow);
 		}
 		if (block == null && grow && this.extents.want(pagesFor(lengthBytes))) {
 			this.collecting.request();
 		}
-		settle();
+		deregisterRetired();
 		return block;
 	}
 
 	/** A block of another kind than it should be: just pages, or of a larger class. */
-	private @Nullable RegisteredBuffer scrapeAnother(int lengthBytes, boolean grow) {
+	private @Nullable RegisteredBuffer takeAnotherKind(int lengthBytes, boolean grow) {
 		int pages = pagesFor(lengthBytes);
 		long seen = this.extents.added();
 		RegisteredBuffer block = takePages(pages);
@@ -187,7 +187,7 @@ final class BlockAllocator {
 			span.give(block);
 			this.extents.giveSpan(span);
 		}
-		settle();
+		deregisterRetired();
 		if (this.waiters.any()) {
 			this.waiters.signal();
 		}
@@ -196,7 +196,7 @@ final class BlockAllocator {
 	/** Lets extents go that have been free for long. The caller holds no lock. */
 	void trimExtents() {
 		this.extents.trim();
-		settle();
+		deregisterRetired();
 	}
 
 	private void trim() {
@@ -206,13 +206,13 @@ final class BlockAllocator {
 	}
 
 	/** Lets extents go that are not needed. The caller holds no lock. */
-	private void settle() {
+	private void deregisterRetired() {
 		if (this.extents.pollScattered()) {
 			this.caches.flush();
 			trim();
 		}
-		if (this.extents.isUnsettled()) {
-			this.settling.request();
+		if (this.extents.hasRetired()) {
+			this.deregistering.request();
 		}
 	}
 

@@ -39,11 +39,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * An extent that is to go leaves the index at once, so that nobody takes from it, and is
- * deregistered by {@link #settle()}, later and by another thread than the one that made
- * it go; until then it counts as registered, and whoever grows before takes it back. A
- * device may wait for steps under way, and who allocates can be in one, so nobody who
- * allocates deregisters anything: whoever finds the budget spent has it settled, and
- * waits for that only so long that nothing stops.
+ * deregistered by {@link #deregisterRetired()}, later and by another thread than the one
+ * that made it go; until then it counts as registered, and whoever grows before takes it
+ * back. A device may wait for steps under way, and who allocates can be in one, so nobody
+ * who allocates deregisters anything: whoever finds the budget spent has it deregistered,
+ * and waits for that only so long that nothing stops.
  *
  * <p>
  * Runs are taken from the extents with the least numbers, so that the others become free.
@@ -66,7 +66,7 @@ final class Extents {
 	/** How many free extents are looked at with the lock held. */
 	private static final int MAX_LOOKS = 32;
 
-	private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+	private static final long DEREGISTER_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private final MemoryOptions options;
 
@@ -78,21 +78,21 @@ final class Extents {
 
 	private final ExtentMemory memory;
 
-	private final Runnable settler;
+	private final Runnable deregistrar;
 
 	/** Held by who grows by an extent of the usual size. */
 	private final ReentrantLock growing = new ReentrantLock();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Condition settled = this.lock.newCondition();
+	private final Condition deregistered = this.lock.newCondition();
 
 	private ExtentIndex index = new ExtentIndex();
 
 	private final ArrayDeque<PoolExtent> retired = new ArrayDeque<>();
 
-	/** How many extents have left {@link #retired} and are not yet settled. */
-	private int settling;
+	/** How many extents have left {@link #retired} and are not yet deregistered. */
+	private int deregistering;
 
 	/** Pages in the {@link #index} that nobody has taken. */
 	private long freePages;
@@ -113,20 +113,20 @@ final class Extents {
 
 	private volatile boolean scattered;
 
-	private volatile boolean unsettled;
+	private volatile boolean anyRetired;
 
 	private volatile boolean closed;
 
 	/**
 	 * Creates a pool without extents.
 	 * @param clock the time in nanoseconds
-	 * @param settler has somebody {@link #settle()}, soon or at once
+	 * @param deregistrar has {@link #deregisterRetired()} called, soon or at once
 	 */
-	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock, Runnable settler) {
+	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock, Runnable deregistrar) {
 		this.options = options;
 		this.registrar = registrar;
 		this.clock = clock;
-		this.settler = settler;
+		this.deregistrar = deregistrar;
 		this.retentionNanos = options.retention().toNanos();
 		this.memory = new ExtentMemory(options.maxBytes());
 	}
@@ -165,7 +165,7 @@ final class Extents {
 		}
 	}
 
-	/** Takes pages back. May leave something to {@link #settle()}. */
+	/** Takes pages back. May leave something to {@link #deregisterRetired()}. */
 	void giveSpan(Span span) {
 		this.lock.lock();
 		try {
@@ -188,7 +188,7 @@ final class Extents {
 		}
 	}
 
-	/** Lets go of what has been free for long. May leave something to settle. */
+	/** Lets go of what has been free for long. May leave something to deregister. */
 	void trim() {
 		boolean more = true;
 		while (more) {
@@ -273,7 +273,7 @@ final class Extents {
 		this.freePages -= extent.runs().pages();
 		this.retired.add(extent);
 		this.retiredBytes += extent.lengthBytes();
-		this.unsettled = true;
+		this.anyRetired = true;
 	}
 
 	/** How many free bytes a cache may keep for now. */
@@ -290,22 +290,22 @@ final class Extents {
 		return true;
 	}
 
-	/** Whether there is something to {@link #settle()}. */
-	boolean isUnsettled() {
-		return this.unsettled;
+	/** Whether there is something to {@link #deregisterRetired()}. */
+	boolean hasRetired() {
+		return this.anyRetired;
 	}
 
 	/**
 	 * Deregisters the extents that are to go; their memory can be used again. Takes as
 	 * long as the devices need. The caller holds no lock.
 	 */
-	void settle() {
+	void deregisterRetired() {
 		for (PoolExtent extent = pollRetired(); extent != null; extent = pollRetired()) {
 			try {
 				this.registrar.remove(extent);
 			}
 			finally {
-				settled(extent);
+				deregistered(extent);
 			}
 		}
 	}
@@ -313,10 +313,10 @@ final class Extents {
 	private @Nullable PoolExtent pollRetired() {
 		this.lock.lock();
 		try {
-			this.unsettled = false;
+			this.anyRetired = false;
 			PoolExtent extent = this.retired.poll();
 			if (extent != null) {
-				this.settling++;
+				this.deregistering++;
 			}
 			return extent;
 		}
@@ -325,18 +325,18 @@ final class Extents {
 		}
 	}
 
-	private void settled(PoolExtent extent) {
+	private void deregistered(PoolExtent extent) {
 		extent.forgetMemory();
 		this.lock.lock();
 		try {
-			this.settling--;
+			this.deregistering--;
 			if (!this.closed) {
 				this.removed.incrementAndGet();
 				this.registeredBytes.addAndGet(-extent.lengthBytes());
 				this.retiredBytes -= extent.lengthBytes();
 				this.memory.give(extent.piece());
 			}
-			this.settled.signalAll();
+			this.deregistered.signalAll();
 		}
 		finally {
 			this.lock.unlock();
@@ -344,18 +344,18 @@ final class Extents {
 	}
 
 	/**
-	 * Has others settle and waits for them, but not for long: a device may let them wait
-	 * for what the caller is about to do.
+	 * Has others deregister and waits for them, but not for long: a device may let them
+	 * wait for what the caller is about to do.
 	 */
-	private void awaitSettled() {
-		if (this.unsettled) {
-			this.settler.run();
+	private void awaitDeregistered() {
+		if (this.anyRetired) {
+			this.deregistrar.run();
 		}
-		long left = SETTLE_NANOS;
+		long left = DEREGISTER_NANOS;
 		this.lock.lock();
 		try {
-			while ((this.settling > 0 || !this.retired.isEmpty()) && left > 0) {
-				left = this.settled.awaitNanos(left);
+			while ((this.deregistering > 0 || !this.retired.isEmpty()) && left > 0) {
+				left = this.deregistered.awaitNanos(left);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -392,7 +392,7 @@ final class Extents {
 	 * for so many pages. The caller holds no lock.
 	 */
 	void makeRoom(int pages) {
-		awaitSettled();
+		awaitDeregistered();
 		this.lock.lock();
 		try {
 			long missing = pageBytes(pages) - this.memory.leftBytes() - this.memory.idleBytes();
@@ -406,7 +406,7 @@ final class Extents {
 		finally {
 			this.lock.unlock();
 		}
-		awaitSettled();
+		awaitDeregistered();
 	}
 
 	/**
@@ -431,7 +431,7 @@ final class Extents {
 		}
 		ExtentMemory.Piece piece = this.memory.take(leastBytes, bytes);
 		if (piece == null) {
-			awaitSettled();
+			awaitDeregistered();
 			piece = this.memory.take(leastBytes, bytes);
 		}
 		if (piece == null) {

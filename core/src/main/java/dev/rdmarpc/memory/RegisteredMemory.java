@@ -55,7 +55,7 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private final Waiters waiters = new Waiters();
 
-	private final BackgroundWork settling = new BackgroundWork(this::settle);
+	private final BackgroundWork deregistering = new BackgroundWork(this::deregisterRetired);
 
 	private final BlockAllocator blocks;
 
@@ -73,8 +73,8 @@ public final class RegisteredMemory implements AutoCloseable {
 		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
 		this.leakDetector = LeakDetector.of(options.leakDetection());
 		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
-		this.extents = new Extents(options, this.registrar, System::nanoTime, this.settling::request);
-		this.blocks = new BlockAllocator(this.home, options, this.extents, this.waiters, this.settling);
+		this.extents = new Extents(options, this.registrar, System::nanoTime, this.deregistering::request);
+		this.blocks = new BlockAllocator(this.home, options, this.extents, this.waiters, this.deregistering);
 		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
 
@@ -150,12 +150,12 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private @Nullable RegisteredBuffer allocateAnywhere(int lengthBytes) {
 		RegisteredBuffer block = this.blocks.takeOrGrow(lengthBytes);
-		return (block != null) ? block : this.blocks.scrape(lengthBytes, true);
+		return (block != null) ? block : this.blocks.takeReclaimed(lengthBytes, true);
 	}
 
 	private @Nullable RegisteredBuffer allocateAgain(int lengthBytes, boolean grow) {
 		checkOpen();
-		return grow ? allocateAnywhere(lengthBytes) : this.blocks.scrape(lengthBytes, false);
+		return grow ? allocateAnywhere(lengthBytes) : this.blocks.takeReclaimed(lengthBytes, false);
 	}
 
 	/**
@@ -177,7 +177,7 @@ public final class RegisteredMemory implements AutoCloseable {
 				if (this.refusedAt.getAndSet(this.extents.added()) != this.extents.added()) {
 					logger.warn("Cannot grow registered memory", ex);
 				}
-				block = this.blocks.scrape(lengthBytes, false);
+				block = this.blocks.takeReclaimed(lengthBytes, false);
 			}
 		}
 		if (block == null) {
@@ -213,9 +213,9 @@ public final class RegisteredMemory implements AutoCloseable {
 	}
 
 	/** Deregisters what is not needed any more, for which nobody has to wait. */
-	private void settle() {
-		this.extents.settle();
-		this.users.settle();
+	private void deregisterRetired() {
+		this.extents.deregisterRetired();
+		this.users.deregisterRetired();
 		this.waiters.signal();
 	}
 
@@ -349,8 +349,8 @@ public final class RegisteredMemory implements AutoCloseable {
 			if (!buffer.isBlock()) {
 				RegisteredMemory.this.users.release(buffer.boundExtent());
 				RegisteredMemory.this.blocks.countFree(0);
-				if (RegisteredMemory.this.users.isUnsettled()) {
-					RegisteredMemory.this.settling.request();
+				if (RegisteredMemory.this.users.hasRetired()) {
+					RegisteredMemory.this.deregistering.request();
 				}
 			}
 			else if (RegisteredMemory.this.closed) {

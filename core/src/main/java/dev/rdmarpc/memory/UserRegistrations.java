@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe. Implementation notes: the lock guards what there is, and is not held while
  * a device works. Who uses memory first registers it under the lock of its registration;
  * others who use the same wait there. What has been unused for longest is only put aside
- * by who releases, and deregistered by {@link #settle()}. What was forgotten is
- * deregistered by whoever forgets or releases it, because the user may free the memory
- * then; forgetting also settles, under a lock of its own, so that nothing that was put
- * aside before is still registered after it.
+ * by who releases, and deregistered by {@link #deregisterRetired()}. What was forgotten
+ * is deregistered by whoever forgets or releases it, because the user may free the memory
+ * then; forgetting also deregisters, under a lock of its own, so that nothing that was
+ * put aside before is still registered after it.
  */
 final class UserRegistrations {
 
@@ -49,7 +49,7 @@ final class UserRegistrations {
 
 	private final long maxIdleBytes;
 
-	private final ReentrantLock settling = new ReentrantLock();
+	private final ReentrantLock deregistering = new ReentrantLock();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -60,12 +60,12 @@ final class UserRegistrations {
 	/** Those not in use, the longest unused first. */
 	private final LinkedHashSet<Registration> idle = new LinkedHashSet<>();
 
-	/** Those to be deregistered by {@link #settle()}. */
+	/** Those to be deregistered by {@link #deregisterRetired()}. */
 	private final ArrayDeque<Registration> aside = new ArrayDeque<>();
 
 	private long idleBytes;
 
-	private volatile boolean unsettled;
+	private volatile boolean anyRetired;
 
 	private final AtomicLong bytes = new AtomicLong();
 
@@ -130,7 +130,7 @@ final class UserRegistrations {
 			if (!putAside(0)) {
 				throw refused(extent, ex);
 			}
-			settle();
+			deregisterRetired();
 			try {
 				this.registrar.add(extent);
 			}
@@ -159,7 +159,7 @@ final class UserRegistrations {
 		}
 	}
 
-	/** Ends one use. May leave something to {@link #settle()}. */
+	/** Ends one use. May leave something to {@link #deregisterRetired()}. */
 	void release(Extent extent) {
 		Registration forgotten = null;
 		this.lock.lock();
@@ -192,7 +192,7 @@ final class UserRegistrations {
 				Registration registration = this.idle.iterator().next();
 				removeIdle(registration);
 				this.aside.add(registration);
-				this.unsettled = true;
+				this.anyRetired = true;
 			}
 			return !this.aside.isEmpty();
 		}
@@ -220,28 +220,28 @@ final class UserRegistrations {
 		this.bytes.addAndGet(-registration.extent.lengthBytes());
 	}
 
-	/** Whether there is something to {@link #settle()}. */
-	boolean isUnsettled() {
-		return this.unsettled;
+	/** Whether there is something to {@link #deregisterRetired()}. */
+	boolean hasRetired() {
+		return this.anyRetired;
 	}
 
 	/** Deregisters what was put aside. The caller holds no lock. */
-	void settle() {
-		this.settling.lock();
+	void deregisterRetired() {
+		this.deregistering.lock();
 		try {
 			for (Registration next = pollAside(); next != null; next = pollAside()) {
 				deregister(next);
 			}
 		}
 		finally {
-			this.settling.unlock();
+			this.deregistering.unlock();
 		}
 	}
 
 	private @Nullable Registration pollAside() {
 		this.lock.lock();
 		try {
-			this.unsettled = false;
+			this.anyRetired = false;
 			return this.aside.poll();
 		}
 		finally {
@@ -270,7 +270,7 @@ final class UserRegistrations {
 			this.lock.unlock();
 		}
 		dropped.forEach(this::deregister);
-		settle();
+		deregisterRetired();
 		return found;
 	}
 

@@ -221,7 +221,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	private void end(CallFailure why, String detail) {
-		if (this.repeatable && !isDone() && Repetition.isAllowed(why, this.method, this.attempts)) {
+		if (this.repeatable && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
 			this.attempts++;
 			this.calls.repeat(this);
 		}

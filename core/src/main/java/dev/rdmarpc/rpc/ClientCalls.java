@@ -164,7 +164,7 @@ final class ClientCalls {
 				waiting.abandoned();
 				abandon(channel, waiting, method);
 			}
-			if (!Repetition.isAllowed(waiting.unanswered(), method, attempts)) {
+			if (!RetryPolicy.isAllowed(waiting.unanswered(), method, attempts)) {
 				return waiting.finish();
 			}
 			waiting.giveBack();

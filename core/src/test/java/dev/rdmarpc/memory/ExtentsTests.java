@@ -44,7 +44,7 @@ class ExtentsTests {
 		.extentBytes(EXTENT_BYTES)
 		.maxBytes(8L * EXTENT_BYTES)
 		.retention(RETENTION)
-		.build(), this.registrar, () -> this.nowNanos, this::settle);
+		.build(), this.registrar, () -> this.nowNanos, this::deregisterRetired);
 
 	private final List<Span> spans = new ArrayList<>();
 
@@ -165,7 +165,7 @@ class ExtentsTests {
 		this.spans.clear();
 		this.nowNanos += RETENTION.toNanos();
 		this.extents.trim();
-		assertThat(this.extents.isUnsettled()).isTrue();
+		assertThat(this.extents.hasRetired()).isTrue();
 		long added = this.extents.added();
 		for (int index = 0; index < 4; index++) {
 			grow(PAGES);
@@ -212,14 +212,14 @@ class ExtentsTests {
 		assertThat(this.extents.cacheLimit()).isEqualTo(Integer.MAX_VALUE);
 	}
 
-	private void settle() {
-		this.extents.settle();
+	private void deregisterRetired() {
+		this.extents.deregisterRetired();
 	}
 
 	private void passRetention() {
 		this.nowNanos += RETENTION.toNanos();
 		this.extents.trim();
-		this.extents.settle();
+		this.extents.deregisterRetired();
 	}
 
 	/** What was given back in pieces that are too small is freed before it is reused. */
@@ -247,7 +247,7 @@ class ExtentsTests {
 
 	private void give(Span span) {
 		this.extents.giveSpan(span);
-		this.extents.settle();
+		this.extents.deregisterRetired();
 	}
 
 	private void giveAll() {

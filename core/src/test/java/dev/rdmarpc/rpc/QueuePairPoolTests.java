@@ -194,11 +194,11 @@ class QueuePairPoolTests {
 	void onlyWhatCannotHaveHappenedTwiceIsRepeated(CallFailure failure) {
 		MethodDescriptor idempotent = method(Repeatable.class);
 		MethodDescriptor other = method(Lossy.class);
-		assertThat(Repetition.isAllowed(failure, other, 1)).isEqualTo(failure == CallFailure.NOT_SENT);
-		assertThat(Repetition.isAllowed(failure, idempotent, 1))
+		assertThat(RetryPolicy.isAllowed(failure, other, 1)).isEqualTo(failure == CallFailure.NOT_SENT);
+		assertThat(RetryPolicy.isAllowed(failure, idempotent, 1))
 			.isEqualTo(failure == CallFailure.NOT_SENT || failure == CallFailure.CONNECTION_LOST);
-		assertThat(Repetition.isAllowed(failure, idempotent, 3)).isFalse();
-		assertThat(Repetition.isAllowed(null, idempotent, 1)).isFalse();
+		assertThat(RetryPolicy.isAllowed(failure, idempotent, 3)).isFalse();
+		assertThat(RetryPolicy.isAllowed(null, idempotent, 1)).isFalse();
 	}
 
 	private static MethodDescriptor method(Class<?> type) {

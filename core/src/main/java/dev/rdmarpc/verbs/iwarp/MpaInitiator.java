@@ -140,7 +140,7 @@ final class MpaInitiator extends SocketHandler {
 		}
 		MpaFrame reply = this.reader.read(open);
 		if (reply != null) {
-			settle(open, current, reply);
+			onReply(open, current, reply);
 		}
 	}
 
@@ -156,7 +156,7 @@ final class MpaInitiator extends SocketHandler {
 		return MpaFrameFlyweight.encodeEnhanced(true, flags, ird, ord, this.options.privateData());
 	}
 
-	private void settle(SocketChannel open, SelectionKey current, MpaFrame reply) throws IOException {
+	private void onReply(SocketChannel open, SelectionKey current, MpaFrame reply) throws IOException {
 		if (reply.revision() > MpaFrameFlyweight.REVISION_2) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply of revision " + reply.revision());
 		}

@@ -66,10 +66,11 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				source.get("keep-alive", Client::keepAlive, Duration.ofNanos(channelDefaults.keepAliveNanos())));
 		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
 				Duration.ofNanos(channelDefaults.deadPeerNanos()));
-		ChannelOptions channel = CoreOptions.channel(properties,
-				CoreOptions.messageBytes(messageSize.name(), messageSize.value()), channelDefaults.maxUnfinishedBytes(),
+		ChannelOptions channel = PropertyMapping.channel(properties,
+				PropertyMapping.messageBytes(messageSize.name(), messageSize.value()),
+				channelDefaults.maxUnfinishedBytes(),
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
-				keepAlive, CoreOptions.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
+				keepAlive, PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
 						queuePairs(source)));

@@ -74,7 +74,7 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		RpcServer.Builder builder = RpcServer.builder()
 			.transport(this.transport)
 			.codec(this.codec)
-			.options(CoreOptions.server(this.properties));
+			.options(PropertyMapping.server(this.properties));
 		this.executor.ifAvailable((available) -> builder.executor(new DrainingExecutor(available, this.context)));
 		this.created = true;
 		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));

@@ -46,7 +46,7 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	IwarpProvider rdmaIwarpProvider(RdmaRpcProperties properties) {
-		return new IwarpProvider(CoreOptions.iwarp(properties.iwarp(), properties.memory()));
+		return new IwarpProvider(PropertyMapping.iwarp(properties.iwarp(), properties.memory()));
 	}
 
 	/** Beans come before providers of the same name that the service loader finds. */
@@ -59,26 +59,26 @@ public final class RdmaTransportAutoConfiguration {
 				providers.add(discovered);
 			}
 		}
-		return ProviderSelection.select(CoreOptions.transport(properties).provider(), providers);
+		return ProviderSelection.select(PropertyMapping.transport(properties).provider(), providers);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties) {
-		return RegisteredMemory.create(CoreOptions.memory(properties.memory()));
+		return RegisteredMemory.create(PropertyMapping.memory(properties.memory()));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	RdmaTransport rdmaTransport(RdmaRpcProperties properties, ProviderSelection selection, RegisteredMemory memory) {
-		TransportOptions options = CoreOptions.transport(properties);
+		TransportOptions options = PropertyMapping.transport(properties);
 		return RdmaTransport.open(options, selection, memory);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	MessageCodec rdmaMessageCodec(RdmaRpcProperties properties) {
-		return new FlatBuffersCodec(CoreOptions.codec(properties.codec()));
+		return new FlatBuffersCodec(PropertyMapping.codec(properties.codec()));
 	}
 
 }

@@ -64,11 +64,11 @@ class DocumentedCodeTests {
 						ApplicationConversionService.getSharedInstance())
 					.bindOrCreate("rdma.rpc", Bindable.of(RdmaRpcProperties.class),
 							new NoUnboundElementsBindHandler(BindHandler.DEFAULT, (source) -> true));
-				CoreOptions.memory(bound.memory());
-				CoreOptions.transport(bound);
-				CoreOptions.codec(bound.codec());
-				CoreOptions.iwarp(bound.iwarp(), bound.memory());
-				CoreOptions.server(bound);
+				PropertyMapping.memory(bound.memory());
+				PropertyMapping.transport(bound);
+				PropertyMapping.codec(bound.codec());
+				PropertyMapping.iwarp(bound.iwarp(), bound.memory());
+				PropertyMapping.server(bound);
 				bound.client().keySet().forEach((target) -> ClientSettings.of(target, bound));
 				blocks++;
 			}

@@ -51,11 +51,11 @@ class RdmaRpcPropertiesTests {
 	@Test
 	void defaultsAreThoseOfTheCore() {
 		RdmaRpcProperties properties = bind(Map.of());
-		assertThat(CoreOptions.memory(properties.memory())).isEqualTo(MemoryOptions.DEFAULTS);
-		assertThat(CoreOptions.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
-		assertThat(CoreOptions.codec(properties.codec())).isEqualTo(FlatBuffersOptions.defaults());
-		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory())).isEqualTo(IwarpOptions.DEFAULTS);
-		assertThat(CoreOptions.server(properties))
+		assertThat(PropertyMapping.memory(properties.memory())).isEqualTo(MemoryOptions.DEFAULTS);
+		assertThat(PropertyMapping.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
+		assertThat(PropertyMapping.codec(properties.codec())).isEqualTo(FlatBuffersOptions.defaults());
+		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory())).isEqualTo(IwarpOptions.DEFAULTS);
+		assertThat(PropertyMapping.server(properties))
 			.isEqualTo(RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(RdmaRpcProperties.DEFAULT_PORT)));
 		ClientSettings client = ClientSettings.of("any", properties);
 		assertThat(client).isEqualTo(
@@ -77,7 +77,7 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.queue-pairs.min-credits", "9"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
 		ChannelOptions channel = new ChannelOptions(4096, 9, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024);
-		assertThat(CoreOptions.server(properties)).isEqualTo(new RpcServerOptions(
+		assertThat(PropertyMapping.server(properties)).isEqualTo(new RpcServerOptions(
 				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
 	}
 
@@ -126,14 +126,14 @@ class RdmaRpcPropertiesTests {
 	@Test
 	void stagingMayBeSet() {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.iwarp.staging", "1536KB"));
-		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()).stagingBytes()).isEqualTo(3 << 19);
+		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory()).stagingBytes()).isEqualTo(3 << 19);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "4KB, 1MB", "16MB, 1MB", "100MB, 1536KB", "256MB, 4MB", "1GB, 16MB", "64GB, 64MB" })
 	void stagingIsAShareOfTheBudget(String max, String staging) {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.memory.max", max, "rdma.rpc.memory.initial", "0B"));
-		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()).stagingBytes())
+		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory()).stagingBytes())
 			.isEqualTo(DataSize.parse(staging).toBytes());
 	}
 
@@ -144,7 +144,7 @@ class RdmaRpcPropertiesTests {
 				"rdma.rpc.iwarp.send-buffer", "1MB", "rdma.rpc.iwarp.receive-buffer", "2MB",
 				"rdma.rpc.iwarp.peer-to-peer", "false", "rdma.rpc.iwarp.max-queue-pairs", "7",
 				"rdma.rpc.iwarp.max-read-depth", "8", "rdma.rpc.iwarp.frame-timeout", "9s"));
-		assertThat(CoreOptions.iwarp(properties.iwarp(), properties.memory()))
+		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory()))
 			.isEqualTo(new IwarpOptions(CrcMode.REQUIRED, 1400, 1024, 4096, 1 << 20, 2 << 20, false, 7, 8,
 					Duration.ofSeconds(5), Duration.ofSeconds(2), Duration.ofSeconds(9), 4 << 20));
 	}
@@ -215,11 +215,11 @@ class RdmaRpcPropertiesTests {
 	void valueOutOfBoundsIsRefusedByName(String name, String value, String expected) {
 		RdmaRpcProperties properties = bind(Map.of(name, value));
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class).isThrownBy(() -> {
-			CoreOptions.memory(properties.memory());
-			CoreOptions.transport(properties);
-			CoreOptions.codec(properties.codec());
-			CoreOptions.iwarp(properties.iwarp(), properties.memory());
-			CoreOptions.server(properties);
+			PropertyMapping.memory(properties.memory());
+			PropertyMapping.transport(properties);
+			PropertyMapping.codec(properties.codec());
+			PropertyMapping.iwarp(properties.iwarp(), properties.memory());
+			PropertyMapping.server(properties);
 			ClientSettings.of("a", properties);
 		}).satisfies((ex) -> {
 			assertThat(ex.getName()).isEqualTo(name);

@@ -24,12 +24,12 @@ import dev.rdmarpc.transport.CallFailure;
  * Which calls are made again: those that were never sent, and those whose connection went
  * before the reply if their method is declared idempotent.
  */
-final class Repetition {
+final class RetryPolicy {
 
 	/** How often one call is made at most. */
 	private static final int MOST_ATTEMPTS = 3;
 
-	private Repetition() {
+	private RetryPolicy() {
 	}
 
 	/**

@@ -40,7 +40,7 @@ import dev.rdmarpc.verbs.iwarp.IwarpOptions;
  * Makes the options of the core from properties. What the core would refuse is refused
  * here, with the name of the property at fault.
  */
-final class CoreOptions {
+final class PropertyMapping {
 
 	private static final int MAX_MESSAGE_BYTES = Integer.MAX_VALUE / 2;
 
@@ -51,7 +51,7 @@ final class CoreOptions {
 
 	private static final long MOST_STAGING_BYTES = 64 << 20;
 
-	private CoreOptions() {
+	private PropertyMapping() {
 	}
 
 	static MemoryOptions memory(Memory memory) {
