@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.ReceivedMemory;
-import dev.rdmarpc.flatbuffers.GatherMessage;
+import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
@@ -91,14 +91,14 @@ final class CallContext implements RpcContext {
 	}
 
 	@Override
-	public void releaseAfterReply(GatherMessage message) {
+	public void releaseAfterReply(SegmentOwner owner) {
 		synchronized (this) {
 			if (!this.ended) {
-				this.kept.keep(message);
+				this.kept.keep(owner);
 				return;
 			}
 		}
-		message.release();
+		owner.release();
 	}
 
 	/** The caller has lost interest. */

@@ -130,7 +130,8 @@ final class ClientCalls {
 		if (own == null) {
 			own = this.options.defaultDeadline();
 		}
-		long inherited = ServerCall.currentDeadlineNanos();
+		ServedCall served = ServedCall.current();
+		long inherited = (served != null) ? served.deadlineNanos() : NO_DEADLINE;
 		if (own.isZero() || own.compareTo(FOREVER) >= 0) {
 			return inherited;
 		}
@@ -174,7 +175,8 @@ final class ClientCalls {
 
 	/** An inline handler that waits for the loop it blocks would wait for ever. */
 	private static void checkNotForItself(RpcChannel channel, MethodDescriptor method) {
-		ChannelLoop blocked = ServerCall.blockedLoop();
+		ServedCall served = ServedCall.current();
+		ChannelLoop blocked = (served != null) ? served.blockedLoop() : null;
 		if (blocked == null) {
 			return;
 		}
@@ -226,7 +228,8 @@ final class ClientCalls {
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
 		CompletableFuture<RpcChannel> channel = this.pool.channel(call.waitForReady());
 		long nanos = nanosToConnect(call, deadline);
-		ChannelLoop blocked = ServerCall.blockedLoop();
+		ServedCall served = ServedCall.current();
+		ChannelLoop blocked = (served != null) ? served.blockedLoop() : null;
 		ChannelLoop own = this.pool.loop();
 		ChannelLoop loop = (blocked != null && !own.isDriver()) ? blocked : own;
 		if (loop.isDriver()) {

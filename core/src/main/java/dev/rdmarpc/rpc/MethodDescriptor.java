@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
-import dev.rdmarpc.flatbuffers.GatherMessage;
+import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.Priority;
 import dev.rdmarpc.transport.RequestTemplate;
@@ -61,7 +61,7 @@ public final class MethodDescriptor {
 	private static final Set<Class<?>> STABLE = Set.of(Boolean.class, Byte.class, Short.class, Character.class,
 			Integer.class, Long.class, Float.class, Double.class, String.class, UUID.class, URI.class, Duration.class,
 			Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class, OffsetDateTime.class,
-			ZonedDateTime.class, RegisteredBuffer.class, GatherMessage.class);
+			ZonedDateTime.class, RegisteredBuffer.class);
 
 	private final String service;
 
@@ -146,7 +146,8 @@ public final class MethodDescriptor {
 			return !above.add(type) || Arrays.stream(type.getRecordComponents())
 				.allMatch((component) -> isStable(component.getType(), above));
 		}
-		return type.isPrimitive() || type.isEnum() || STABLE.contains(type);
+		return type.isPrimitive() || type.isEnum() || STABLE.contains(type)
+				|| SegmentOwner.class.isAssignableFrom(type);
 	}
 
 	private MethodSignature signature() {

@@ -20,7 +20,7 @@ import java.net.InetSocketAddress;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.flatbuffers.GatherMessage;
+import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
@@ -34,7 +34,8 @@ public interface RpcContext {
 
 	/** The call that the current thread is serving, or {@code null}. */
 	static @Nullable RpcContext current() {
-		return ServerCall.currentContext();
+		ServedCall current = ServedCall.current();
+		return (current != null) ? current.context() : null;
 	}
 
 	/** The method being served. */
@@ -66,9 +67,9 @@ public interface RpcContext {
 	void releaseAfterReply(RegisteredBuffer buffer);
 
 	/**
-	 * Does the same for a message.
-	 * @param message takes ownership of one reference
+	 * Does the same for a message, or whatever else owns segments.
+	 * @param owner takes ownership of one reference
 	 */
-	void releaseAfterReply(GatherMessage message);
+	void releaseAfterReply(SegmentOwner owner);
 
 }

@@ -59,13 +59,11 @@ import dev.rdmarpc.transport.RpcChannel;
  * sees this object, which it might keep, but a {@link CallContext}, made under the lock
  * that cancelling takes.
  */
-final class ServerCall implements Runnable {
+final class ServerCall implements Runnable, ServedCall {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
 
 	private static final RateLimitedLogger releases = new RateLimitedLogger(logger);
-
-	private static final ThreadLocal<@Nullable ServerCall> CURRENT = new ThreadLocal<>();
 
 	private final ServerCalls calls;
 
@@ -116,30 +114,17 @@ final class ServerCall implements Runnable {
 		this.calls = calls;
 	}
 
-	static @Nullable RpcContext currentContext() {
-		ServerCall current = CURRENT.get();
-		return (current != null) ? current.context() : null;
+	@Override
+	public long deadlineNanos() {
+		return this.deadlineNanos;
 	}
 
-	/**
-	 * When the caller of the call that the current thread serves gives up, or
-	 * {@link Long#MAX_VALUE} for never or no call.
-	 */
-	static long currentDeadlineNanos() {
-		ServerCall current = CURRENT.get();
-		return (current != null) ? current.deadlineNanos : Long.MAX_VALUE;
-	}
-
-	/**
-	 * The loop that the current thread blocks by running an inline handler, or
-	 * {@code null}.
-	 */
-	static @Nullable ChannelLoop blockedLoop() {
-		ServerCall current = CURRENT.get();
-		if (current == null || !current.method().inline()) {
+	@Override
+	public @Nullable ChannelLoop blockedLoop() {
+		if (!method().inline()) {
 			return null;
 		}
-		ChannelLoop loop = current.channel().loop();
+		ChannelLoop loop = channel().loop();
 		return loop.isDriver() ? loop : null;
 	}
 
@@ -162,7 +147,8 @@ final class ServerCall implements Runnable {
 	}
 
 	/** What the handler, in whose thread this is, may know of the call. */
-	private synchronized CallContext context() {
+	@Override
+	public synchronized CallContext context() {
 		CallContext known = this.context;
 		if (known == null) {
 			known = new CallContext(method(), channel().remoteAddress(), this.deadlineNanos, this.cancelled);
@@ -195,11 +181,10 @@ final class ServerCall implements Runnable {
 		synchronized (this) {
 			this.runner = Thread.currentThread();
 		}
-		ServerCall outer = null;
+		ServedCall outer = null;
 		CallObservation.Scope scope = null;
 		try {
-			outer = CURRENT.get();
-			CURRENT.set(this);
+			outer = ServedCall.current(this);
 			CallObservation watched = this.observation;
 			scope = (watched != null) ? watched.openScope() : null;
 			return invoke(exported);
@@ -260,7 +245,7 @@ final class ServerCall implements Runnable {
 	}
 
 	/** From here on the thread is not interrupted any more. */
-	private void endRun(@Nullable ServerCall outer) {
+	private void endRun(@Nullable ServedCall outer) {
 		synchronized (this) {
 			if (this.runner == null) {
 				return;
@@ -270,7 +255,7 @@ final class ServerCall implements Runnable {
 				Thread.interrupted();
 			}
 		}
-		CURRENT.set(outer);
+		ServedCall.current(outer);
 	}
 
 	/** From here on cancelling the call cancels the handler's future. */
