@@ -16,7 +16,10 @@
 
 package dev.rdmarpc.rpc;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,14 +34,26 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.Frames;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.TransportOptions;
 
 /**
- * Hostile peers, each kind with a thread that strikes again and again with a pause, so
- * that they do not take the processors themselves. What they hold at once is bounded.
+ * Hostile peers, each kind with a thread that strikes again and again with a pause. What
+ * they hold at once is bounded. They have a process of their own, which takes only what
+ * others leave of the processors, as if they were on other machines. On the lines
+ * {@code siege} and {@code rest} of its standard input it begins and pauses, and says
+ * what it has done so far; on {@code end} it ends.
  */
-final class Besiegers implements AutoCloseable {
+public final class Besiegers implements AutoCloseable {
+
+	static final String READY = "hostile peers are ready";
+
+	static final String DONE = "done ";
 
 	private static final ServiceDescriptor TOWN = ServiceDescriptor.of(BesiegedServer.Town.class.getName(),
 			BesiegedServer.Town.class, new FlatBuffersCodec());
@@ -61,7 +76,26 @@ final class Besiegers implements AutoCloseable {
 
 	private volatile @Nullable Throwable failure;
 
-	Besiegers(int port, RpcClient caller, long seed) {
+	public static void main(String[] arguments) throws IOException {
+		int port = Integer.parseInt(arguments[0]);
+		try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+				RdmaTransport transport = RdmaTransport
+					.open(TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider("iwarp"), ""), memory);
+				RpcClient caller = RpcClient.builder()
+					.transport(transport)
+					.target(TestEnvironment.host(), port)
+					.build();
+				Besiegers besiegers = new Besiegers(port, caller, Long.parseLong(arguments[1]))) {
+			System.out.println(READY);
+			BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+			for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine()) {
+				besiegers.active = line.equals("siege");
+				System.out.println(DONE + besiegers.done());
+			}
+		}
+	}
+
+	private Besiegers(int port, RpcClient caller, long seed) {
 		this.port = port;
 		this.caller = caller;
 		besiege("connects and says nothing", 100, 40, this::silent, seed);
@@ -130,22 +164,10 @@ final class Besiegers implements AutoCloseable {
 		}
 	}
 
-	/** Begins or pauses. */
-	void active(boolean value) {
-		this.active = value;
-	}
-
-	long strikes() {
-		return this.strikes.get();
-	}
-
-	long refusals() {
-		return this.refusals.get();
-	}
-
-	/** What went wrong here, and not at the server. */
-	@Nullable Throwable failure() {
-		return this.failure;
+	/** Strikes, how many of them were refused, and what went wrong here, if anything. */
+	private String done() {
+		Throwable wrong = this.failure;
+		return this.strikes + " " + this.refusals + " " + ((wrong != null) ? wrong : "");
 	}
 
 	@Override
