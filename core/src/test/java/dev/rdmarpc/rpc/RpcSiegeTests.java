@@ -62,7 +62,7 @@ class RpcSiegeTests {
 	private static final long PAUSE_NANOS = 500_000;
 
 	/** Below it the scheduler of a busy machine is measured. */
-	private static final long LEAST_NANOS = Duration.ofMillis(2).toNanos();
+	private static final long LEAST_NANOS = Duration.ofMillis(1).toNanos();
 
 	/** Where quiet calls take as long, others use the machine and nothing can be said. */
 	private static final long NOISE_NANOS = Duration.ofMillis(10).toNanos();
@@ -186,10 +186,11 @@ class RpcSiegeTests {
 	/** The hostile peers, which leave the processors to others. */
 	private static final class HostileProcess extends ChildProcess {
 
-		private static final Path NICE = Path.of("/usr/bin/nice");
+		/** Has it run when nothing else does. */
+		private static final Path IDLE = Path.of("/usr/bin/chrt");
 
 		HostileProcess(int port) throws IOException, InterruptedException {
-			super(Files.isExecutable(NICE) ? List.of(NICE.toString(), "-n", "19") : List.of(), Besiegers.class,
+			super(Files.isExecutable(IDLE) ? List.of(IDLE.toString(), "-i", "0") : List.of(), Besiegers.class,
 					"-Xmx256m", String.valueOf(port), String.valueOf(SEED));
 			awaitLine(Besiegers.READY);
 		}
