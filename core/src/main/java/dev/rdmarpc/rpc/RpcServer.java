@@ -22,13 +22,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -66,8 +61,6 @@ public final class RpcServer implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RpcServer.class);
 
-	private static final int MOST_QUEUED_CALLS = 1 << 16;
-
 	private static final long DRAIN_POLL_NANOS = 1_000_000;
 
 	private static final long CANCEL_NANOS = 1_000_000_000;
@@ -90,7 +83,7 @@ public final class RpcServer implements AutoCloseable {
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
-	private @Nullable ExecutorService ownExecutor;
+	private volatile @Nullable HandlerPool pool;
 
 	private volatile @Nullable ServerCalls calls;
 
@@ -113,19 +106,6 @@ public final class RpcServer implements AutoCloseable {
 		this.codec = builder.codec.name();
 		this.executor = builder.executor;
 		this.observers = List.copyOf(builder.observers);
-	}
-
-	private static ExecutorService newExecutor(int calls) {
-		int threads = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
-		AtomicInteger number = new AtomicInteger();
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 30, TimeUnit.SECONDS,
-				new ArrayBlockingQueue<>(Math.min(calls, MOST_QUEUED_CALLS)), (task) -> {
-					Thread thread = new Thread(task, "rdma-rpc-handler-" + number.incrementAndGet());
-					thread.setDaemon(true);
-					return thread;
-				});
-		pool.allowCoreThreadTimeOut(true);
-		return pool;
 	}
 
 	/** Starts building a server. */
@@ -162,8 +142,9 @@ public final class RpcServer implements AutoCloseable {
 		this.loops.clear();
 		Executor threads = this.executor;
 		if (threads == null) {
-			this.ownExecutor = newExecutor(this.options.maxConcurrentCalls());
-			threads = this.ownExecutor;
+			HandlerPool own = HandlerPool.of(this.options.handlers(), this.options.maxConcurrentCalls());
+			this.pool = own;
+			threads = own;
 		}
 		ServerCalls serving = new ServerCalls(this.methods, this.codec, threads, this.observers,
 				this.options.maxConcurrentCalls());
@@ -267,9 +248,10 @@ public final class RpcServer implements AutoCloseable {
 			logger.warn("{} calls were still running after {}", left, this.options.drainTimeout());
 		}
 		this.loops.forEach(ChannelLoop::close);
-		if (this.ownExecutor != null) {
-			this.ownExecutor.shutdownNow();
-			this.ownExecutor = null;
+		HandlerPool own = this.pool;
+		if (own != null) {
+			own.close();
+			this.pool = null;
 		}
 		await(() -> activeCalls() == 0, CANCEL_NANOS);
 		this.listener = null;
@@ -324,9 +306,10 @@ public final class RpcServer implements AutoCloseable {
 		}
 
 		/**
-		 * Runs handlers that are not inline; by default the server's own bounded pool. It
-		 * must reject excess work: an executor that blocks in {@link Executor#execute},
-		 * or runs the handler there, stops the loop and all of its connections.
+		 * Runs handlers that do not run on a loop's thread; by default the server's own
+		 * executor, as {@link HandlerOptions} say. It must reject excess work: an
+		 * executor that blocks in {@link Executor#execute}, or runs the handler there,
+		 * stops the loop and all of its connections.
 		 */
 		public Builder executor(Executor value) {
 			this.executor = value;

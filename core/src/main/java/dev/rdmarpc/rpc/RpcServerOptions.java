@@ -34,16 +34,17 @@ import dev.rdmarpc.transport.ChannelOptions;
  * one connection may have four times what remains for others; more get
  * {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls
+ * @param handlers where handlers run
  */
 public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
-		int maxConcurrentCalls, Duration drainTimeout) {
+		int maxConcurrentCalls, Duration drainTimeout, HandlerOptions handlers) {
 
 	/**
 	 * All addresses, a port that the system chooses, one loop, 1024 connections and
 	 * calls.
 	 */
 	public static final RpcServerOptions DEFAULTS = new RpcServerOptions(new InetSocketAddress(0),
-			ChannelOptions.DEFAULTS, 1, 1024, 1024, Duration.ofSeconds(10));
+			ChannelOptions.DEFAULTS, 1, 1024, 1024, Duration.ofSeconds(10), HandlerOptions.DEFAULTS);
 
 	/**
 	 * Checks the bounds.
@@ -67,31 +68,37 @@ public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel
 	/** These options at another address. */
 	public RpcServerOptions withAddress(InetSocketAddress other) {
 		return new RpcServerOptions(other, this.channel, this.loops, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout);
+				this.drainTimeout, this.handlers);
 	}
 
 	/** These options with other channels. */
 	public RpcServerOptions withChannel(ChannelOptions other) {
 		return new RpcServerOptions(this.address, other, this.loops, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout);
+				this.drainTimeout, this.handlers);
 	}
 
 	/** These options with other limits. */
 	public RpcServerOptions withLimits(int connections, int concurrentCalls) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, connections, concurrentCalls,
-				this.drainTimeout);
+				this.drainTimeout, this.handlers);
 	}
 
 	/** These options with another number of loops. */
 	public RpcServerOptions withLoops(int count) {
 		return new RpcServerOptions(this.address, this.channel, count, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout);
+				this.drainTimeout, this.handlers);
 	}
 
 	/** These options with another time to drain. */
 	public RpcServerOptions withDrainTimeout(Duration timeout) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
-				this.maxConcurrentCalls, timeout);
+				this.maxConcurrentCalls, timeout, this.handlers);
+	}
+
+	/** These options with other handler options. */
+	public RpcServerOptions withHandlers(HandlerOptions other) {
+		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
+				this.maxConcurrentCalls, this.drainTimeout, other);
 	}
 
 }

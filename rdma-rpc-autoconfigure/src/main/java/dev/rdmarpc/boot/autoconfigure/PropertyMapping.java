@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
@@ -30,6 +31,7 @@ import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.QueuePairs;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Server;
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.rpc.HandlerOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PollingOptions;
@@ -157,7 +159,16 @@ final class PropertyMapping {
 		return new RpcServerOptions(address, channel, PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024),
 				PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "max-concurrent-calls", server.maxConcurrentCalls(), 1, Integer.MAX_VALUE),
-				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()));
+				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()), handlers(server));
+	}
+
+	private static HandlerOptions handlers(Server server) {
+		String prefix = "rdma.rpc.server.";
+		PropertyCheck.that(server.handlerThreads().isAvailable(), prefix + "handler-threads",
+				server.handlerThreads().name().toLowerCase(Locale.ROOT),
+				"auto or platform on Java " + Runtime.version().feature() + ", which has no virtual threads");
+		return new HandlerOptions(server.dispatch(), server.handlerThreads(),
+				PropertyCheck.range(prefix + "max-handler-threads", server.maxHandlerThreads(), 1, Integer.MAX_VALUE));
 	}
 
 	static ChannelOptions channel(RdmaRpcProperties properties, int maxMessageBytes, long maxUnfinishedBytes,

@@ -26,6 +26,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.rpc.Dispatch;
+import dev.rdmarpc.rpc.HandlerThreads;
 import dev.rdmarpc.transport.PollingMode;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
 
@@ -198,6 +200,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param deadPeerTimeout Silence after which a peer is considered dead. Must exceed
 	 * keep-alive.
 	 * @param drainTimeout How long shutdown waits for outstanding calls.
+	 * @param dispatch Where handlers run: those that have been quick so far on the thread
+	 * of the loop and all others on the executor, or all of them on one of the two.
+	 * @param handlerThreads Threads of the server's own executor. 'auto' means virtual
+	 * threads from Java 24 on, unless spring.threads.virtual.enabled says otherwise, and
+	 * on Java 21 to 23 if it is true.
+	 * @param maxHandlerThreads Maximum number of platform threads of the server's own
+	 * executor. Virtual threads are as many as there are calls.
 	 */
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
@@ -205,7 +214,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("4096") int maxCallsPerConnection, @DefaultValue("16MB") DataSize maxMessageSize,
 			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
 			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
-			@DefaultValue("10s") Duration drainTimeout) {
+			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
+			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads) {
 
 	}
 

@@ -50,9 +50,11 @@ public final class RdmaServerAutoConfiguration {
 	@ConditionalOnMissingBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
 	RdmaServerFactory rdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
 			ConfigurableApplicationContext context,
-			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> executor,
+			@Qualifier(HandlerExecutors.BEAN_NAME) ObjectProvider<Executor> named,
+			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> general,
 			ObjectProvider<RdmaServerCustomizer> customizers) {
-		return new RdmaServerFactory(transport, codec, properties, context, executor, customizers);
+		return new RdmaServerFactory(transport, codec, properties, context,
+				new HandlerExecutors(context, named, general), customizers);
 	}
 
 	/** Created by its life cycle when all beans to serve exist. */

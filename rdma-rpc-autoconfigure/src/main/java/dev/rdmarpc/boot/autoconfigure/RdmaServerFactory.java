@@ -31,6 +31,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -51,7 +52,7 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	private final ConfigurableApplicationContext context;
 
-	private final ObjectProvider<Executor> executor;
+	private final HandlerExecutors executors;
 
 	private final ObjectProvider<RdmaServerCustomizer> customizers;
 
@@ -60,22 +61,26 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 	private boolean created;
 
 	RdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			ConfigurableApplicationContext context, ObjectProvider<Executor> executor,
+			ConfigurableApplicationContext context, HandlerExecutors executors,
 			ObjectProvider<RdmaServerCustomizer> customizers) {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
 		this.context = context;
-		this.executor = executor;
+		this.executors = executors;
 		this.customizers = customizers;
 	}
 
 	RpcServer create() {
+		RpcServerOptions options = PropertyMapping.server(this.properties);
 		RpcServer.Builder builder = RpcServer.builder()
 			.transport(this.transport)
 			.codec(this.codec)
-			.options(PropertyMapping.server(this.properties));
-		this.executor.ifAvailable((available) -> builder.executor(new DrainingExecutor(available, this.context)));
+			.options(options.withHandlers(this.executors.adapt(options.handlers())));
+		Executor executor = this.executors.find();
+		if (executor != null) {
+			builder.executor(executor);
+		}
 		this.created = true;
 		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));
 		new ServiceExporter(builder).export(this.served);

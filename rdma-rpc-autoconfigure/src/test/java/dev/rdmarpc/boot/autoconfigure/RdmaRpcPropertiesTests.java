@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -34,6 +36,9 @@ import org.springframework.util.unit.DataSize;
 
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.rpc.Dispatch;
+import dev.rdmarpc.rpc.HandlerOptions;
+import dev.rdmarpc.rpc.HandlerThreads;
 import dev.rdmarpc.rpc.QueuePairPoolOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
@@ -73,12 +78,16 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.max-unfinished-size", "3MB"),
 				Map.entry("rdma.rpc.server.handshake-timeout", "6s"), Map.entry("rdma.rpc.server.keep-alive", "7s"),
 				Map.entry("rdma.rpc.server.dead-peer-timeout", "8s"), Map.entry("rdma.rpc.server.drain-timeout", "9s"),
+				Map.entry("rdma.rpc.server.dispatch", "executor"),
+				Map.entry("rdma.rpc.server.handler-threads", "platform"),
+				Map.entry("rdma.rpc.server.max-handler-threads", "11"),
 				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.eager-limit", "100KB"),
 				Map.entry("rdma.rpc.queue-pairs.min-credits", "9"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
 		ChannelOptions channel = new ChannelOptions(4096, 9, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024);
-		assertThat(PropertyMapping.server(properties)).isEqualTo(new RpcServerOptions(
-				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9)));
+		assertThat(PropertyMapping.server(properties))
+			.isEqualTo(new RpcServerOptions(new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3,
+					4, Duration.ofSeconds(9), new HandlerOptions(Dispatch.EXECUTOR, HandlerThreads.PLATFORM, 11)));
 	}
 
 	@Test
@@ -198,6 +207,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.keep-alive               | 0s      | positive
 			rdma.rpc.server.dead-peer-timeout        | 10s     | more than keep-alive, which is PT10S
 			rdma.rpc.server.drain-timeout            | -1s     | not negative
+			rdma.rpc.server.max-handler-threads      | 0       | at least 1
 			rdma.rpc.client.a.port                   | 70000   | from 0 to 65535
 			rdma.rpc.client.a.host                   | ' '     | a name or address
 			rdma.rpc.client.a.deadline               | -1s     | not negative
@@ -226,6 +236,19 @@ class RdmaRpcPropertiesTests {
 			assertThat(ex.getValue()).isNotNull();
 			assertThat(ex.getReason()).startsWith("Expected: ").contains(expected).endsWith(".");
 		});
+	}
+
+	@Test
+	@EnabledForJreRange(max = JRE.JAVA_20)
+	void virtualThreadsAreRefusedWhereThereAreNone() {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.server.handler-threads", "virtual"));
+		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
+			.isThrownBy(() -> PropertyMapping.server(properties))
+			.satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("rdma.rpc.server.handler-threads");
+				assertThat(ex.getValue()).isEqualTo("virtual");
+				assertThat(ex.getReason()).startsWith("Expected: auto or platform on Java ");
+			});
 	}
 
 	private static RdmaRpcProperties bind(Map<String, String> values) {

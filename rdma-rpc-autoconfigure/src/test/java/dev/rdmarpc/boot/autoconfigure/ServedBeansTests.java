@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.Locale;
+import java.util.concurrent.Executor;
 
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -36,6 +38,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaService;
@@ -95,27 +98,68 @@ class ServedBeansTests {
 	}
 
 	@Test
-	void handlersRunOnTheApplicationsExecutor() {
+	void handlersDoNotRunOnTheTaskExecutorOfBoot() {
 		this.runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
-			.withPropertyValues("spring.task.execution.thread-name-prefix=application-")
 			.withUserConfiguration(ThreadNames.class)
+			.run((context) -> {
+				assertThat(context).hasBean("applicationTaskExecutor");
+				assertThat(client(context, ThreadName.class).threadName()).startsWith("rdma-rpc-handler-");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "applicationTaskExecutor", "rdmaServerExecutor" })
+	void handlersRunOnTheApplicationsOwnExecutor(String name) {
+		this.runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+			.withUserConfiguration(ThreadNames.class)
+			.withBean(name, Executor.class, () -> new SimpleAsyncTaskExecutor("application-"))
 			.run((context) -> assertThat(client(context, ThreadName.class).threadName()).startsWith("application-"));
 	}
 
 	@Test
+	void handlersRunOnTheExecutorThatIsQualifiedForThem() {
+		this.runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+			.withUserConfiguration(ThreadNames.class, QualifiedExecutor.class)
+			.withBean("applicationTaskExecutor", Executor.class, () -> new SimpleAsyncTaskExecutor("general-"))
+			.run((context) -> assertThat(client(context, ThreadName.class).threadName()).startsWith("qualified-"));
+	}
+
+	@Test
 	@EnabledForJreRange(min = JRE.JAVA_21)
-	void handlersRunOnVirtualThreads() {
+	void handlersRunOnVirtualThreadsLikeTheApplication() {
 		this.runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
 			.withPropertyValues("spring.threads.virtual.enabled=true")
 			.withUserConfiguration(ThreadNames.class)
-			.run((context) -> assertThat(client(context, ThreadName.class).threadKind()).startsWith("VirtualThread"));
+			.run((context) -> {
+				ThreadName names = client(context, ThreadName.class);
+				assertThat(names.threadKind()).startsWith("VirtualThread");
+				assertThat(names.threadName()).startsWith("rdma-rpc-handler-");
+			});
+	}
+
+	@Test
+	void handlersRunOnPlatformThreadsIfTheApplicationWantsNoOthers() {
+		this.runner.withPropertyValues("spring.threads.virtual.enabled=false")
+			.withUserConfiguration(ThreadNames.class)
+			.run((context) -> assertThat(client(context, ThreadName.class).threadKind()).startsWith("Thread["));
+	}
+
+	@Test
+	void handlersRunOnTheKindOfThreadsThatThePropertySays() {
+		this.runner
+			.withPropertyValues("spring.threads.virtual.enabled=true", "rdma.rpc.server.handler-threads=platform")
+			.withUserConfiguration(ThreadNames.class)
+			.run((context) -> assertThat(client(context, ThreadName.class).threadKind()).startsWith("Thread["));
 	}
 
 	@Test
 	void handlersRunOnTheServersOwnThreadsWithoutExecutor() {
-		this.runner.withUserConfiguration(ThreadNames.class)
-			.run((context) -> assertThat(client(context, ThreadName.class).threadName())
-				.startsWith("rdma-rpc-handler-"));
+		boolean virtual = Runtime.version().feature() >= 24;
+		this.runner.withUserConfiguration(ThreadNames.class).run((context) -> {
+			ThreadName names = client(context, ThreadName.class);
+			assertThat(names.threadName()).startsWith("rdma-rpc-handler-");
+			assertThat(names.threadKind()).startsWith(virtual ? "VirtualThread" : "Thread[");
+		});
 	}
 
 	@Test
@@ -281,6 +325,17 @@ class ServedBeansTests {
 		@Override
 		public String threadKind() {
 			return Thread.currentThread().toString();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class QualifiedExecutor {
+
+		@Bean
+		@Qualifier("rdmaServerExecutor")
+		Executor handlerThreads() {
+			return new SimpleAsyncTaskExecutor("qualified-");
 		}
 
 	}
