@@ -44,9 +44,13 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  * ones, so that the executor never holds more turns than calls have waited at once. An
  * executor that drops turns without a word, or whose threads die, would leave calls
  * waiting for ever once there are as many lost turns as calls: when calls have waited for
- * a second in which none began, the next one asks for a turn that serves all. Lanes link
- * their calls through the calls themselves, and links and counts are guarded by this
- * object's lock, under which no code of others runs.
+ * a second in which none began, the next one asks for a <em>recount</em>. When that runs,
+ * the turns that were asked for before it have run as well, or are lost, and turns are
+ * asked for again for the calls that are left without. An executor that merely takes its
+ * time has nothing counted twice by that, and its threads are never kept for more than
+ * one call; one that does not keep the order is given a few turns too many, which find
+ * nothing to do. Lanes link their calls through the calls themselves, and links and
+ * counts are guarded by this object's lock, under which no code of others runs.
  */
 final class CallQueue {
 
@@ -59,13 +63,16 @@ final class CallQueue {
 
 	private final Runnable turn = this::takeTurn;
 
-	private final Runnable rescue = this::takeTurns;
+	private final Runnable recount = this::recount;
 
 	private final Deque<Lane> waiting = new ArrayDeque<>();
 
 	private int calls;
 
 	private int turns;
+
+	/** Those of the turns that were asked for before a recount. */
+	private int doubtful;
 
 	private long movedNanos;
 
@@ -84,12 +91,12 @@ final class CallQueue {
 			}
 			lane.add(call);
 			this.calls++;
-			wanted = this.turns < this.calls;
-			if (wanted) {
-				this.turns++;
-			}
+			wanted = claimTurn();
 			lost = !wanted && now - this.movedNanos > LOST_NANOS;
-			if (lost || this.calls == 1) {
+			if (lost && this.doubtful == 0) {
+				this.doubtful = this.turns;
+			}
+			if (lost || (wanted && this.calls == 1)) {
 				this.movedNanos = now;
 			}
 		}
@@ -97,14 +104,23 @@ final class CallQueue {
 			askForThread();
 		}
 		else if (lost) {
-			askForRescue();
+			askForRecount();
 		}
 	}
 
+	/** Whether another turn is needed, which the caller then asks for. */
+	private synchronized boolean claimTurn() {
+		boolean wanted = this.turns < this.calls;
+		if (wanted) {
+			this.turns++;
+		}
+		return wanted;
+	}
+
 	@SuppressWarnings("UnusedException") // an executor that is full has not lost anything
-	private void askForRescue() {
+	private void askForRecount() {
 		try {
-			this.executor.execute(this.rescue);
+			this.executor.execute(this.recount);
 		}
 		catch (Throwable ex) {
 			// the turns that were asked for may come after all
@@ -143,7 +159,7 @@ final class CallQueue {
 
 	/** Takes the newest call of the longest lane, unless there are turns for all. */
 	private synchronized @Nullable ServerCall withdrawForLostTurn() {
-		endTurn();
+		endTurns(1);
 		if (this.turns >= this.calls) {
 			return null;
 		}
@@ -160,24 +176,25 @@ final class CallQueue {
 	}
 
 	/** An executor may count one twice, by taking it and failing all the same. */
-	private void endTurn() {
-		this.turns = Math.max(0, this.turns - 1);
+	private void endTurns(int count) {
+		this.turns = Math.max(0, this.turns - count);
+		this.doubtful = Math.max(0, this.doubtful - count);
 	}
 
-	private void takeTurns() {
-		while (takeTurn()) {
-			// in place of those that are lost
-		}
+	private void recount() {
 		synchronized (this) {
-			this.turns = (this.calls == 0) ? 0 : this.turns;
+			endTurns(this.doubtful);
+		}
+		while (claimTurn()) {
+			askForThread();
 		}
 	}
 
-	private boolean takeTurn() {
+	private void takeTurn() {
 		ServerCall next = null;
 		long now = System.nanoTime();
 		synchronized (this) {
-			endTurn();
+			endTurns(1);
 			this.movedNanos = now;
 			Lane lane = this.waiting.poll();
 			if (lane != null) {
@@ -189,11 +206,9 @@ final class CallQueue {
 				}
 			}
 		}
-		if (next == null) {
-			return false;
+		if (next != null) {
+			next.run();
 		}
-		next.run();
-		return true;
 	}
 
 	/**

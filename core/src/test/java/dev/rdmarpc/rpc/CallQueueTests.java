@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import dev.rdmarpc.TestEnvironment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of calls whose executor loses turns, and of executors that have others to
+ * serve.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CallQueueTests {
+
+	private static final CallOptions TEN_SECONDS = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(10)));
+
+	private static final int ROUNDS = 20;
+
+	@Test
+	void lostTurnIsNoticedThoughNoCallWaitsForASecond() {
+		AtomicInteger asked = new AtomicInteger();
+		try (RpcFixture fixture = new RpcFixture(); RpcServer server = server(fixture, fixture.service, (task) -> {
+			if (asked.getAndIncrement() > 0) {
+				task.run();
+			}
+		}); RpcClient client = fixture.newClient(server)) {
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(300)).on(client.proxy(Echo.class));
+			assertThat(RpcFixture.failureOf(() -> hasty.echoOnExecutor("x")).status())
+				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			RpcFixture.awaitTrue(() -> RpcFixture.failureOf(() -> hasty.echoOnExecutor("y")) == null);
+			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
+			for (int i = 0; i < ROUNDS; i++) {
+				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
+			}
+			assertServesOn(server, client);
+		}
+	}
+
+	@Test
+	void callsLeaveTheThreadsOfASharedExecutorToOthers() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		AtomicBoolean over = new AtomicBoolean();
+		ExecutorService shared = Executors.newSingleThreadExecutor();
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = server(fixture, fixture.service, shared);
+				RpcClient client = fixture.newClient(server)) {
+			shared.execute(() -> await(release));
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(1200)).on(client.proxy(Echo.class));
+			assertThat(RpcFixture.failureOf(() -> hasty.echoOnExecutor("gives up")).status())
+				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(client.proxy(Echo.class));
+			List<CompletableFuture<Void>> load = new ArrayList<>();
+			for (int i = 0; i < 16; i++) {
+				load.add(CompletableFuture.runAsync(() -> {
+					while (!over.get()) {
+						slow.slow(20);
+					}
+				}, (task) -> new Thread(task, "load").start()));
+			}
+			RpcFixture.awaitTrue(() -> server.activeCalls() == load.size());
+			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
+			}, shared);
+			release.countDown();
+			other.get(10, TimeUnit.SECONDS);
+			over.set(true);
+			for (CompletableFuture<Void> calls : load) {
+				calls.get(20, TimeUnit.SECONDS);
+			}
+			assertServesOn(server, client);
+		}
+		finally {
+			release.countDown();
+			over.set(true);
+			shared.shutdown();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static RpcServer server(RpcFixture fixture, Echo service, Executor executor) {
+		return RpcServer.builder()
+			.transport(fixture.serverTransport)
+			.options(RpcFixture.serverOptions(0))
+			.service(Echo.class, service)
+			.executor(executor)
+			.build()
+			.start();
+	}
+
+	private static void assertServesOn(RpcServer server, RpcClient client) {
+		RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
+		assertThat(server.channels()).hasSize(1);
+		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	}
+
+}
