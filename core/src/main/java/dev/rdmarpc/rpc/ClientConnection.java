@@ -55,6 +55,12 @@ import dev.rdmarpc.transport.RpcChannel;
  * attempt begins, those who wait for it are in {@code attempt}. A pause that somebody
  * waits for is cut short; the timer of the longer one then finds that its time has not
  * come or that there is no pause any more.
+ *
+ * <p>
+ * An attempt ends by itself, at the latest when the time for the handshake is over. That
+ * time begins when the address is known, for asking for it may take as long as it likes.
+ * Where there was no memory to tell of the end, the next call finds the attempt overdue
+ * and ends it.
  */
 final class ClientConnection implements ChannelHandler {
 
@@ -63,8 +69,8 @@ final class ClientConnection implements ChannelHandler {
 	/** The longest pause that a call waits for. */
 	private static final long LONGEST_WAIT_NANOS = 250_000_000;
 
-	/** After how many times its time-out an attempt is taken for lost. */
-	private static final int LOST_ATTEMPT_FACTOR = 2;
+	/** After how many times its time-out an attempt is overdue. */
+	private static final int OVERDUE_FACTOR = 2;
 
 	private final RdmaTransport transport;
 
@@ -97,6 +103,10 @@ final class ClientConnection implements ChannelHandler {
 	private boolean awaited;
 
 	private long attemptNanos;
+
+	private boolean resolving;
+
+	private long resolvedNanos;
 
 	private long pausedNanos;
 
@@ -169,6 +179,7 @@ final class ClientConnection implements ChannelHandler {
 	 * names no method yet
 	 */
 	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
+		endOverdueAttempt();
 		RpcChannel next = null;
 		CompletableFuture<RpcChannel> soon;
 		synchronized (this) {
@@ -181,7 +192,7 @@ final class ClientConnection implements ChannelHandler {
 			}
 			this.awaited = true;
 			soon = waitForReady ? this.ready : this.upcoming;
-			if (this.state == ConnectionState.IDLE || isAttemptLost()) {
+			if (this.state == ConnectionState.IDLE) {
 				next = beginAttempt();
 			}
 			else if (this.state == ConnectionState.READY) {
@@ -196,10 +207,22 @@ final class ClientConnection implements ChannelHandler {
 		return soon;
 	}
 
-	/** Without memory its end may not have been told; each step of it has a time-out. */
-	private boolean isAttemptLost() {
-		return this.state == ConnectionState.CONNECTING && System.nanoTime() - this.attemptNanos > LOST_ATTEMPT_FACTOR
-				* this.options.connectTimeout().toNanos();
+	private void endOverdueAttempt() {
+		RpcChannel overdue = (this.state == ConnectionState.CONNECTING) ? overdueAttempt() : null;
+		if (overdue != null) {
+			String reason = "nothing was heard of the attempt to connect";
+			try {
+				overdue.close(reason);
+			}
+			finally {
+				ended(overdue, reason);
+			}
+		}
+	}
+
+	private synchronized @Nullable RpcChannel overdueAttempt() {
+		long most = OVERDUE_FACTOR * this.options.channel().handshakeTimeoutNanos();
+		return (!this.resolving && System.nanoTime() - this.resolvedNanos > most) ? this.connecting : null;
 	}
 
 	private RpcException closed() {
@@ -220,6 +243,7 @@ final class ClientConnection implements ChannelHandler {
 		this.upcoming = next;
 		this.awaited = false;
 		this.attemptNanos = System.nanoTime();
+		this.resolving = true;
 		this.connecting = channel;
 		return channel;
 	}
@@ -263,16 +287,35 @@ final class ClientConnection implements ChannelHandler {
 			this.transport.resolver().execute(() -> resolveAndConnect(channel));
 		}
 		catch (RejectedExecutionException ex) {
+			resolved(channel);
 			channel.close("the transport is closed");
 		}
 		catch (Throwable ex) {
+			resolved(channel);
 			channel.close("no thread to resolve its name: " + ex.getMessage());
+		}
+	}
+
+	/** The address of an attempt is known, or will never be. */
+	private synchronized void resolved(RpcChannel channel) {
+		if (channel == this.connecting) {
+			this.resolving = false;
+			this.resolvedNanos = System.nanoTime();
+		}
+	}
+
+	private InetSocketAddress resolve(RpcChannel channel) {
+		try {
+			return this.addresses.get();
+		}
+		finally {
+			resolved(channel);
 		}
 	}
 
 	private void resolveAndConnect(RpcChannel channel) {
 		try {
-			InetSocketAddress address = this.addresses.get();
+			InetSocketAddress address = resolve(channel);
 			if (address.isUnresolved()) {
 				channel.close("unknown host " + address.getHostString());
 			}

@@ -38,7 +38,7 @@ final class KeepAlive {
 	/** Which part of its time a newcomer may be silent before it is asked. */
 	private static final int NEWCOMER_FRACTION = 5;
 
-	private final long handshakeDeadline;
+	private long handshakeDeadline;
 
 	private long askNanos;
 
@@ -62,6 +62,11 @@ final class KeepAlive {
 		this.lastSignNanos = nowNanos;
 		this.lastFedNanos = nowNanos;
 		this.lastLookNanos = nowNanos;
+	}
+
+	/** The connection is being set up from now on: the time for the handshake begins. */
+	void connecting(long nowNanos) {
+		this.handshakeDeadline = nowNanos + this.options.handshakeTimeoutNanos();
 	}
 
 	/**

@@ -269,6 +269,7 @@ public final class RdmaTransport implements AutoCloseable {
 				return;
 			}
 			channel.attach(createQueuePair(loop, channel));
+			channel.connecting();
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
 				.whenComplete((info, failure) -> loop.executeLater(() -> {
 					if (failure == null) {

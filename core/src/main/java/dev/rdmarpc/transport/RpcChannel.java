@@ -221,6 +221,11 @@ public final class RpcChannel implements QueuePairListener {
 		this.state = ChannelState.HANDSHAKING;
 	}
 
+	/** The connection is about to be set up. */
+	void connecting() {
+		this.keepAlive.connecting(System.nanoTime());
+	}
+
 	/** The connection is established: the side that connected speaks first. */
 	void established(InetSocketAddress local, InetSocketAddress remote) {
 		if (this.state == ChannelState.CONNECTING) {

@@ -166,6 +166,59 @@ class RpcConnectionTests {
 	}
 
 	@Test
+	void attemptThatIsSlowIsWaitedForByEveryCall() throws Exception {
+		AtomicInteger asked = new AtomicInteger();
+		try (RpcFixture fixture = new RpcFixture();
+				TcpProxy slow = new TcpProxy(fixture.server.address(), 200);
+				RpcClient client = client(fixture, () -> {
+					asked.incrementAndGet();
+					return slow.address();
+				}, impatient(Duration.ofSeconds(30)))) {
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(50)).on(client.proxy(Echo.class));
+			RpcFixture.awaitTrue(() -> {
+				assertThat(RpcFixture.failureOf(hasty::touch).status()).isIn(RpcStatus.UNAVAILABLE,
+						RpcStatus.DEADLINE_EXCEEDED);
+				return client.state() == ConnectionState.READY;
+			});
+			assertThat(asked).as("attempts").hasValue(1);
+			assertThat(CallOptions.deadline(LONG).on(client.proxy(Echo.class)).add(1, 2)).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void addressThatIsSlowIsWaitedForByEveryCall() throws Exception {
+		CountDownLatch resolvable = new CountDownLatch(1);
+		AtomicInteger asked = new AtomicInteger();
+		try (RpcFixture fixture = new RpcFixture(); RpcClient client = client(fixture, () -> {
+			asked.incrementAndGet();
+			awaitQuietly(resolvable);
+			return fixture.server.address();
+		}, impatient(Duration.ofMillis(200)))) {
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(50)).on(client.proxy(Echo.class));
+			for (int i = 0; i < 20; i++) {
+				assertThat(RpcFixture.failureOf(hasty::touch).status()).isIn(RpcStatus.UNAVAILABLE,
+						RpcStatus.DEADLINE_EXCEEDED);
+			}
+			assertThat(asked).as("threads that ask for the address").hasValue(1);
+			resolvable.countDown();
+			Echo patient = CallOptions.deadline(LONG).withWaitForReady().on(client.proxy(Echo.class));
+			assertThat(patient.add(1, 2)).isEqualTo(3);
+		}
+		finally {
+			resolvable.countDown();
+		}
+	}
+
+	/** Options whose calls wait for a connection for much less time than it may take. */
+	private static RpcClientOptions impatient(Duration handshake) {
+		RpcClientOptions defaults = RpcClientOptions.DEFAULTS;
+		return new RpcClientOptions(
+				defaults.channel().withTimeouts(handshake, Duration.ofSeconds(30), Duration.ofSeconds(60)),
+				defaults.defaultDeadline(), Duration.ofMillis(100), defaults.initialBackoff(), defaults.maxBackoff(),
+				defaults.queuePairs());
+	}
+
+	@Test
 	void resolvingANameAgainDoesNotKeepOthersFromReconnecting() throws Exception {
 		CountDownLatch resolvable = new CountDownLatch(1);
 		AtomicInteger asked = new AtomicInteger();

@@ -40,6 +40,14 @@ class KeepAliveTests {
 	}
 
 	@Test
+	void timeForTheHandshakeBeginsWithConnecting() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		keepAlive.connecting(millis(1000));
+		assertThat(keepAlive.problem(ChannelState.CONNECTING, false, millis(1050))).isNull();
+		assertThat(keepAlive.problem(ChannelState.CONNECTING, false, millis(1050) + 1)).contains("no handshake");
+	}
+
+	@Test
 	void handshakeIsNotProlongedBySignsOfLife() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(49));
