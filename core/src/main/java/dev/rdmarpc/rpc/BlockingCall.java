@@ -16,27 +16,32 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.PendingCall;
 
 /**
- * A call for whose reply a thread waits. Reused by its thread: each use ends only after
- * the transport has reported reply or failure, so a late report cannot reach the next
- * one.
+ * A call for whose reply a thread waits, which also decodes it. Reused by its thread:
+ * each use ends only after the transport has reported reply or failure, so a late report
+ * cannot reach the next one.
  *
  * <p>
  * Implementation notes. The waiting thread writes the fields before it submits the
  * request; the loop's driver writes the outcome and then {@code done}, volatile; the
  * waiting thread reads the outcome after seeing {@code done}. The driver only notes down
- * why there is no reply, for which it needs no memory; the waiting thread makes the
- * exception.
+ * what has arrived or why nothing has, for which it needs no memory. A thread that has
+ * given up waiting says so before it looks for a reply a last time, and the driver looks
+ * whether it was given up after it has stored one: whoever takes the reply's memory first
+ * releases it.
  */
 final class BlockingCall implements PendingCall {
 
@@ -50,15 +55,19 @@ final class BlockingCall implements PendingCall {
 
 	private int requestId;
 
-	private @Nullable Object result;
+	private int status;
 
-	private @Nullable RpcException failure;
+	private @Nullable ByteBuffer reply;
+
+	private final AtomicReference<@Nullable RegisteredBuffer> memory = new AtomicReference<>();
 
 	private @Nullable CallFailure unanswered;
 
 	private String detail = "";
 
 	private boolean abandoned;
+
+	private volatile boolean left;
 
 	private volatile boolean done;
 
@@ -82,17 +91,39 @@ final class BlockingCall implements PendingCall {
 	 * is thrown with the stack of this thread.
 	 */
 	@Nullable Object finish() {
-		Object value = this.result;
-		RpcException thrown = this.failure;
+		MethodDescriptor called = method();
+		ChannelLoop from = Objects.requireNonNull(this.loop);
 		CallFailure why = this.unanswered;
-		if (why != null) {
-			thrown = Replies.failure(method(), why, this.detail);
-		}
+		String sentence = this.detail;
+		int code = this.status;
+		ByteBuffer message = this.reply;
+		RegisteredBuffer arrived = this.memory.getAndSet(null);
 		giveBack();
-		if (thrown != null) {
-			throw thrown.thrownHere();
+		if (why != null || arrived == null || message == null) {
+			throw Replies.failure(called, (why != null) ? why : CallFailure.MALFORMED_REPLY, sentence).thrownHere();
 		}
-		return value;
+		try {
+			return decode(called, from, code, message, arrived);
+		}
+		catch (RpcException ex) {
+			throw ex.thrownHere();
+		}
+		finally {
+			arrived.release();
+		}
+	}
+
+	private static @Nullable Object decode(MethodDescriptor method, ChannelLoop loop, int status, ByteBuffer message,
+			RegisteredBuffer memory) {
+		ReceivedMemory received = Replies.received();
+		int bytes = message.remaining();
+		Object result = Replies.decode(method, status, message, memory, received);
+		loop.metrics().decoded(bytes, received.sharedBytes());
+		ReceivedMemory parts = Replies.takeParts(received);
+		if (parts != null) {
+			parts.handOver();
+		}
+		return result;
 	}
 
 	/**
@@ -104,10 +135,22 @@ final class BlockingCall implements PendingCall {
 		this.abandoned = true;
 	}
 
+	/** The waiting thread does not even wait for that end. */
+	void leave() {
+		this.left = true;
+		dropReply();
+	}
+
+	private void dropReply() {
+		RegisteredBuffer unread = this.memory.getAndSet(null);
+		if (unread != null) {
+			unread.release();
+		}
+	}
+
 	/** Gives the object back without looking at the outcome. */
 	void giveBack() {
-		this.result = null;
-		this.failure = null;
+		this.reply = null;
 		this.unanswered = null;
 		this.detail = "";
 		this.method = null;
@@ -133,20 +176,14 @@ final class BlockingCall implements PendingCall {
 	}
 
 	@Override
-	public void onReply(IncomingMessage reply) {
-		try {
-			ReceivedMemory received = Replies.received();
-			this.result = Replies.decode(method(), reply, received);
-			Objects.requireNonNull(this.loop).metrics().decoded(reply.messageBytes(), received.sharedBytes());
-			ReceivedMemory parts = Replies.takeParts(received);
-			if (parts != null) {
-				parts.handOver();
-			}
-		}
-		catch (RpcException ex) {
-			this.failure = ex;
-		}
+	public void onReply(IncomingMessage arrived) {
+		this.status = arrived.status();
+		this.reply = arrived.message();
+		this.memory.setPlain(arrived.take());
 		end();
+		if (this.left) {
+			dropReply();
+		}
 	}
 
 	@Override

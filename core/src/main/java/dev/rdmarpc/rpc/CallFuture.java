@@ -27,16 +27,20 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.UserTask;
 
 /**
- * A call whose caller holds a future. Completed by the loop's driver, on whose thread
- * dependent stages run that do not name an executor.
+ * A call whose caller holds a future. When its reply or failure has arrived it is
+ * completed after the loop's turn, by a thread that does not drive; dependent stages that
+ * do not name an executor run there, see {@link Continuations}.
  *
  * <p>
  * However else it is completed, by cancelling it, by a time-out or with a value, the call
@@ -46,13 +50,14 @@ import dev.rdmarpc.transport.RpcChannel;
  * <p>
  * Implementation notes. The caller may change arguments as soon as there is a future,
  * unless they are of types that cannot change, or in registered memory, which is lent to
- * the call. A call that is sent later or again keeps what they were encoded to. Both
- * fields are written before the request is submitted, or by the driver. Completing and
+ * the call. A call that is sent later or again keeps what they were encoded to. Fields
+ * are written before the request is submitted, or by the driver until it hands the call
+ * over, or by the thread that runs it then, which may submit it again. Completing and
  * starting race with each other: the one completes and then reads the channel, the other
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-final class CallFuture extends CallStage<@Nullable Object> implements PendingCall, LinkedTask {
+final class CallFuture extends CallStage<@Nullable Object> implements PendingCall, UserTask {
 
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -80,11 +85,17 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 
 	private int attempts = 1;
 
-	private CallFailure postponedFailure = CallFailure.RESOURCE_EXHAUSTED;
+	private int status;
 
-	private String postponedDetail = "";
+	private @Nullable ByteBuffer reply;
 
-	private @Nullable LinkedTask before;
+	private @Nullable RegisteredBuffer memory;
+
+	private @Nullable CallFailure unanswered;
+
+	private String detail = "";
+
+	private @Nullable LinkedTask linked;
 
 	CallFuture(ClientCalls calls, MethodDescriptor method, @Nullable Object[] arguments, CallOptions options,
 			long deadlineNanos, @Nullable CallObservation observation, byte[] metadata) {
@@ -161,18 +172,81 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	@Override
-	public void onReply(IncomingMessage reply) {
+	public void onReply(IncomingMessage arrived) {
+		this.status = arrived.status();
+		this.reply = arrived.message();
+		this.memory = arrived.take();
+		Objects.requireNonNull(this.channel).loop().afterTurn(this);
+	}
+
+	@Override
+	public void onFailure(CallFailure why, String detail) {
+		this.unanswered = why;
+		this.detail = detail;
+		Objects.requireNonNull(this.channel).loop().afterTurn(this);
+	}
+
+	/** Completes the call, and runs what depends on it; not while driving. */
+	@Override
+	public void run() {
+		if (getNumberOfDependents() > 0) {
+			this.calls.continuations().run(this::finish);
+		}
+		else {
+			finish();
+		}
+	}
+
+	@Override
+	public void runElsewhere() {
+		this.calls.continuations().runElsewhere(this::finish);
+	}
+
+	private void finish() {
+		CallFailure why = this.unanswered;
+		try {
+			if (why != null) {
+				end(why, this.detail);
+			}
+			else {
+				deliver();
+			}
+		}
+		catch (Throwable ex) {
+			if (!isDone()) {
+				this.unanswered = (why != null) ? why : CallFailure.RESOURCE_EXHAUSTED;
+				this.calls.postpone(this);
+			}
+		}
+	}
+
+	private void deliver() {
+		ChannelLoop loop = Objects.requireNonNull(this.channel).loop();
+		RegisteredBuffer arrived = this.memory;
+		ByteBuffer message = this.reply;
+		if (arrived == null || message == null) {
+			return;
+		}
 		ReceivedMemory received = Replies.received();
+		int bytes = message.remaining();
 		Object value;
 		try {
-			value = Replies.decode(this.method, reply, received);
-			Objects.requireNonNull(this.channel).loop().metrics().decoded(reply.messageBytes(), received.sharedBytes());
+			value = Replies.decode(this.method, this.status, message, arrived, received);
+			loop.metrics().decoded(bytes, received.sharedBytes());
 		}
 		catch (RpcException ex) {
 			fail(ex);
 			return;
 		}
-		ReceivedMemory parts = Replies.takeParts(received);
+		finally {
+			this.memory = null;
+			this.reply = null;
+			arrived.release();
+		}
+		complete(value, Replies.takeParts(received));
+	}
+
+	private void complete(@Nullable Object value, @Nullable ReceivedMemory parts) {
 		boolean delivered = false;
 		try {
 			ended(RpcStatus.OK, null);
@@ -193,40 +267,23 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	@Override
-	public void onFailure(CallFailure why, String detail) {
-		try {
-			end(why, detail);
-		}
-		catch (Throwable ex) {
-			this.postponedFailure = why;
-			this.postponedDetail = detail;
-			this.calls.postpone(this);
-		}
-	}
-
-	/** Tells again what there was no memory to tell. */
-	@Override
-	public void run() {
-		onFailure(this.postponedFailure, this.postponedDetail);
+	public @Nullable LinkedTask linked() {
+		return this.linked;
 	}
 
 	@Override
-	public @Nullable LinkedTask before() {
-		return this.before;
+	public void linked(@Nullable LinkedTask task) {
+		this.linked = task;
 	}
 
-	@Override
-	public void before(@Nullable LinkedTask task) {
-		this.before = task;
-	}
-
-	private void end(CallFailure why, String detail) {
+	private void end(CallFailure why, String sentence) {
 		if (this.repeatable && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
 			this.attempts++;
+			this.unanswered = null;
 			this.calls.repeat(this);
 		}
 		else {
-			fail(Replies.failure(this.method, why, detail));
+			fail(Replies.failure(this.method, why, sentence));
 		}
 	}
 

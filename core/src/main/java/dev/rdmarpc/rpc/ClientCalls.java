@@ -78,10 +78,18 @@ final class ClientCalls {
 
 	private final List<CallObserver> observers;
 
-	ClientCalls(QueuePairPool pool, RpcClientOptions options, List<CallObserver> observers) {
+	private final Continuations continuations;
+
+	ClientCalls(QueuePairPool pool, RpcClientOptions options, List<CallObserver> observers,
+			Continuations continuations) {
 		this.pool = pool;
+		this.continuations = continuations;
 		this.options = options;
 		this.observers = observers;
+	}
+
+	Continuations continuations() {
+		return this.continuations;
 	}
 
 	String target() {
@@ -151,7 +159,6 @@ final class ClientCalls {
 			if (channel == null) {
 				channel = awaitChannel(method, call, deadline);
 			}
-			checkNotForItself(channel, method);
 			BlockingCall waiting = BlockingCall.take(method, channel.loop());
 			OutgoingMessage request;
 			try {
@@ -173,27 +180,11 @@ final class ClientCalls {
 		}
 	}
 
-	/** An inline handler that waits for the loop it blocks would wait for ever. */
-	private static void checkNotForItself(RpcChannel channel, MethodDescriptor method) {
-		ServedCall served = ServedCall.current();
-		ChannelLoop blocked = (served != null) ? served.blockedLoop() : null;
-		if (blocked == null) {
-			return;
-		}
-		InetSocketAddress local = channel.localAddress();
-		if (local != null && blocked.hasPeer(local)) {
-			throw new RpcException(RpcStatus.FAILED_PRECONDITION,
-					"an inline handler waits for its own server, whose loop it blocks "
-							+ "(expected: a method that is not inline, or one that returns a future)",
-					method.service(), method.name(), null);
-		}
-	}
-
 	/**
 	 * The deadline has passed or the thread was interrupted: the call is ended here, by
 	 * the loop. A loop that a callback holds up is not waited for.
 	 */
-	private static void abandon(RpcChannel channel, PendingCall waiting, MethodDescriptor method) {
+	private static void abandon(RpcChannel channel, BlockingCall waiting, MethodDescriptor method) {
 		boolean interrupted = Thread.interrupted();
 		CallFailure why = interrupted ? CallFailure.CANCELLED : CallFailure.DEADLINE_EXCEEDED;
 		String detail = interrupted ? "the calling thread was interrupted" : "no reply within the deadline";
@@ -208,6 +199,7 @@ final class ClientCalls {
 			Thread.currentThread().interrupt();
 		}
 		if (!ended) {
+			waiting.leave();
 			throw Replies.failure(method, why, detail + ", and the connection's loop is held up");
 		}
 	}
@@ -228,14 +220,6 @@ final class ClientCalls {
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
 		CompletableFuture<RpcChannel> channel = this.pool.channel(call.waitForReady());
 		long nanos = nanosToConnect(call, deadline);
-		ServedCall served = ServedCall.current();
-		ChannelLoop blocked = (served != null) ? served.blockedLoop() : null;
-		ChannelLoop own = this.pool.loop();
-		ChannelLoop loop = (blocked != null && !own.isDriver()) ? blocked : own;
-		if (loop.isDriver()) {
-			long until = (nanos == Long.MAX_VALUE) ? nanos : System.nanoTime() + nanos;
-			nanos = loop.driveUntil(channel::isDone, until) ? nanos : 0;
-		}
 		try {
 			return channel.get(nanos, TimeUnit.NANOSECONDS);
 		}
@@ -304,23 +288,22 @@ final class ClientCalls {
 		if (nanos != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
-		soon.whenComplete((opened, failure) -> {
-			try {
-				if (failure instanceof TimeoutException) {
-					future.fail(notInTime(method, deadline, failure));
-				}
-				else if (failure != null) {
-					future.fail(forMethod(method, (failure.getCause() != null) ? failure.getCause() : failure));
-				}
-				else if (!future.isDone()) {
-					start(opened, future);
-				}
-			}
-			catch (Throwable ex) {
-				// whoever completes the connection would swallow it
-				future.onFailure(CallFailure.RESOURCE_EXHAUSTED, "request cannot be prepared");
-			}
-		});
+		soon.whenComplete((opened, failure) -> this.continuations
+			.runElsewhere(() -> connected(future, opened, failure, deadline)));
+	}
+
+	private void connected(CallFuture future, @Nullable RpcChannel opened, @Nullable Throwable failure, long deadline) {
+		MethodDescriptor method = future.method();
+		if (failure instanceof TimeoutException) {
+			future.fail(notInTime(method, deadline, failure));
+		}
+		else if (failure != null || opened == null) {
+			future.fail(
+					forMethod(method, (failure != null && failure.getCause() != null) ? failure.getCause() : failure));
+		}
+		else if (!future.isDone()) {
+			start(opened, future);
+		}
 	}
 
 	/** Leaves a call whose failure could not be told to a loop, to be told later. */

@@ -26,8 +26,9 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.ValuesTooLargeException;
 import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.transport.CallFailure;
-import dev.rdmarpc.transport.IncomingMessage;
 
 /** What a reply means to its caller. */
 final class Replies {
@@ -41,29 +42,29 @@ final class Replies {
 
 	/** What the current thread decodes replies from; for one reply at a time. */
 	static ReceivedMemory received() {
-		return RECEIVED.get();
+		return VirtualThreads.isVirtual(Thread.currentThread()) ? ReceivedMemory.given() : RECEIVED.get();
 	}
 
 	/**
 	 * Decodes a reply. What its result holds of the received memory is taken by
 	 * {@link #takeParts}, which is called next.
+	 * @param message the reply, position to limit
+	 * @param memory where it lies; borrowed
 	 * @param received of the current thread
 	 * @throws RpcException made for another thread, if it says that the call failed or
 	 * cannot be understood
 	 */
-	static @Nullable Object decode(MethodDescriptor method, IncomingMessage reply, ReceivedMemory received) {
-		if (reply.status() != RpcStatus.OK.code()) {
-			throw RpcException.madeElsewhere(RpcStatus.ofCode(reply.status()),
-					StandardCharsets.UTF_8.decode(reply.message()).toString(), method, null);
+	static @Nullable Object decode(MethodDescriptor method, int code, ByteBuffer message, RegisteredBuffer memory,
+			ReceivedMemory received) {
+		if (code != RpcStatus.OK.code()) {
+			throw RpcException.madeElsewhere(RpcStatus.ofCode(code), StandardCharsets.UTF_8.decode(message).toString(),
+					method, null);
 		}
-		received.begin(reply.memory());
+		received.begin(memory);
 		boolean complete = false;
 		try {
-			Object result = method.result().decode(reply.message(), received);
+			Object result = method.result().decode(message, received);
 			complete = true;
-			if (received.hasParts()) {
-				reply.take().release();
-			}
 			return result;
 		}
 		catch (Throwable ex) {

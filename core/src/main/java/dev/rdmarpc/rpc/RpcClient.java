@@ -63,7 +63,8 @@ public final class RpcClient implements AutoCloseable {
 		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
 		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses,
 				this.codec.name(), options, transport.timer(), counters), options.queuePairs(), transport.timer());
-		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers));
+		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers),
+				new Continuations(transport));
 		transport.beforeClose(this.closing);
 	}
 

@@ -18,8 +18,6 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.transport.ChannelLoop;
-
 /** The call that a thread is serving, as calls that its handler makes see it. */
 interface ServedCall {
 
@@ -31,9 +29,6 @@ interface ServedCall {
 	 * never.
 	 */
 	long deadlineNanos();
-
-	/** The loop that its handler blocks, being inline, or {@code null}. */
-	@Nullable ChannelLoop blockedLoop();
 
 	/** The call that the current thread is serving, or {@code null}. */
 	static @Nullable ServedCall current() {

@@ -37,11 +37,11 @@ import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.UserTask;
 
 /**
  * One call being served: from the request's arrival until its reply is handed to the
@@ -59,7 +59,7 @@ import dev.rdmarpc.transport.RpcChannel;
  * sees this object, which it might keep, but a {@link CallContext}, made under the lock
  * that cancelling takes.
  */
-final class ServerCall implements Runnable, ServedCall {
+final class ServerCall implements UserTask, ServedCall {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
 
@@ -110,6 +110,8 @@ final class ServerCall implements Runnable, ServedCall {
 
 	@Nullable ServerCall after;
 
+	private @Nullable LinkedTask linked;
+
 	ServerCall(ServerCalls calls) {
 		this.calls = calls;
 	}
@@ -117,15 +119,6 @@ final class ServerCall implements Runnable, ServedCall {
 	@Override
 	public long deadlineNanos() {
 		return this.deadlineNanos;
-	}
-
-	@Override
-	public @Nullable ChannelLoop blockedLoop() {
-		if (!method().inline()) {
-			return null;
-		}
-		ChannelLoop loop = channel().loop();
-		return loop.isDriver() ? loop : null;
 	}
 
 	/** A request has arrived; driver. */
@@ -155,6 +148,22 @@ final class ServerCall implements Runnable, ServedCall {
 			this.context = known;
 		}
 		return known;
+	}
+
+	/** The loop's thread is held up: an executor's takes the call. */
+	@Override
+	public void runElsewhere() {
+		required(this.session).enqueue(this);
+	}
+
+	@Override
+	public @Nullable LinkedTask linked() {
+		return this.linked;
+	}
+
+	@Override
+	public void linked(@Nullable LinkedTask task) {
+		this.linked = task;
 	}
 
 	/** Runs the handler and replies, now or when the handler's future is complete. */
@@ -484,7 +493,7 @@ final class ServerCall implements Runnable, ServedCall {
 	/** What its end leaves to the driver, once at a time. */
 	private final class Ending implements LinkedTask {
 
-		private @Nullable LinkedTask before;
+		private @Nullable LinkedTask linked;
 
 		@Override
 		public void run() {
@@ -492,13 +501,13 @@ final class ServerCall implements Runnable, ServedCall {
 		}
 
 		@Override
-		public @Nullable LinkedTask before() {
-			return this.before;
+		public @Nullable LinkedTask linked() {
+			return this.linked;
 		}
 
 		@Override
-		public void before(@Nullable LinkedTask task) {
-			this.before = task;
+		public void linked(@Nullable LinkedTask task) {
+			this.linked = task;
 		}
 
 	}

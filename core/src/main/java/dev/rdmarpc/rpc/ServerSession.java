@@ -108,14 +108,15 @@ final class ServerSession implements ChannelHandler {
 		this.active[slot] = call;
 		this.requestIds[slot] = requestId;
 		if (method.descriptor().inline()) {
-			call.run();
+			channel.loop().afterTurn(call);
 		}
 		else {
 			enqueue(call);
 		}
 	}
 
-	private void enqueue(ServerCall call) {
+	/** Has the executor run a call, in its turn. Any thread. */
+	void enqueue(ServerCall call) {
 		try {
 			this.calls.queue().add(this.lane, call);
 		}

@@ -16,11 +16,9 @@
 
 package dev.rdmarpc.transport;
 
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -93,7 +91,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 * Creates a loop and starts its thread.
 	 * @param resources owned by the loop from here on
 	 */
-	ChannelLoop(String name, LoopResources resources, PollingOptions polling, Consumer<ChannelLoop> onClose) {
+	ChannelLoop(String name, LoopResources resources, PollingOptions polling, LoopWatcher watcher,
+			Consumer<ChannelLoop> onClose) {
 		this.resources = resources;
 		this.onClose = onClose;
 		this.completions = resources.completionQueue();
@@ -103,7 +102,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		for (int i = 0; i < BATCH; i++) {
 			this.batch[i] = new WorkCompletion();
 		}
-		this.driver = new LoopDriver(name, this, this.completions, this.metrics, polling);
+		this.driver = new LoopDriver(name, this, this.completions, this.metrics, polling, watcher);
 		this.driver.start();
 	}
 
@@ -253,7 +252,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		catch (Throwable ex) {
 			this.failures.report(name(), ex);
 		}
-		this.left.run(this.failures);
+		this.left.run(this.failures, this.driver::afterTurn);
 		this.retired.dispose(this.nowNanos, this.closed, this.failures);
 		busy |= !this.retired.isEmpty() || this.receives.isShort() || !this.left.isEmpty();
 		if (busy) {
@@ -423,9 +422,22 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.executeLater(task);
 	}
 
+	/**
+	 * Has users' code run after the turn, on a thread that does not drive the loop.
+	 * Driver.
+	 */
+	public void afterTurn(UserTask task) {
+		this.driver.afterTurn(task);
+	}
+
 	/** Whether the current thread drives the loop, so that it must not wait for it. */
 	public boolean isDriver() {
 		return this.driver.isDriver();
+	}
+
+	/** Whether the current thread is the loop's own, also while it runs users' code. */
+	public boolean isOwnThread() {
+		return this.driver.isDriver() || this.driver.isOwnThread();
 	}
 
 	/**
@@ -437,17 +449,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 */
 	public boolean waitFor(PendingCall call, long deadlineNanos) {
 		return call.isDone() || this.driver.waitFor(call, deadlineNanos);
-	}
-
-	/**
-	 * Goes on driving the loop until something has happened that it brings about; for
-	 * callbacks, which must not block the loop. Driver.
-	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
-	 * @return whether it has happened; {@code false} when the deadline has passed, the
-	 * thread is interrupted or the loop is closing
-	 */
-	public boolean driveUntil(BooleanSupplier done, long deadlineNanos) {
-		return this.driver.waitNested(done, deadlineNanos);
 	}
 
 	/** Submits a message, taking ownership. Any thread. */
@@ -509,11 +510,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.driver.outstandingCalls();
 	}
 
-	/** Whether a channel of this loop leads to that address; driver. */
-	public boolean hasPeer(InetSocketAddress address) {
-		return this.channels.stream().anyMatch((channel) -> address.equals(channel.remoteAddress()));
-	}
-
 	/**
 	 * The channels that are not closed, at this instant. Does not wait for the loop.
 	 */
@@ -551,7 +547,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	 */
 	@Override
 	public void close() {
-		if (isDriver()) {
+		if (isOwnThread()) {
 			throw new IllegalStateException("a loop cannot be closed by what runs on it (expected: another thread)");
 		}
 		if (!this.closing.compareAndSet(false, true)) {
@@ -577,7 +573,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private void end() {
 		try {
 			shutAll();
-			this.left.run(this.failures);
+			this.left.run(this.failures, this.driver::afterTurn);
 			this.retired.dispose(this.nowNanos, true, this.failures);
 			this.outgoingMessages.close();
 			this.resources.close();

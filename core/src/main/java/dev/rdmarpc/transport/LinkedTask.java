@@ -19,15 +19,15 @@ package dev.rdmarpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that can be left to a loop when there is no memory left for it to be noted down
- * with: it is linked to the one before it. It is left at most once at a time.
+ * A task that lists of tasks link through itself, so that noting it down needs no memory.
+ * It is in one list at most at a time.
  */
 public interface LinkedTask extends Runnable {
 
-	/** The task left before it. */
-	@Nullable LinkedTask before();
+	/** The task that a list keeps behind this one. */
+	@Nullable LinkedTask linked();
 
-	/** Keeps the task left before it. */
-	void before(@Nullable LinkedTask task);
+	/** Keeps another task behind this one. */
+	void linked(@Nullable LinkedTask task);
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,19 +38,27 @@ final class LinkedTasks {
 		LinkedTask before;
 		do {
 			before = this.last.get();
-			task.before(before);
+			task.linked(before);
 		}
 		while (!this.last.compareAndSet(before, task));
 	}
 
-	/** Runs those there are; what they leave in turn is run the next time. */
-	void run(LoopFailures failures) {
+	/**
+	 * Runs those there are; what they leave in turn is run the next time.
+	 * @param users gets users' code, which is not run here
+	 */
+	void run(LoopFailures failures, Consumer<UserTask> users) {
 		LinkedTask task = this.last.getAndSet(null);
 		while (task != null) {
-			LinkedTask before = task.before();
-			task.before(null);
+			LinkedTask before = task.linked();
+			task.linked(null);
 			try {
-				task.run();
+				if (task instanceof UserTask user) {
+					users.accept(user);
+				}
+				else {
+					task.run();
+				}
 			}
 			catch (Throwable ex) {
 				failures.report(task, ex);

@@ -18,20 +18,16 @@ package dev.rdmarpc.transport;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
-
-import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.CompletionQueue;
 
 /**
- * The bounded time in which a closing loop comes to rest. Whoever sleeps is woken; a
- * callback that blocks the loop's own thread is interrupted after a while. A thread of
- * somebody else is not interrupted, for it may have left the loop in that moment.
+ * The bounded time in which a closing loop comes to rest. Whoever sleeps is woken; what
+ * holds up the loop's own thread is broken off after a while.
  */
 final class LoopClosing {
 
-	private static final long INTERRUPT_NANOS = 1_000_000_000;
+	private static final long BREAK_OFF_NANOS = 1_000_000_000;
 
 	private static final long LIMIT_NANOS = 5_000_000_000L;
 
@@ -39,21 +35,17 @@ final class LoopClosing {
 
 	private final CompletionQueue completions;
 
-	private final Thread thread;
-
-	private final Supplier<@Nullable Thread> driver;
+	private final Runnable breakOff;
 
 	private final long start = System.nanoTime();
 
 	/**
 	 * Begins the time.
-	 * @param thread the loop's own
-	 * @param driver asked who drives
+	 * @param breakOff breaks off what holds up the loop's own thread, if anything
 	 */
-	LoopClosing(CompletionQueue completions, Thread thread, Supplier<@Nullable Thread> driver) {
+	LoopClosing(CompletionQueue completions, Runnable breakOff) {
 		this.completions = completions;
-		this.thread = thread;
-		this.driver = driver;
+		this.breakOff = breakOff;
 	}
 
 	/** Waits for something for what is left of the time; an interrupt ends nothing. */
@@ -62,8 +54,8 @@ final class LoopClosing {
 		long waited = 0;
 		while (!ended.getAsBoolean() && waited < LIMIT_NANOS) {
 			wakeAwaiter();
-			if (waited >= INTERRUPT_NANOS && this.driver.get() == this.thread) {
-				this.thread.interrupt();
+			if (waited >= BREAK_OFF_NANOS) {
+				this.breakOff.run();
 			}
 			LockSupport.parkNanos(this, Math.min(waited, PAUSE_NANOS));
 			interrupted |= Thread.interrupted();

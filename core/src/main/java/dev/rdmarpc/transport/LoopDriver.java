@@ -27,37 +27,49 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.verbs.CompletionQueue;
 
 /**
- * Decides which thread drives a loop. Whoever waits may drive: a thread of the loop's own
- * drives when nobody else does; a thread blocked in a call drives until its own reply is
- * there, so that a blocking call costs no hand-over between threads; a thread with
- * something to send drives just long enough to post it.
+ * Decides which thread drives a loop. A thread of the loop's own drives when nobody else
+ * does; a thread blocked in the only call drives until its reply is there, so that a
+ * blocking call costs no hand-over between threads; a thread with something to send
+ * drives just long enough to post it. Users' code never runs while driving.
  *
  * <p>
  * Implementation notes. All state of the loop and of its channels belongs to the
  * <em>driver</em>: the one thread that has moved {@code driver} from {@code null} to
  * itself. Acquiring is a compare-and-set and releasing a volatile store, so each driver
- * sees what the one before it wrote. Whoever does not get the role leaves a task in the
- * inbox; each driver looks into the inbox once more <em>after</em> releasing, and takes
- * the role again if it finds something. A task is offered before the role is tried, so
- * either the one offering gets the role or the one holding it sees the task: nobody has
- * to be woken for it.
+ * sees what the one before it wrote. A thread that does not get the role leaves a task in
+ * the inbox; each driver looks into the inbox once more <em>after</em> releasing, and
+ * takes the role again if it finds something. A task is offered before the role is tried,
+ * so either the one offering gets the role or the one holding it sees the task: nobody
+ * has to be woken for it.
  *
  * <p>
- * At most one thread, the <em>awaiter</em>, blocks in {@link CompletionQueue#await}, and
- * it has given up the driver role before. A caller whose reply another driver delivers
- * meanwhile is woken through the completion queue if it is the awaiter, else unparked; it
- * becomes the awaiter before it looks for its reply a last time, and the deliverer stores
- * the reply before it looks for the awaiter, both volatile, so one of them notices.
+ * <b>Users' code</b> that a turn makes ready is noted down in a list that belongs to the
+ * driver. The loop's thread moves the list into its {@link DriverLeave}, gives the role
+ * up and runs it, a few tasks at a time; between these it posts what they have left in
+ * the inbox. Any other driver leaves the list where it is, says so in {@code readyLeft}
+ * before it releases the role, and wakes the loop's thread after it. A loop's thread that
+ * stays away too long is replaced, by the {@link LoopWatcher} or at once where it is
+ * known to block: a follower takes over the rest of its tasks, which run elsewhere, and
+ * becomes the loop's thread; the one replaced ends when it returns. Replacing and coming
+ * back are compare-and-sets on the same field, so one of them wins.
  *
  * <p>
- * While callers drive, the loop's thread stands by, parked, instead of being woken by
- * their replies. A caller that leaves while calls are outstanding unparks it. Parking is
- * always bounded by {@link #STANDBY_NANOS}, which also bounds how late work is noticed
- * that arrives unasked while nobody drives. Where another thread keeps the role, because
- * a callback blocks, the loop's thread looks for it in pauses that grow to that bound.
+ * <b>Waiting.</b> At most one thread, the <em>awaiter</em>, blocks in
+ * {@link CompletionQueue#await}, and it has given up the driver role before. A caller
+ * drives only while its call is the only one outstanding; otherwise the loop's thread
+ * does, and callers park until they are woken. Each call is noted as done before its
+ * caller is looked for, and a caller looks whether it is done after it became the awaiter
+ * and after each parking, so none sleeps on. Somebody drives while calls are outstanding:
+ * the loop's thread stands by, parked, only as long as callers are counted as driving or
+ * no call is outstanding. A caller that stops driving first takes itself off that count
+ * and then, if calls are outstanding, wakes the loop's thread if it stands by; that one
+ * says that it stands by before it looks at the count a last time. Standing by is bounded
+ * by {@link #STANDBY_NANOS} all the same, which also bounds how late work is noticed that
+ * arrives unasked.
  *
  * <p>
  * Nothing that is thrown ends the loop's thread, nor reaches a caller who happens to
@@ -65,7 +77,7 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * stood. Role and awaiter are given up by a plain store in the frame that took them,
  * which succeeds even where no stack is left for a call. When the loop closes, the last
  * task is published before the role is tried and looked for after releasing, like the
- * inbox: whom a callback held up runs it in the end.
+ * inbox.
  */
 final class LoopDriver {
 
@@ -75,10 +87,12 @@ final class LoopDriver {
 
 	private static final VarHandle AWAITER;
 
-	private static final long STANDBY_NANOS = 2_000_000;
+	static final long STANDBY_NANOS = 2_000_000;
 
-	/** How long the loop's thread spins for the role before it pauses. */
-	private static final long ROLE_SPIN_NANOS = 100_000;
+	/**
+	 * For how long callers leave driving to the loop's thread when there were several.
+	 */
+	private static final long CROWDED_NANOS = 1_000_000;
 
 	/** After how long without a turn, with callers said to drive, somebody else does. */
 	private static final long LOST_CALLERS_NANOS = 100_000_000;
@@ -106,7 +120,7 @@ final class LoopDriver {
 
 	private final LoopWatch watch = new LoopWatch(System.nanoTime());
 
-	private final Thread thread;
+	private final LoopThread thread;
 
 	private final MpscUnboundedVarHandleArrayQueue<Runnable> inbox = new MpscUnboundedVarHandleArrayQueue<>(256);
 
@@ -124,24 +138,33 @@ final class LoopDriver {
 
 	private boolean ranTasks;
 
+	private @Nullable LinkedTask firstReady;
+
+	private @Nullable LinkedTask lastReady;
+
+	private volatile boolean readyLeft;
+
 	private volatile int outstandingCalls;
+
+	private volatile long crowdedNanos;
 
 	private volatile boolean closing;
 
 	private volatile @Nullable Runnable last;
 
-	LoopDriver(String name, LoopWork work, CompletionQueue completions, LoopMetrics metrics, PollingOptions polling) {
+	LoopDriver(String name, LoopWork work, CompletionQueue completions, LoopMetrics metrics, PollingOptions polling,
+			LoopWatcher watcher) {
 		this.work = work;
 		this.completions = completions;
 		this.metrics = metrics;
 		this.spinBudget = new SpinBudget(polling, System.nanoTime());
 		this.lastCallerNanos = System.nanoTime() - 2 * STANDBY_NANOS;
-		this.thread = new Thread(this::run, name);
-		this.thread.setDaemon(true);
+		this.crowdedNanos = this.lastCallerNanos;
+		this.thread = new LoopThread(name, this, metrics, watcher);
 	}
 
 	String name() {
-		return this.thread.getName();
+		return this.thread.name();
 	}
 
 	void start() {
@@ -152,29 +175,89 @@ final class LoopDriver {
 		return this.driver == Thread.currentThread();
 	}
 
-	private boolean tryEnter() {
+	/** Whether this is the loop's thread, driving or away. */
+	boolean isOwnThread() {
+		return this.thread.isCurrent();
+	}
+
+	boolean tryEnter() {
 		return DRIVER.compareAndSet(this, null, Thread.currentThread());
 	}
 
-	/** Gives up the role, unless there is something left for whoever has it. */
-	private void exit() {
-		release();
+	/**
+	 * Gives up the role, unless there is something left for whoever has it.
+	 * @param own of the loop's thread, to which tasks of users go, or {@code null}
+	 */
+	void exit(@Nullable DriverLeave own) {
+		release(own);
 		while ((!this.inbox.isEmpty() || this.last != null) && tryEnter()) {
 			drainInbox();
 			runLast();
-			release();
+			release(own);
 		}
 	}
 
-	private void release() {
+	private void release(@Nullable DriverLeave own) {
+		LinkedTask left = null;
 		try {
 			this.work.flush();
+			left = passOn(own);
 		}
 		catch (Throwable ex) {
-			this.failures.report(this.thread, ex);
+			this.failures.report(this, ex);
 		}
 		finally {
 			this.driver = null;
+		}
+		if (left != null && this.closing) {
+			runElsewhere(left);
+		}
+		else if (left != null) {
+			this.thread.wake(this.awaiter, this.completions);
+		}
+	}
+
+	/** Gives the loop's thread the tasks of users, or tells which are left for it. */
+	private @Nullable LinkedTask passOn(@Nullable DriverLeave own) {
+		LinkedTask first = this.firstReady;
+		LinkedTask end = this.lastReady;
+		if (first == null || end == null) {
+			return null;
+		}
+		if (own == null && !this.closing) {
+			this.readyLeft = true;
+			return first;
+		}
+		this.firstReady = null;
+		this.lastReady = null;
+		this.readyLeft = false;
+		if (own == null) {
+			return first;
+		}
+		own.add(first, end);
+		return null;
+	}
+
+	/** Has users' code run after the turn; driver. */
+	void afterTurn(UserTask task) {
+		LinkedTask before = this.lastReady;
+		if (before == null) {
+			this.firstReady = task;
+		}
+		else {
+			before.linked(task);
+		}
+		this.lastReady = task;
+	}
+
+	/** Has tasks of users run on threads of their own; not the driver. */
+	void runElsewhere(@Nullable LinkedTask first) {
+		LinkedTask task = first;
+		while (task != null) {
+			LinkedTask next = task.linked();
+			task.linked(null);
+			run(((UserTask) task)::runElsewhere);
+			task = next;
 		}
 	}
 
@@ -193,11 +276,14 @@ final class LoopDriver {
 			return;
 		}
 		this.inbox.offer(task);
+		if (this.thread.isCurrentAway()) {
+			return;
+		}
 		Thread self = Thread.currentThread();
 		try {
 			if (tryEnter()) {
 				drainInbox();
-				exit();
+				exit(null);
 			}
 		}
 		catch (Throwable ex) {
@@ -208,14 +294,14 @@ final class LoopDriver {
 				this.driver = null;
 			}
 		}
-		if (this.outstandingCalls > 0 && this.drivingCallers.get() == 0 && this.awaiter == null) {
-			LockSupport.unpark(this.thread);
+		if (this.outstandingCalls > 0 && this.drivingCallers.get() == 0) {
+			this.thread.wakeIfStandingBy();
 		}
 	}
 
 	/** The same where the caller is about to drive: the loop's thread is not woken. */
 	void executeForCaller(Runnable task) {
-		if (isDriver() || VirtualThreads.isCurrentVirtual()) {
+		if (!mayDrive()) {
 			execute(task);
 		}
 		else {
@@ -238,11 +324,11 @@ final class LoopDriver {
 		if (isDriver()) {
 			return;
 		}
-		LockSupport.unpark(this.thread);
+		this.thread.wake(null, this.completions);
 		this.completions.wakeUp();
 		if (this.closing && tryEnter()) {
 			drainInbox();
-			exit();
+			exit(null);
 		}
 	}
 
@@ -257,23 +343,23 @@ final class LoopDriver {
 		return any;
 	}
 
-	private void run(Runnable task) {
+	void run(Runnable task) {
 		try {
 			task.run();
 		}
 		catch (Throwable ex) {
-			this.failures.report(this.thread, ex);
+			this.failures.report(this, ex);
 		}
 	}
 
 	/** One turn; driver. */
-	private boolean turn() {
+	boolean turn() {
 		boolean worked = this.work.turn();
 		this.watch.turned(this.work.nowNanos());
 		return worked;
 	}
 
-	private enum Await {
+	enum Await {
 
 		/** There was work after all. */
 		NOT_NEEDED,
@@ -286,7 +372,7 @@ final class LoopDriver {
 
 	}
 
-	private Await prepareAwait() {
+	Await prepareAwait() {
 		if (!AWAITER.compareAndSet(this, null, Thread.currentThread())) {
 			return Await.TAKEN;
 		}
@@ -304,7 +390,7 @@ final class LoopDriver {
 		return mine ? Await.MINE : Await.NOT_NEEDED;
 	}
 
-	private void await(long deadlineNanos) {
+	void await(long deadlineNanos) {
 		try {
 			long start = System.nanoTime();
 			long nanos = Math.min(this.awaitUntilNanos - start, remaining(deadlineNanos, start));
@@ -327,75 +413,10 @@ final class LoopDriver {
 		}
 	}
 
-	private void run() {
-		long idleSince = System.nanoTime();
-		while (!this.closing) {
-			try {
-				idleSince = step(idleSince);
-			}
-			catch (Throwable ex) {
-				failed(ex);
-				LockSupport.parkNanos(this, STANDBY_NANOS);
-			}
-		}
-	}
-
-	/**
-	 * What the loop's own thread does next.
-	 * @return since when there is nothing to do
-	 */
-	private long step(long idleSince) {
-		if (Thread.interrupted()) {
-			logger.debug("{} ignores an interrupt", this.thread.getName());
-		}
-		if (standsBy()) {
-			LockSupport.parkNanos(this, STANDBY_NANOS);
-			return idleSince;
-		}
-		if (!tryEnter()) {
-			awaitRole();
-			return idleSince;
-		}
-		long since = idleSince;
-		Await await = Await.NOT_NEEDED;
-		try {
-			boolean worked = turn();
-			long now = System.nanoTime();
-			if (worked) {
-				since = now;
-				this.lastWorkNanos = now;
-			}
-			else if (hasPolledEnough(now, since)) {
-				await = prepareAwait();
-			}
-		}
-		finally {
-			exit();
-		}
-		switch (await) {
-			case MINE -> {
-				await(Long.MAX_VALUE);
-				since = System.nanoTime();
-			}
-			case TAKEN -> LockSupport.parkNanos(this, STANDBY_NANOS);
-			case NOT_NEEDED -> Thread.onSpinWait();
-		}
-		return since;
-	}
-
-	/** Another thread has the role, for a moment or because a callback blocks it. */
-	private void awaitRole() {
-		long start = System.nanoTime();
-		while (this.driver != null && !this.closing) {
-			long waited = System.nanoTime() - start;
-			LockSupport.parkNanos(this, (waited < ROLE_SPIN_NANOS) ? 0 : Math.min(waited, STANDBY_NANOS));
-		}
-	}
-
 	/** A turn, or waiting for its next one, has failed; the loop goes on. */
-	private void failed(Throwable failure) {
+	void failed(Throwable failure) {
 		if (!this.closing) {
-			this.failures.report(this.thread, failure);
+			this.failures.report(this, failure);
 		}
 	}
 
@@ -403,8 +424,11 @@ final class LoopDriver {
 	 * Whether to leave driving to callers: some do, unless one that ran out of stack was
 	 * miscounted, or one has just left and may be back.
 	 */
-	private boolean standsBy() {
+	boolean standsBy() {
 		long now = System.nanoTime();
+		if (this.readyLeft || this.closing) {
+			return false;
+		}
 		if (this.drivingCallers.get() > 0) {
 			return this.driver != null || this.awaiter != null || now - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
 		}
@@ -413,28 +437,32 @@ final class LoopDriver {
 
 	/** Why the loop does not run, or {@code null}. Any thread. */
 	@Nullable String problem() {
-		boolean threadLost = !this.thread.isAlive() && !this.closing;
-		return threadLost ? "has lost its thread" : this.watch.problem(this.driver, System.nanoTime());
+		return (this.thread.isLost() && !this.closing) ? "has lost its thread"
+				: this.watch.problem(this.driver, System.nanoTime());
 	}
 
 	/** See {@link ChannelLoop#waitFor}. */
 	boolean waitFor(PendingCall call, long deadlineNanos) {
 		if (isDriver()) {
-			return waitNested(call::isDone, deadlineNanos);
+			throw new IllegalStateException("the driver of " + this + " cannot wait for it");
 		}
-		boolean mayDrive = !VirtualThreads.isCurrentVirtual();
-		while (!call.isDone()) {
-			if (isGivenUp(deadlineNanos)) {
-				break;
-			}
-			if (!mayDrive || this.closing || drive(call, deadlineNanos) == Await.TAKEN) {
+		this.thread.handOver();
+		while (!call.isDone() && !isGivenUp(deadlineNanos)) {
+			if (!mayDrive() || drive(call, deadlineNanos) == Await.TAKEN) {
 				park(call, deadlineNanos);
 			}
 		}
 		if (this.outstandingCalls > 0) {
-			LockSupport.unpark(this.thread);
+			this.thread.wakeIfStandingBy();
 		}
 		return call.isDone();
+	}
+
+	/** Whether a caller should: its call is the only one, and has been for a while. */
+	private boolean mayDrive() {
+		return this.outstandingCalls <= 1 && !this.readyLeft && !this.closing
+				&& !VirtualThreads.isVirtual(Thread.currentThread())
+				&& System.nanoTime() - this.crowdedNanos > CROWDED_NANOS;
 	}
 
 	/** Drives if nobody else does, and tells whether there is somebody to wait for. */
@@ -449,22 +477,23 @@ final class LoopDriver {
 			this.drivingCallers.incrementAndGet();
 			counted = true;
 			try {
-				if (this.awaiter == this.thread) {
+				if (this.thread.is(this.awaiter)) {
 					this.completions.wakeUp();
 				}
 				await = spin(call, deadlineNanos);
 			}
 			finally {
 				this.lastCallerNanos = System.nanoTime();
-				exit();
+				exit(null);
 			}
 			if (await == Await.MINE) {
 				await(call.isDone() ? System.nanoTime() : deadlineNanos);
 			}
 		}
 		catch (Throwable ex) {
-			await = Await.TAKEN;
+			await = Await.NOT_NEEDED;
 			failed(ex);
+			LockSupport.parkNanos(this, STANDBY_NANOS);
 		}
 		finally {
 			if (this.driver == self) {
@@ -482,7 +511,8 @@ final class LoopDriver {
 
 	private Await spin(PendingCall call, long deadlineNanos) {
 		long idleSince = System.nanoTime();
-		while (!call.isDone() && !this.closing && !isGivenUp(deadlineNanos)) {
+		while (!call.isDone() && this.outstandingCalls <= 1 && this.firstReady == null && !this.closing
+				&& !isGivenUp(deadlineNanos)) {
 			long now = System.nanoTime();
 			if (turn()) {
 				idleSince = now;
@@ -498,8 +528,21 @@ final class LoopDriver {
 		return Await.NOT_NEEDED;
 	}
 
+	/** Polling was successful; driver. */
+	void worked(long nowNanos) {
+		this.lastWorkNanos = nowNanos;
+	}
+
+	boolean isClosing() {
+		return this.closing;
+	}
+
+	boolean isTaken() {
+		return this.driver != null;
+	}
+
 	/** Whether to sleep rather than poll; a call submitted meanwhile is work. Driver. */
-	private boolean hasPolledEnough(long now, long idleSince) {
+	boolean hasPolledEnough(long now, long idleSince) {
 		if (now - idleSince < this.spinBudget.nanos()) {
 			return false;
 		}
@@ -511,32 +554,11 @@ final class LoopDriver {
 	}
 
 	private void park(PendingCall call, long deadlineNanos) {
-		if (this.drivingCallers.get() == 0 && this.awaiter == null) {
-			LockSupport.unpark(this.thread);
-		}
-		long nanos = Math.min(remaining(deadlineNanos, System.nanoTime()), STANDBY_NANOS);
+		this.thread.wakeIfStandingBy();
+		long nanos = remaining(deadlineNanos, System.nanoTime());
 		if (nanos > 0 && !call.isDone()) {
 			LockSupport.parkNanos(this, nanos);
 		}
-	}
-
-	/**
-	 * A callback on this loop waits for something that the same loop brings about: it
-	 * goes on driving.
-	 */
-	boolean waitNested(BooleanSupplier done, long deadlineNanos) {
-		while (!done.getAsBoolean() && !this.closing && !isGivenUp(deadlineNanos)) {
-			try {
-				if (!turn()) {
-					Thread.onSpinWait();
-				}
-			}
-			catch (Throwable ex) {
-				failed(ex);
-				LockSupport.parkNanos(this, STANDBY_NANOS);
-			}
-		}
-		return done.getAsBoolean();
 	}
 
 	/** Wakes a thread whose call is done; driver. */
@@ -561,6 +583,9 @@ final class LoopDriver {
 	@SuppressWarnings("NonAtomicVolatileUpdate")
 	void callStarted() {
 		this.outstandingCalls++;
+		if (this.outstandingCalls > 1 && this.crowdedNanos != this.work.nowNanos()) {
+			this.crowdedNanos = this.work.nowNanos();
+		}
 	}
 
 	@SuppressWarnings("NonAtomicVolatileUpdate")
@@ -581,19 +606,24 @@ final class LoopDriver {
 	 */
 	void close(Runnable task) {
 		this.closing = true;
-		LockSupport.unpark(this.thread);
-		LoopClosing rest = new LoopClosing(this.completions, this.thread, () -> this.driver);
-		rest.await(() -> !this.thread.isAlive() && this.awaiter == null);
+		this.thread.close();
+		LoopClosing rest = new LoopClosing(this.completions, () -> this.thread.breakOff(this.driver));
+		rest.await(() -> this.thread.hasEnded() && this.awaiter == null);
 		this.last = task;
 		rest.await(() -> {
 			if (tryEnter()) {
-				exit();
+				exit(null);
 			}
 			return this.last == null;
 		});
 		if (this.last != null) {
 			logger.warn("{} closes as soon as a callback returns{}", name(), LoopWatch.heldUpBy(this.driver));
 		}
+	}
+
+	@Override
+	public String toString() {
+		return name();
 	}
 
 }

@@ -34,6 +34,12 @@ public final class LoopMetrics {
 
 	private static final VarHandle AWAIT_NANOS = handle("awaitNanos");
 
+	private static final VarHandle USER_TASKS = handle("userTasks");
+
+	private static final VarHandle USER_NANOS = handle("userNanos");
+
+	private static final VarHandle TAKE_OVERS = handle("takeOvers");
+
 	private static final VarHandle SENT_BYTES = handle("sentBytes");
 
 	private static final VarHandle RECEIVED_BYTES = handle("receivedBytes");
@@ -53,6 +59,12 @@ public final class LoopMetrics {
 	private long awaits;
 
 	private long awaitNanos;
+
+	private long userTasks;
+
+	private long userNanos;
+
+	private long takeOvers;
 
 	private long sentBytes;
 
@@ -99,6 +111,17 @@ public final class LoopMetrics {
 	void awaited(long nanos) {
 		AWAITS.setOpaque(this, this.awaits + 1);
 		AWAIT_NANOS.setOpaque(this, this.awaitNanos + nanos);
+	}
+
+	/** The loop's thread has run users' code; by that thread. */
+	void left(int tasks, long nanos) {
+		USER_TASKS.setOpaque(this, this.userTasks + tasks);
+		USER_NANOS.setOpaque(this, this.userNanos + nanos);
+	}
+
+	/** Another thread has become the loop's; by that thread. */
+	void takenOver() {
+		TAKE_OVERS.setOpaque(this, this.takeOvers + 1);
 	}
 
 	void sent(int bytes) {
@@ -163,6 +186,21 @@ public final class LoopMetrics {
 	/** Time spent waiting for events, in nanoseconds. */
 	public long awaitNanos() {
 		return (long) AWAIT_NANOS.getOpaque(this);
+	}
+
+	/** Pieces of users' code that the loop's own thread has run. */
+	public long userTasks() {
+		return (long) USER_TASKS.getOpaque(this);
+	}
+
+	/** The time that it has spent in them, in nanoseconds. */
+	public long userNanos() {
+		return (long) USER_NANOS.getOpaque(this);
+	}
+
+	/** How often another thread went on with the loop because users' code held it up. */
+	public long takeOvers() {
+		return (long) TAKE_OVERS.getOpaque(this);
 	}
 
 	/** Frame bytes sent. */

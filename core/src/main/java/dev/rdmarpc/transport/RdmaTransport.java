@@ -30,7 +30,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import dev.rdmarpc.memory.MemoryAttachment;
@@ -56,6 +61,9 @@ import dev.rdmarpc.verbs.VerbsException;
  */
 public final class RdmaTransport implements AutoCloseable {
 
+	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
+	private static final int MOST_CALLBACK_THREADS = 1024;
+
 	private final TransportOptions options;
 
 	private final ProviderSelection selection;
@@ -76,6 +84,8 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private volatile boolean closed;
 
+	private final LoopWatcher watcher = new LoopWatcher();
+
 	private final ScheduledExecutorService timer = newTimer();
 
 	private final ExecutorService resolver = Executors.newCachedThreadPool((task) -> {
@@ -83,6 +93,8 @@ public final class RdmaTransport implements AutoCloseable {
 		thread.setDaemon(true);
 		return thread;
 	});
+
+	private final ExecutorService callbacks = newCallbacks();
 
 	private RdmaTransport(TransportOptions options, ProviderSelection selection, RegisteredMemory memory,
 			VerbsDevice device) {
@@ -103,6 +115,16 @@ public final class RdmaTransport implements AutoCloseable {
 		});
 		timer.prestartCoreThread();
 		return timer;
+	}
+
+	private static ExecutorService newCallbacks() {
+		AtomicInteger number = new AtomicInteger();
+		return new ThreadPoolExecutor(0, MOST_CALLBACK_THREADS, 30, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				(task) -> {
+					Thread thread = new Thread(task, "rdma-rpc-callback-" + number.incrementAndGet());
+					thread.setDaemon(true);
+					return thread;
+				});
 	}
 
 	/**
@@ -181,7 +203,8 @@ public final class RdmaTransport implements AutoCloseable {
 			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
 			LoopResources resources = new LoopResources(this.memory, this.attachment,
 					(limits.maxReadDepth() > 0) ? this.protectionDomain : null, completionQueue, receiveQueue, pool);
-			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.loops::remove);
+			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
+					this.loops::remove);
 			this.loops.add(loop);
 			return loop;
 		}
@@ -227,6 +250,20 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public Executor resolver() {
 		return this.resolver;
+	}
+
+	/**
+	 * Runs users' code that depends on futures where the loop's thread cannot: on another
+	 * one, or here if there is none to be had. Must not be called by the driver of a
+	 * loop.
+	 */
+	public void runCallback(Runnable task) {
+		try {
+			this.callbacks.execute(task);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			task.run();
+		}
 	}
 
 	/**
@@ -328,7 +365,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
+		if (this.loops.stream().anyMatch(ChannelLoop::isOwnThread)) {
 			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
 		}
 		this.closed = true;
@@ -339,6 +376,8 @@ public final class RdmaTransport implements AutoCloseable {
 			this.loops.forEach(ChannelLoop::close);
 		}
 		finally {
+			this.watcher.close();
+			this.callbacks.shutdown();
 			closeDevice();
 		}
 	}

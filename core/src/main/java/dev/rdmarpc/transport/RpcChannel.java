@@ -517,7 +517,7 @@ public final class RpcChannel implements QueuePairListener {
 	/** What the loop is told, which needs no memory, for it is told once. */
 	private final class Disconnection implements LinkedTask {
 
-		private @Nullable LinkedTask before;
+		private @Nullable LinkedTask linked;
 
 		@Override
 		public void run() {
@@ -526,13 +526,13 @@ public final class RpcChannel implements QueuePairListener {
 		}
 
 		@Override
-		public @Nullable LinkedTask before() {
-			return this.before;
+		public @Nullable LinkedTask linked() {
+			return this.linked;
 		}
 
 		@Override
-		public void before(@Nullable LinkedTask task) {
-			this.before = task;
+		public void linked(@Nullable LinkedTask task) {
+			this.linked = task;
 		}
 
 	}

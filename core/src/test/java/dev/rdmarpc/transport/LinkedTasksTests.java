@@ -31,6 +31,8 @@ class LinkedTasksTests {
 
 	private final LoopFailures failures = new LoopFailures();
 
+	private final List<UserTask> users = new ArrayList<>();
+
 	private final List<String> ran = new ArrayList<>();
 
 	@Test
@@ -40,8 +42,8 @@ class LinkedTasksTests {
 			throw new IllegalStateException("expected");
 		}));
 		this.tasks.add(new Task(() -> this.ran.add("two")));
-		this.tasks.run(this.failures);
-		this.tasks.run(this.failures);
+		this.tasks.run(this.failures, this.users::add);
+		this.tasks.run(this.failures, this.users::add);
 		assertThat(this.ran).containsExactlyInAnyOrder("one", "two");
 		assertThat(this.tasks.isEmpty()).isTrue();
 	}
@@ -50,10 +52,10 @@ class LinkedTasksTests {
 	void whatIsLeftAgainRunsTheNextTime() {
 		Task again = new Task(() -> this.ran.add("again"));
 		this.tasks.add(new Task(() -> this.tasks.add(again)));
-		this.tasks.run(this.failures);
+		this.tasks.run(this.failures, this.users::add);
 		assertThat(this.ran).isEmpty();
 		assertThat(this.tasks.isEmpty()).isFalse();
-		this.tasks.run(this.failures);
+		this.tasks.run(this.failures, this.users::add);
 		assertThat(this.ran).containsExactly("again");
 	}
 
@@ -61,7 +63,7 @@ class LinkedTasksTests {
 
 		private final Runnable work;
 
-		private @Nullable LinkedTask before;
+		private @Nullable LinkedTask linked;
 
 		Task(Runnable work) {
 			this.work = work;
@@ -73,13 +75,13 @@ class LinkedTasksTests {
 		}
 
 		@Override
-		public @Nullable LinkedTask before() {
-			return this.before;
+		public @Nullable LinkedTask linked() {
+			return this.linked;
 		}
 
 		@Override
-		public void before(@Nullable LinkedTask task) {
-			this.before = task;
+		public void linked(@Nullable LinkedTask task) {
+			this.linked = task;
 		}
 
 	}

@@ -40,17 +40,20 @@ class LoopDriverFailureTests {
 
 	private static final String NAME = "driver-of-the-failure-test";
 
+	private final LoopWatcher watcher = new LoopWatcher();
+
 	private final FakeCompletionQueue completions = new FakeCompletionQueue();
 
 	private final Work work = new Work();
 
 	private final LoopDriver driver = new LoopDriver(NAME, this.work, this.completions, new LoopMetrics(),
-			new PollingOptions(PollingMode.ADAPTIVE, 20_000));
+			new PollingOptions(PollingMode.ADAPTIVE, 20_000), this.watcher);
 
 	@AfterEach
 	void close() {
 		this.driver.close(() -> {
 		});
+		this.watcher.close();
 		assertThat(this.completions.awaiting).hasValue(0);
 	}
 
@@ -84,21 +87,6 @@ class LoopDriverFailureTests {
 		assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
 		assertThat(this.driver.isDriver()).isFalse();
 		assertThat(failures).hasValue(4);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void callbackThatWaitsGoesOnAfterAFailedTurn(Failure failure) {
-		AtomicInteger turns = new AtomicInteger();
-		AtomicBoolean done = new AtomicBoolean();
-		this.work.step = () -> {
-			if (turns.incrementAndGet() < 3) {
-				failure.fire();
-			}
-			return true;
-		};
-		this.driver.execute(() -> done.set(this.driver.waitNested(() -> turns.get() >= 5, Long.MAX_VALUE)));
-		assertThat(done).isTrue();
 	}
 
 	@ParameterizedTest

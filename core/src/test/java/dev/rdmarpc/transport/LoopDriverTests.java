@@ -48,6 +48,8 @@ class LoopDriverTests {
 
 	private static final long FAR = TimeUnit.HOURS.toNanos(1);
 
+	private final LoopWatcher watcher = new LoopWatcher();
+
 	private final FakeCompletionQueue completions = new FakeCompletionQueue();
 
 	private final Work work = new Work();
@@ -56,7 +58,7 @@ class LoopDriverTests {
 
 	private LoopDriver newDriver(PollingMode mode) {
 		return new LoopDriver("driver-of-the-test", this.work, this.completions, new LoopMetrics(),
-				new PollingOptions(mode, 20_000));
+				new PollingOptions(mode, 20_000), this.watcher);
 	}
 
 	@AfterEach
@@ -65,6 +67,7 @@ class LoopDriverTests {
 			this.driver.close(() -> this.work.closed.set(true));
 		}
 		assertThat(this.work.violations).as("turns or tasks at the same time").hasValue(0);
+		this.watcher.close();
 		assertThat(this.completions.awaiting).hasValue(0);
 	}
 
@@ -262,16 +265,6 @@ class LoopDriverTests {
 	}
 
 	@Test
-	void callbackThatWaitsGoesOnDriving() {
-		AtomicInteger turns = new AtomicInteger();
-		AtomicBoolean done = new AtomicBoolean();
-		this.work.steps = () -> turns.incrementAndGet() > 0;
-		this.driver.execute(() -> done.set(this.driver.waitNested(() -> turns.get() >= 5, Long.MAX_VALUE)));
-		assertThat(done).isTrue();
-		assertThat(turns).hasValue(5);
-	}
-
-	@Test
 	void virtualThreadWaitsWithoutDriving() throws Exception {
 		Function<Runnable, Thread> virtual = virtualThreads();
 		Assumptions.assumeTrue(virtual != null, "needs virtual threads");
@@ -355,7 +348,7 @@ class LoopDriverTests {
 	void aLargeMessageOnItsWayIsMetPolling(boolean submittedAfterRest) {
 		long configured = 2_000_000;
 		this.driver = new LoopDriver("driver-of-the-test", this.work, this.completions, new LoopMetrics(),
-				new PollingOptions(PollingMode.ADAPTIVE, configured));
+				new PollingOptions(PollingMode.ADAPTIVE, configured), this.watcher);
 		AtomicLong worked = new AtomicLong();
 		AtomicLong slept = new AtomicLong();
 		this.work.expectsBytes = true;

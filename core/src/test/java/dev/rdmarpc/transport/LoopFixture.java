@@ -55,6 +55,8 @@ final class LoopFixture implements AutoCloseable {
 
 	final ReceivePool receives;
 
+	private final LoopWatcher watcher = new LoopWatcher();
+
 	final ChannelLoop loop;
 
 	LoopFixture() {
@@ -77,7 +79,8 @@ final class LoopFixture implements AutoCloseable {
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
 		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources(this.memory, this.attachment, null,
-				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, (closed) -> {
+				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, this.watcher,
+				(closed) -> {
 				});
 	}
 
@@ -152,6 +155,7 @@ final class LoopFixture implements AutoCloseable {
 	@Override
 	public void close() {
 		this.loop.close();
+		this.watcher.close();
 		assertThat(this.loop.outstandingCalls()).as("calls outstanding").isZero();
 		this.attachment.close();
 		assertThat(this.memory.metrics().allocatedBytes()).as("memory outstanding").isZero();

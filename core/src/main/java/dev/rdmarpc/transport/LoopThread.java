@@ -1,0 +1,324 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+
+/**
+ * The thread of a loop's own: drives when nobody else does, runs the users' code that
+ * turns make ready, and is replaced by a follower when that holds it up.
+ *
+ * <p>
+ * Implementation notes: see {@link LoopDriver}, whose role it takes, and
+ * {@link DriverLeave}, which decides between coming back and being replaced. The fields
+ * {@code thread} and {@code leave} belong to the thread that is the loop's; a follower
+ * writes them after it has replaced the one before.
+ */
+final class LoopThread {
+
+	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
+
+	/** How long it spins for the role before it pauses. */
+	private static final long ROLE_SPIN_NANOS = 100_000;
+
+	/** How many tasks of users run before what they have left is posted. */
+	private static final int TASKS_PER_LEAVE = 16;
+
+	private final String name;
+
+	private final LoopDriver driver;
+
+	private final LoopMetrics metrics;
+
+	private final LoopWatcher watcher;
+
+	private volatile Thread thread;
+
+	private volatile DriverLeave leave = new DriverLeave();
+
+	private volatile boolean standingBy;
+
+	private volatile boolean ended;
+
+	LoopThread(String name, LoopDriver driver, LoopMetrics metrics, LoopWatcher watcher) {
+		this.name = name;
+		this.driver = driver;
+		this.metrics = metrics;
+		this.watcher = watcher;
+		this.thread = new Thread(() -> run(this.leave), name);
+		this.thread.setDaemon(true);
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	void start() {
+		this.watcher.add(this);
+		this.thread.start();
+	}
+
+	boolean is(@Nullable Thread other) {
+		return this.thread == other;
+	}
+
+	/** Whether the current thread is the loop's, driving or away. */
+	boolean isCurrent() {
+		return this.thread == Thread.currentThread();
+	}
+
+	/** Whether the current thread is the loop's, and comes back by itself. */
+	boolean isCurrentAway() {
+		return isCurrent() && this.leave.isAway();
+	}
+
+	boolean isLost() {
+		return !this.thread.isAlive();
+	}
+
+	boolean hasEnded() {
+		return this.ended || !this.thread.isAlive();
+	}
+
+	/** Has it look for what there is to do. Any thread. */
+	void wake(@Nullable Thread awaiter, CompletionQueue completions) {
+		Thread own = this.thread;
+		if (awaiter == own) {
+			completions.wakeUp();
+		}
+		else {
+			LockSupport.unpark(own);
+		}
+	}
+
+	/** Somebody has to drive: the caller has stopped, or does not begin. Any thread. */
+	void wakeIfStandingBy() {
+		if (this.standingBy) {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	/** Until it is replaced or the loop closes. */
+	private void run(DriverLeave own) {
+		long idleSince = System.nanoTime();
+		boolean stays = true;
+		while (stays && !this.driver.isClosing()) {
+			try {
+				idleSince = step(own, idleSince);
+				stays = !own.hasTasks() || runTasks(own);
+			}
+			catch (Throwable ex) {
+				this.driver.failed(ex);
+				LockSupport.parkNanos(this, LoopDriver.STANDBY_NANOS);
+			}
+		}
+		if (stays && own.end()) {
+			this.driver.runElsewhere(own.takeAll());
+			this.ended = true;
+		}
+	}
+
+	/**
+	 * What to do next.
+	 * @return since when there is nothing to do
+	 */
+	private long step(DriverLeave own, long idleSince) {
+		if (Thread.interrupted()) {
+			logger.debug("{} ignores an interrupt", this.name);
+		}
+		if (this.driver.standsBy()) {
+			standBy();
+			return idleSince;
+		}
+		if (!this.driver.tryEnter()) {
+			awaitRole();
+			return idleSince;
+		}
+		long since = idleSince;
+		LoopDriver.Await await = LoopDriver.Await.NOT_NEEDED;
+		try {
+			boolean worked = this.driver.turn();
+			long now = System.nanoTime();
+			if (worked) {
+				since = now;
+				this.driver.worked(now);
+			}
+			else if (this.driver.hasPolledEnough(now, since)) {
+				await = this.driver.prepareAwait();
+			}
+		}
+		finally {
+			this.driver.exit(own);
+		}
+		switch (await) {
+			case MINE -> {
+				this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
+				since = System.nanoTime();
+			}
+			case TAKEN -> LockSupport.parkNanos(this, own.hasTasks() ? 1 : LoopDriver.STANDBY_NANOS);
+			case NOT_NEEDED -> Thread.onSpinWait();
+		}
+		return since;
+	}
+
+	private void standBy() {
+		this.standingBy = true;
+		try {
+			if (this.driver.standsBy()) {
+				LockSupport.parkNanos(this, LoopDriver.STANDBY_NANOS);
+			}
+		}
+		finally {
+			this.standingBy = false;
+		}
+	}
+
+	/** Another thread has the role, usually for a moment. */
+	private void awaitRole() {
+		long start = System.nanoTime();
+		while (this.driver.isTaken() && !this.driver.isClosing()) {
+			long waited = System.nanoTime() - start;
+			LockSupport.parkNanos(this, (waited < ROLE_SPIN_NANOS) ? 0 : Math.min(waited, LoopDriver.STANDBY_NANOS));
+		}
+	}
+
+	/**
+	 * Runs users' code, without the role; what it leaves is posted now and then.
+	 * @return whether this is the loop's thread still
+	 */
+	private boolean runTasks(DriverLeave own) {
+		while (own.hasTasks()) {
+			if (!runSome(own)) {
+				return false;
+			}
+			if (own.hasTasks() && this.driver.tryEnter()) {
+				try {
+					this.driver.drainInbox();
+				}
+				finally {
+					this.driver.exit(own);
+				}
+			}
+		}
+		return true;
+	}
+
+	private boolean runSome(DriverLeave own) {
+		long start = System.nanoTime();
+		int count = 0;
+		boolean stays = false;
+		own.begin(start);
+		try {
+			this.watcher.left();
+			UserTask task = own.next();
+			while (task != null) {
+				count++;
+				this.driver.run(task);
+				task = (count < TASKS_PER_LEAVE) ? own.next() : null;
+			}
+		}
+		finally {
+			stays = own.end();
+		}
+		if (stays) {
+			this.metrics.left(count, System.nanoTime() - start);
+		}
+		return stays;
+	}
+
+	/**
+	 * Looks after the thread, and replaces it if it has been away for too long.
+	 * @return whether it is away
+	 */
+	boolean watch(long nowNanos) {
+		DriverLeave seen = this.leave;
+		if (seen.nanos(nowNanos) >= LoopWatcher.HELD_UP_NANOS) {
+			this.watcher.follow(() -> follow(seen, LoopWatcher.HELD_UP_NANOS));
+		}
+		return seen.isAway();
+	}
+
+	/** The current thread is about to block, perhaps in users' code on this loop. */
+	void handOver() {
+		DriverLeave own = this.leave;
+		if (!isCurrent() || !own.isAway()) {
+			return;
+		}
+		try {
+			this.watcher.follow(() -> follow(own, 0));
+		}
+		catch (Throwable ex) {
+			// the watcher tries it again
+			this.driver.failed(ex);
+		}
+	}
+
+	/** Becomes the loop's thread, unless the one before has come back. */
+	private void follow(DriverLeave before, long nanos) {
+		DriverLeave own = new DriverLeave();
+		Thread self = Thread.currentThread();
+		String idleName = self.getName();
+		if (this.driver.isClosing() || !before.replace(nanos, System.nanoTime())) {
+			return;
+		}
+		own.begin(System.nanoTime());
+		this.leave = own;
+		this.thread = self;
+		this.metrics.takenOver();
+		try {
+			self.setName(this.name);
+			this.driver.runElsewhere(before.takeAll());
+			if (own.end()) {
+				run(own);
+			}
+		}
+		finally {
+			self.setName(idleName);
+			Thread.interrupted();
+		}
+	}
+
+	/** No follower takes over any more, and the thread ends soon. */
+	void close() {
+		this.watcher.remove(this);
+		LockSupport.unpark(this.thread);
+	}
+
+	/**
+	 * The loop closes without waiting any longer for users' code that holds up the
+	 * thread, which is interrupted.
+	 */
+	void breakOff(@Nullable Thread driving) {
+		Thread held = this.thread;
+		DriverLeave before = this.leave;
+		if (before.replace(0, System.nanoTime())) {
+			held.interrupt();
+			this.driver.runElsewhere(before.takeAll());
+			this.ended = true;
+		}
+		else if (driving == held) {
+			held.interrupt();
+		}
+	}
+
+}
