@@ -179,7 +179,7 @@ final class BlockingCall implements PendingCall {
 	public void onReply(IncomingMessage arrived) {
 		this.status = arrived.status();
 		this.reply = arrived.message();
-		this.memory.setPlain(arrived.take());
+		this.memory.set(arrived.take());
 		end();
 		if (this.left) {
 			dropReply();

@@ -176,14 +176,20 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.status = arrived.status();
 		this.reply = arrived.message();
 		this.memory = arrived.take();
-		Objects.requireNonNull(this.channel).loop().afterTurn(this);
+		this.calls.loop().afterTurn(this);
 	}
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
 		this.unanswered = why;
 		this.detail = detail;
-		Objects.requireNonNull(this.channel).loop().afterTurn(this);
+		this.calls.loop().afterTurn(this);
+	}
+
+	/** The call cannot even be begun for want of memory. Any thread. */
+	void failLater() {
+		this.unanswered = CallFailure.RESOURCE_EXHAUSTED;
+		this.calls.postpone(this);
 	}
 
 	/** Completes the call, and runs what depends on it; not while driving. */

@@ -294,16 +294,26 @@ final class ClientCalls {
 
 	private void connected(CallFuture future, @Nullable RpcChannel opened, @Nullable Throwable failure, long deadline) {
 		MethodDescriptor method = future.method();
-		if (failure instanceof TimeoutException) {
-			future.fail(notInTime(method, deadline, failure));
+		try {
+			if (failure instanceof TimeoutException) {
+				future.fail(notInTime(method, deadline, failure));
+			}
+			else if (failure != null || opened == null) {
+				future.fail(forMethod(method,
+						(failure != null && failure.getCause() != null) ? failure.getCause() : failure));
+			}
+			else if (!future.isDone()) {
+				start(opened, future);
+			}
 		}
-		else if (failure != null || opened == null) {
-			future.fail(
-					forMethod(method, (failure != null && failure.getCause() != null) ? failure.getCause() : failure));
+		catch (Throwable ex) {
+			future.failLater();
 		}
-		else if (!future.isDone()) {
-			start(opened, future);
-		}
+	}
+
+	/** The loop of all connections. */
+	ChannelLoop loop() {
+		return this.pool.loop();
 	}
 
 	/** Leaves a call whose failure could not be told to a loop, to be told later. */

@@ -457,7 +457,7 @@ final class ServerCall implements UserTask, ServedCall {
 			if (this.context != null) {
 				this.context.cancel();
 			}
-			if (this.runner != null && !required(this.method).descriptor().inline()) {
+			if (this.runner != null) {
 				this.runner.interrupt();
 			}
 		}

@@ -55,11 +55,25 @@ final class DriverLeave {
 		}
 	}
 
+	private final Thread owner;
+
 	private volatile @Nullable LinkedTask first;
 
 	private @Nullable LinkedTask last;
 
 	private volatile long away = HOME;
+
+	/**
+	 * At home.
+	 * @param owner the thread, which is the loop's until it is replaced
+	 */
+	DriverLeave(Thread owner) {
+		this.owner = owner;
+	}
+
+	Thread owner() {
+		return this.owner;
+	}
 
 	/** Adds tasks linked from one to another; the thread itself, at home. */
 	void add(LinkedTask head, LinkedTask tail) {
@@ -83,7 +97,7 @@ final class DriverLeave {
 		this.away = (nowNanos == HOME || nowNanos == REPLACED) ? 2 : nowNanos;
 	}
 
-	/** The next task, or {@code null} if there is none. */
+	/** The next task, or {@code null} if there is none; the thread itself. */
 	@Nullable UserTask next() {
 		LinkedTask task;
 		do {
@@ -93,6 +107,9 @@ final class DriverLeave {
 			}
 		}
 		while (!FIRST.compareAndSet(this, task, task.linked()));
+		if (task.linked() == null) {
+			this.last = null;
+		}
 		task.linked(null);
 		return (UserTask) task;
 	}
@@ -109,6 +126,10 @@ final class DriverLeave {
 	boolean isAway() {
 		long since = this.away;
 		return since != HOME && since != REPLACED;
+	}
+
+	boolean isReplaced() {
+		return this.away == REPLACED;
 	}
 
 	/** For how long the thread has been away, in nanoseconds, or 0. Any thread. */

@@ -201,13 +201,17 @@ final class LoopDriver {
 		LinkedTask left = null;
 		try {
 			this.work.flush();
-			left = passOn(own);
 		}
 		catch (Throwable ex) {
 			this.failures.report(this, ex);
 		}
 		finally {
-			this.driver = null;
+			try {
+				left = passOn(own);
+			}
+			finally {
+				this.driver = null;
+			}
 		}
 		if (left != null && this.closing) {
 			runElsewhere(left);
@@ -426,7 +430,7 @@ final class LoopDriver {
 	 */
 	boolean standsBy() {
 		long now = System.nanoTime();
-		if (this.readyLeft || this.closing) {
+		if (this.readyLeft || this.closing || !this.inbox.isEmpty()) {
 			return false;
 		}
 		if (this.drivingCallers.get() > 0) {
@@ -535,6 +539,10 @@ final class LoopDriver {
 
 	boolean isClosing() {
 		return this.closing;
+	}
+
+	boolean hasAwaiter() {
+		return this.awaiter != null;
 	}
 
 	boolean isTaken() {

@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,9 +31,10 @@ import dev.rdmarpc.verbs.CompletionQueue;
  *
  * <p>
  * Implementation notes: see {@link LoopDriver}, whose role it takes, and
- * {@link DriverLeave}, which decides between coming back and being replaced. The fields
- * {@code thread} and {@code leave} belong to the thread that is the loop's; a follower
- * writes them after it has replaced the one before.
+ * {@link DriverLeave}, which decides between coming back and being replaced. The leave in
+ * the field names the thread that is the loop's; a follower writes it after it has
+ * replaced the one before. The tasks that it takes over it hands out one by one from its
+ * own leave, away: if that holds it up in turn, the next follower takes the rest.
  */
 final class LoopThread {
 
@@ -52,9 +54,9 @@ final class LoopThread {
 
 	private final LoopWatcher watcher;
 
-	private volatile Thread thread;
+	private final Thread firstThread;
 
-	private volatile DriverLeave leave = new DriverLeave();
+	private volatile DriverLeave leave;
 
 	private volatile boolean standingBy;
 
@@ -65,8 +67,9 @@ final class LoopThread {
 		this.driver = driver;
 		this.metrics = metrics;
 		this.watcher = watcher;
-		this.thread = new Thread(() -> run(this.leave), name);
-		this.thread.setDaemon(true);
+		this.firstThread = new Thread(() -> run(this.leave), name);
+		this.firstThread.setDaemon(true);
+		this.leave = new DriverLeave(this.firstThread);
 	}
 
 	String name() {
@@ -75,34 +78,35 @@ final class LoopThread {
 
 	void start() {
 		this.watcher.add(this);
-		this.thread.start();
+		this.firstThread.start();
 	}
 
 	boolean is(@Nullable Thread other) {
-		return this.thread == other;
+		return this.leave.owner() == other;
 	}
 
 	/** Whether the current thread is the loop's, driving or away. */
 	boolean isCurrent() {
-		return this.thread == Thread.currentThread();
+		return is(Thread.currentThread());
 	}
 
 	/** Whether the current thread is the loop's, and comes back by itself. */
 	boolean isCurrentAway() {
-		return isCurrent() && this.leave.isAway();
+		DriverLeave own = this.leave;
+		return own.owner() == Thread.currentThread() && own.isAway();
 	}
 
 	boolean isLost() {
-		return !this.thread.isAlive();
+		return !this.leave.owner().isAlive();
 	}
 
 	boolean hasEnded() {
-		return this.ended || !this.thread.isAlive();
+		return this.ended || isLost();
 	}
 
 	/** Has it look for what there is to do. Any thread. */
 	void wake(@Nullable Thread awaiter, CompletionQueue completions) {
-		Thread own = this.thread;
+		Thread own = this.leave.owner();
 		if (awaiter == own) {
 			completions.wakeUp();
 		}
@@ -114,7 +118,7 @@ final class LoopThread {
 	/** Somebody has to drive: the caller has stopped, or does not begin. Any thread. */
 	void wakeIfStandingBy() {
 		if (this.standingBy) {
-			LockSupport.unpark(this.thread);
+			LockSupport.unpark(this.leave.owner());
 		}
 	}
 
@@ -130,6 +134,7 @@ final class LoopThread {
 			catch (Throwable ex) {
 				this.driver.failed(ex);
 				LockSupport.parkNanos(this, LoopDriver.STANDBY_NANOS);
+				stays = !own.isReplaced();
 			}
 		}
 		if (stays && own.end()) {
@@ -147,7 +152,7 @@ final class LoopThread {
 			logger.debug("{} ignores an interrupt", this.name);
 		}
 		if (this.driver.standsBy()) {
-			standBy();
+			standBy(this.driver::standsBy);
 			return idleSince;
 		}
 		if (!this.driver.tryEnter()) {
@@ -175,16 +180,17 @@ final class LoopThread {
 				this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
 				since = System.nanoTime();
 			}
-			case TAKEN -> LockSupport.parkNanos(this, own.hasTasks() ? 1 : LoopDriver.STANDBY_NANOS);
+			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.hasAwaiter());
 			case NOT_NEEDED -> Thread.onSpinWait();
 		}
 		return since;
 	}
 
-	private void standBy() {
+	/** Parks for a while, unless somebody has to drive. */
+	private void standBy(BooleanSupplier othersDrive) {
 		this.standingBy = true;
 		try {
-			if (this.driver.standsBy()) {
+			if (othersDrive.getAsBoolean()) {
 				LockSupport.parkNanos(this, LoopDriver.STANDBY_NANOS);
 			}
 		}
@@ -196,9 +202,14 @@ final class LoopThread {
 	/** Another thread has the role, usually for a moment. */
 	private void awaitRole() {
 		long start = System.nanoTime();
-		while (this.driver.isTaken() && !this.driver.isClosing()) {
-			long waited = System.nanoTime() - start;
-			LockSupport.parkNanos(this, (waited < ROLE_SPIN_NANOS) ? 0 : Math.min(waited, LoopDriver.STANDBY_NANOS));
+		while (this.driver.isTaken() && !this.driver.isClosing() && !this.driver.standsBy()) {
+			if (System.nanoTime() - start < ROLE_SPIN_NANOS) {
+				LockSupport.parkNanos(this, 0);
+				Thread.onSpinWait();
+			}
+			else {
+				standBy(this.driver::isTaken);
+			}
 		}
 	}
 
@@ -275,19 +286,24 @@ final class LoopThread {
 
 	/** Becomes the loop's thread, unless the one before has come back. */
 	private void follow(DriverLeave before, long nanos) {
-		DriverLeave own = new DriverLeave();
 		Thread self = Thread.currentThread();
+		DriverLeave own = new DriverLeave(self);
 		String idleName = self.getName();
 		if (this.driver.isClosing() || !before.replace(nanos, System.nanoTime())) {
 			return;
 		}
+		LinkedTask first = before.takeAll();
+		if (first != null) {
+			own.add(first, last(first));
+		}
 		own.begin(System.nanoTime());
 		this.leave = own;
-		this.thread = self;
 		this.metrics.takenOver();
 		try {
 			self.setName(this.name);
-			this.driver.runElsewhere(before.takeAll());
+			for (UserTask task = own.next(); task != null; task = own.next()) {
+				this.driver.run(task::runElsewhere);
+			}
 			if (own.end()) {
 				run(own);
 			}
@@ -298,10 +314,18 @@ final class LoopThread {
 		}
 	}
 
+	private static LinkedTask last(LinkedTask first) {
+		LinkedTask last = first;
+		for (LinkedTask next = first.linked(); next != null; next = next.linked()) {
+			last = next;
+		}
+		return last;
+	}
+
 	/** No follower takes over any more, and the thread ends soon. */
 	void close() {
 		this.watcher.remove(this);
-		LockSupport.unpark(this.thread);
+		LockSupport.unpark(this.leave.owner());
 	}
 
 	/**
@@ -309,8 +333,8 @@ final class LoopThread {
 	 * thread, which is interrupted.
 	 */
 	void breakOff(@Nullable Thread driving) {
-		Thread held = this.thread;
 		DriverLeave before = this.leave;
+		Thread held = before.owner();
 		if (before.replace(0, System.nanoTime())) {
 			held.interrupt();
 			this.driver.runElsewhere(before.takeAll());

@@ -379,7 +379,7 @@ class RpcConnectionTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void inlineHandlerThatWaitsForItsOwnServerIsToldSo(boolean connected) throws Exception {
+	void inlineHandlerMayWaitForItsOwnServer(boolean connected) throws Exception {
 		EchoService selfish = new EchoService() {
 			private Echo self = this;
 
@@ -408,10 +408,9 @@ class RpcConnectionTests {
 				assertThat(self.echoOnExecutor("warm")).isEqualTo("warm");
 			}
 			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));
-			CompletableFuture<String> call = inThread(() -> echo.echo("deadlock?"));
-			RpcException failure = failureOf(call);
-			assertThat(failure.status()).isEqualTo(RpcStatus.FAILED_PRECONDITION);
-			assertThat(failure).hasMessageContaining("inline handler waits for its own server");
+			for (int i = 0; i < 20; i++) {
+				assertThat(echo.echo("to itself")).isEqualTo("to itself");
+			}
 			assertThat(echo.add(1, 2)).as("it serves on").isEqualTo(3);
 			assertThat(echo.echoAsync("promised").get(10, TimeUnit.SECONDS)).isEqualTo("promised");
 		}

@@ -150,13 +150,8 @@ class RpcThrowableTests {
 			assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
 			server.stop();
 			assertThat(release.getCount()).as("handlers that may still run").isOne();
-			RpcFixture.awaitTrue(() -> !fixture.serverTransport.problems().isEmpty());
-			assertThat(fixture.serverTransport.problems()).singleElement()
-				.asString()
-				.startsWith("loop rdma-rpc-server-0 has not turned for ")
-				.contains("RpcThrowableTests");
+			assertThat(fixture.serverTransport.problems()).as("the loop does not wait for it").isEmpty();
 			release.countDown();
-			RpcFixture.awaitTrue(() -> fixture.serverTransport.problems().isEmpty());
 			assertThat(call.handle((result, failure) -> "over").get(20, TimeUnit.SECONDS)).isEqualTo("over");
 		}
 	}
