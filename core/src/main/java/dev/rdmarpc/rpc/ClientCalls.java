@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

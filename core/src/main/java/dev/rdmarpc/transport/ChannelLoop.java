@@ -437,7 +437,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/** Whether the current thread is the loop's own, also while it runs users' code. */
 	public boolean isOwnThread() {
-		return this.driver.isDriver() || this.driver.isOwnThread();
+		return this.driver.isDriver() || this.driver.thread().isCurrent();
 	}
 
 	/**

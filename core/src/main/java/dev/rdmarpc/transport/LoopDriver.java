@@ -20,7 +20,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -47,37 +46,27 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * has to be woken for it.
  *
  * <p>
- * <b>Users' code</b> that a turn makes ready is noted down in a list that belongs to the
- * driver. The loop's thread moves the list into its {@link DriverLeave}, gives the role
- * up and runs it, a few tasks at a time; between these it posts what they have left in
- * the inbox. Any other driver leaves the list where it is, says so in {@code readyLeft}
- * before it releases the role, and wakes the loop's thread after it. A loop's thread that
- * stays away too long is replaced, by the {@link LoopWatcher} or at once where it is
- * known to block: a follower takes over the rest of its tasks, which run elsewhere, and
- * becomes the loop's thread; the one replaced ends when it returns. Replacing and coming
- * back are compare-and-sets on the same field, so one of them wins.
+ * <b>Users' code</b> that a turn makes ready is noted down in a list of the driver's. The
+ * {@linkplain LoopThread loop's thread} moves it into its {@link DriverLeave}, gives the
+ * role up and runs it. Any other driver leaves it, says so in {@code readyLeft} before it
+ * releases the role, and wakes the loop's thread after that.
  *
  * <p>
  * <b>Waiting.</b> At most one thread, the <em>awaiter</em>, blocks in
- * {@link CompletionQueue#await}, and it has given up the driver role before. A caller
- * drives only while its call is the only one outstanding; otherwise the loop's thread
- * does, and callers park until they are woken. Each call is noted as done before its
- * caller is looked for, and a caller looks whether it is done after it became the awaiter
- * and after each parking, so none sleeps on. Somebody drives while calls are outstanding:
- * the loop's thread stands by, parked, only as long as callers are counted as driving or
- * no call is outstanding. A caller that stops driving first takes itself off that count
- * and then, if calls are outstanding, wakes the loop's thread if it stands by; that one
- * says that it stands by before it looks at the count a last time. Standing by is bounded
- * by {@link #STANDBY_NANOS} all the same, which also bounds how late work is noticed that
- * arrives unasked.
+ * {@link CompletionQueue#await}, and it has given up the role before. A caller drives
+ * only while its call is the only one outstanding; otherwise it parks. Each call is noted
+ * as done before its caller is looked for, and a caller looks whether it is done after it
+ * became the awaiter and after each parking, so none sleeps on. The loop's thread stands
+ * by only while callers are counted as driving or no call is outstanding. A caller that
+ * stops driving takes itself off that count and then wakes the loop's thread if calls are
+ * outstanding and it stands by; that one says that it stands by before it looks at the
+ * count a last time. So somebody drives while calls are outstanding.
  *
  * <p>
  * Nothing that is thrown ends the loop's thread, nor reaches a caller who happens to
- * drive. A turn that fails is followed by a pause, and the next one goes on where it
- * stood. Role and awaiter are given up by a plain store in the frame that took them,
+ * drive. Role and awaiter are given up by a plain store in the frame that took them,
  * which succeeds even where no stack is left for a call. When the loop closes, the last
- * task is published before the role is tried and looked for after releasing, like the
- * inbox.
+ * task is published and looked for like the inbox.
  */
 final class LoopDriver {
 
@@ -89,9 +78,7 @@ final class LoopDriver {
 
 	static final long STANDBY_NANOS = 2_000_000;
 
-	/**
-	 * For how long callers leave driving to the loop's thread when there were several.
-	 */
+	/** For how long callers do not drive after there were several. */
 	private static final long CROWDED_NANOS = 1_000_000;
 
 	/** After how long without a turn, with callers said to drive, somebody else does. */
@@ -138,9 +125,7 @@ final class LoopDriver {
 
 	private boolean ranTasks;
 
-	private @Nullable LinkedTask firstReady;
-
-	private @Nullable LinkedTask lastReady;
+	private final ReadyTasks ready = new ReadyTasks();
 
 	private volatile boolean readyLeft;
 
@@ -175,9 +160,8 @@ final class LoopDriver {
 		return this.driver == Thread.currentThread();
 	}
 
-	/** Whether this is the loop's thread, driving or away. */
-	boolean isOwnThread() {
-		return this.thread.isCurrent();
+	LoopThread thread() {
+		return this.thread;
 	}
 
 	boolean tryEnter() {
@@ -223,35 +207,20 @@ final class LoopDriver {
 
 	/** Gives the loop's thread the tasks of users, or tells which are left for it. */
 	private @Nullable LinkedTask passOn(@Nullable DriverLeave own) {
-		LinkedTask first = this.firstReady;
-		LinkedTask end = this.lastReady;
-		if (first == null || end == null) {
+		if (this.ready.isEmpty()) {
 			return null;
 		}
 		if (own == null && !this.closing) {
 			this.readyLeft = true;
-			return first;
+			return this.ready.first();
 		}
-		this.firstReady = null;
-		this.lastReady = null;
 		this.readyLeft = false;
-		if (own == null) {
-			return first;
-		}
-		own.add(first, end);
-		return null;
+		return this.ready.moveTo(own);
 	}
 
 	/** Has users' code run after the turn; driver. */
 	void afterTurn(UserTask task) {
-		LinkedTask before = this.lastReady;
-		if (before == null) {
-			this.firstReady = task;
-		}
-		else {
-			before.linked(task);
-		}
-		this.lastReady = task;
+		this.ready.add(task);
 	}
 
 	/** Has tasks of users run on threads of their own; not the driver. */
@@ -359,20 +328,20 @@ final class LoopDriver {
 	/** One turn; driver. */
 	boolean turn() {
 		boolean worked = this.work.turn();
+		if (worked) {
+			this.lastWorkNanos = this.work.nowNanos();
+		}
 		this.watch.turned(this.work.nowNanos());
 		return worked;
 	}
 
+	/**
+	 * Whether this thread is the awaiter, which leaves the role and blocks, or another
+	 * is, or there was work after all.
+	 */
 	enum Await {
 
-		/** There was work after all. */
-		NOT_NEEDED,
-
-		/** This thread is the awaiter: it leaves the driver role and blocks. */
-		MINE,
-
-		/** Another thread is. */
-		TAKEN
+		NOT_NEEDED, MINE, TAKEN
 
 	}
 
@@ -434,7 +403,7 @@ final class LoopDriver {
 			return false;
 		}
 		if (this.drivingCallers.get() > 0) {
-			return this.driver != null || this.awaiter != null || now - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
+			return isDrivenOrAwaited() || now - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
 		}
 		return this.outstandingCalls == 0 && now - this.lastCallerNanos < STANDBY_NANOS;
 	}
@@ -515,12 +484,11 @@ final class LoopDriver {
 
 	private Await spin(PendingCall call, long deadlineNanos) {
 		long idleSince = System.nanoTime();
-		while (!call.isDone() && this.outstandingCalls <= 1 && this.firstReady == null && !this.closing
+		while (!call.isDone() && this.outstandingCalls <= 1 && this.ready.isEmpty() && !this.closing
 				&& !isGivenUp(deadlineNanos)) {
 			long now = System.nanoTime();
 			if (turn()) {
 				idleSince = now;
-				this.lastWorkNanos = now;
 			}
 			else if (hasPolledEnough(now, idleSince)) {
 				return prepareAwait();
@@ -532,21 +500,16 @@ final class LoopDriver {
 		return Await.NOT_NEEDED;
 	}
 
-	/** Polling was successful; driver. */
-	void worked(long nowNanos) {
-		this.lastWorkNanos = nowNanos;
-	}
-
 	boolean isClosing() {
 		return this.closing;
 	}
 
-	boolean hasAwaiter() {
-		return this.awaiter != null;
+	boolean isDriven() {
+		return this.driver != null;
 	}
 
-	boolean isTaken() {
-		return this.driver != null;
+	boolean isDrivenOrAwaited() {
+		return isDriven() || this.awaiter != null;
 	}
 
 	/** Whether to sleep rather than poll; a call submitted meanwhile is work. Driver. */

@@ -166,7 +166,6 @@ final class LoopThread {
 			long now = System.nanoTime();
 			if (worked) {
 				since = now;
-				this.driver.worked(now);
 			}
 			else if (this.driver.hasPolledEnough(now, since)) {
 				await = this.driver.prepareAwait();
@@ -180,7 +179,7 @@ final class LoopThread {
 				this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
 				since = System.nanoTime();
 			}
-			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.hasAwaiter());
+			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.isDrivenOrAwaited());
 			case NOT_NEEDED -> Thread.onSpinWait();
 		}
 		return since;
@@ -202,13 +201,13 @@ final class LoopThread {
 	/** Another thread has the role, usually for a moment. */
 	private void awaitRole() {
 		long start = System.nanoTime();
-		while (this.driver.isTaken() && !this.driver.isClosing() && !this.driver.standsBy()) {
+		while (this.driver.isDriven() && !this.driver.isClosing() && !this.driver.standsBy()) {
 			if (System.nanoTime() - start < ROLE_SPIN_NANOS) {
 				LockSupport.parkNanos(this, 0);
 				Thread.onSpinWait();
 			}
 			else {
-				standBy(this.driver::isTaken);
+				standBy(this.driver::isDriven);
 			}
 		}
 	}
