@@ -19,7 +19,12 @@ package dev.rdmarpc.benchmarks.compare;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** The closed loop of {@link Mode#SYNC}: the calling thread makes blocking calls. */
+/**
+ * The closed loop of {@link Mode#SYNC}: the calling thread makes blocking calls.
+ *
+ * <p>
+ * Safe for use by several threads if the call is.
+ */
 public final class BlockingLoop implements PeerClient {
 
 	private final BlockingCall call;

@@ -37,33 +37,38 @@ import picocli.CommandLine.Option;
 		description = "Compares RPC frameworks between two processes on the loopback interface.")
 public final class Compare implements Callable<Integer> {
 
-	private static final List<String> FORK_ARGUMENTS = List.of("-Xms256m", "-Xmx1g", "-XX:MaxDirectMemorySize=1536m",
-			"-XX:-UsePerfData");
+	private static final List<Integer> PAYLOADS = List.of(64, 1024, 65536, 1048576, 16777216);
 
-	@Option(names = "--quick", description = "Shorter and fewer slices: less than three minutes.")
+	private static final List<Integer> QUICK_PAYLOADS = List.of(64, 1048576);
+
+	@Option(names = "--quick", description = "Shorter slices of what bars are about: less than three minutes.")
 	private boolean quick;
 
-	@Option(names = "--peers", split = ",", description = "The peers, default: all but verbs and floor-placing.")
+	@Option(names = "--peers", split = ",",
+			description = "The peers, see the README, default: all that are not on demand.")
 	private @Nullable List<String> peers;
 
 	@Option(names = "--modes", split = ",", description = "Of ${COMPLETION-CANDIDATES}, default: all.")
 	private @Nullable List<Mode> modes;
 
-	@Option(names = "--payloads", split = ",", description = "Sizes of requests in bytes.",
-			defaultValue = "64,1024,65536,1048576,16777216")
-	private List<Integer> payloads = List.of();
+	@Option(names = "--payloads", split = ",",
+			description = "Sizes of requests in bytes, default: 64,1024,65536,1048576,16777216, quick 64,1048576.")
+	private @Nullable List<Integer> payloads;
 
 	@Option(names = "--forks", description = "How often processes are started anew, default: 2, quick 1.",
 			showDefaultValue = CommandLine.Help.Visibility.NEVER)
 	private @Nullable Integer forks;
 
-	@Option(names = "--rounds", description = "Rounds per fork, default: 4, quick 3.")
+	@Option(names = "--rounds", description = "Rounds per fork, default: 4, quick 5.")
 	private @Nullable Integer rounds;
 
-	@Option(names = "--prime-millis", description = "Priming of new processes, default: 2000, quick 800.")
+	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 200.")
 	private @Nullable Long primeMillis;
 
-	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 400, quick 100.")
+	@Option(names = "--prime-slices", description = "Such slices of a workload at most, default: 12, quick 4.")
+	private @Nullable Integer primeSlices;
+
+	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 400, quick 50.")
 	private @Nullable Long warmUpMillis;
 
 	@Option(names = "--measure-millis", description = "Length of a slice, default: 1000, quick 300.")
@@ -94,16 +99,16 @@ public final class Compare implements Callable<Integer> {
 	public Integer call() throws IOException {
 		PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
 		Plan plan = plan();
-		List<String> arguments = new ArrayList<>(FORK_ARGUMENTS);
-		arguments.addAll(this.virtualMachineArguments);
 		out.printf(Locale.ROOT, "comparing %s, about %d s%n", String.join(", ", plan.peers()),
-				plan.leastMillis() * 12 / 10_000);
+				plan.leastMillis() * 18 / 10_000);
 		out.printf(Locale.ROOT, "congestion control of TCP: %s%n", congestionControl());
 		Path logs = this.output.toAbsolutePath().resolveSibling("comparison-logs");
-		Comparison comparison = new Comparison(plan, new Launch(arguments, this.before), logs, out);
+		Comparison comparison = new Comparison(plan, Launch.standard(this.virtualMachineArguments, this.before), logs,
+				out);
 		List<Row> rows = comparison.run();
 		new ResultTable(rows).print(out);
 		ResultFile.write(this.output, rows);
+		Bar.print(out, Bars.GOALS, new Rows(rows));
 		Set<String> failures = comparison.failures();
 		comparison.disturbances().forEach((disturbance) -> out.println("\nWARNING " + disturbance));
 		failures.forEach((failure) -> out.println("\nERROR " + failure));
@@ -122,10 +127,11 @@ public final class Compare implements Callable<Integer> {
 	}
 
 	private Plan plan() {
-		return new Plan((this.peers != null) ? this.peers : Peers.compared(),
-				(this.modes != null) ? this.modes : List.of(Mode.values()), this.payloads, choose(this.forks, 1, 2),
-				choose(this.rounds, 3, 4), choose(this.primeMillis, 800L, 2000L), choose(this.warmUpMillis, 100L, 400L),
-				choose(this.measureMillis, 300L, 1000L));
+		return new Plan(choose(this.peers, Peers.judged(), Peers.compared()),
+				(this.modes != null) ? this.modes : List.of(Mode.values()),
+				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, 1, 2), choose(this.rounds, 5, 4),
+				choose(this.primeMillis, 300L, 1000L), choose(this.primeSlices, 4, 12),
+				choose(this.warmUpMillis, 50L, 400L), choose(this.measureMillis, 200L, 1000L));
 	}
 
 	private <T> T choose(@Nullable T given, T inQuick, T inFull) {

@@ -38,8 +38,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Comparison {
 
-	private static final int MOST_PRIMING_SLICES = 12;
-
 	private static final double WORTHWHILE_GAIN = 1.1;
 
 	/** The share of a slice that compilers may have taken of one that primes no more. */
@@ -112,9 +110,7 @@ final class Comparison {
 		for (PeerPair pair : this.pairs) {
 			this.progress.printf(Locale.ROOT, "starting %s%n", pair.peer());
 			this.progress.flush();
-			for (Workload workload : this.plan.primingWorkloads()) {
-				prime(pair, workload);
-			}
+			this.plan.primingWorkloads().stream().filter(pair::supports).forEach((workload) -> prime(pair, workload));
 		}
 	}
 
@@ -126,7 +122,7 @@ final class Comparison {
 		double best = 0;
 		double rate = 0;
 		boolean compiling = true;
-		for (int i = 0; i < MOST_PRIMING_SLICES && (compiling || rate >= best * WORTHWHILE_GAIN); i++) {
+		for (int i = 0; i < this.plan.primeSlices() && (compiling || rate >= best * WORTHWHILE_GAIN); i++) {
 			best = Math.max(best, rate);
 			Slice slice;
 			try {
@@ -146,7 +142,10 @@ final class Comparison {
 		for (Workload workload : this.plan.workloads()) {
 			for (int i = 0; i < this.pairs.size(); i++) {
 				PeerPair pair = this.pairs.get((i + round) % this.pairs.size());
-				Slice slice = measure(pair, workload, this.plan.warmUpMillis(), this.plan.measureMillis());
+				if (!pair.supports(workload)) {
+					continue;
+				}
+				Slice slice = measure(pair, workload, this.plan.warmUpMillis(), this.plan.measureMillis(workload));
 				if (slice != null && slice.calls() > 0) {
 					this.slices.computeIfAbsent(pair.peer(), (peer) -> new LinkedHashMap<>())
 						.computeIfAbsent(workload, (key) -> new ArrayList<>())
@@ -175,8 +174,8 @@ final class Comparison {
 	private void noteIdle(PeerPair pair) {
 		if (pair.busiestIdle() > 0.05) {
 			this.disturbances
-				.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured",
-						pair.peer(), 100 * pair.busiestIdle()));
+				.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured%s",
+						pair.peer(), 100 * pair.busiestIdle(), pair.busiestIdleThreads()));
 		}
 	}
 

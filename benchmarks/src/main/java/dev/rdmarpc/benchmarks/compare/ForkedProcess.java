@@ -107,6 +107,11 @@ final class ForkedProcess implements AutoCloseable {
 		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}
 
+	/** Its identifier. */
+	long id() {
+		return this.process.pid();
+	}
+
 	/** How long the process has compiled so far, in milliseconds. */
 	long compiledMillis() {
 		return Long.parseLong(ask(20, "compiled"));

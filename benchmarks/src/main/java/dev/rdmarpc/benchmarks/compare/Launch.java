@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Launch(List<String> virtualMachineArguments, @Nullable Path before) {
 
+	private static final List<String> ARGUMENTS = List.of("-Xms256m", "-Xmx1g", "-XX:MaxDirectMemorySize=1536m",
+			"-XX:-UsePerfData");
+
 	/** What the name of a peer of the other build begins with. */
 	static final String BEFORE = "before:";
 
@@ -44,6 +48,15 @@ record Launch(List<String> virtualMachineArguments, @Nullable Path before) {
 					+ " (expected: a checkout where benchmarks/compare has been built, but there is no "
 					+ classPathFile(before) + ")");
 		}
+	}
+
+	/**
+	 * How processes are started unless asked otherwise.
+	 * @param additional virtual machine arguments
+	 * @param before as in the record
+	 */
+	static Launch standard(List<String> additional, @Nullable Path before) {
+		return new Launch(Stream.concat(ARGUMENTS.stream(), additional.stream()).toList(), before);
 	}
 
 	/** What a peer is called within its build. */

@@ -28,7 +28,13 @@ public enum Mode {
 	ASYNC(1, 64),
 
 	/** Asynchronous calls on many connections. */
-	MULTI(16, 16);
+	MULTI(16, 16),
+
+	/** Many threads make one blocking call after the other, on one connection. */
+	THREADS(1, 16),
+
+	/** Many threads wait for one call each, which is answered when all is over. */
+	WAITING(1, 200);
 
 	private final int connections;
 
@@ -47,6 +53,11 @@ public enum Mode {
 	/** The number of calls kept outstanding on each connection. */
 	public int outstanding() {
 		return this.outstanding;
+	}
+
+	/** Whether the mode says all there is to say with payloads of one, small size. */
+	public boolean isForSmallestPayload() {
+		return this == THREADS || this == WAITING;
 	}
 
 	@Override

@@ -31,6 +31,11 @@ public interface Peer {
 	/** The name in tables, lower case with dashes. */
 	String name();
 
+	/** Whether it can make calls that way. */
+	default boolean supports(Mode mode) {
+		return true;
+	}
+
 	/**
 	 * Starts a server on a free port of the loopback interface; it answers every
 	 * {@link Exchange}.

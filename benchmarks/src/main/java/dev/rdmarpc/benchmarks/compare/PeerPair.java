@@ -18,6 +18,9 @@ package dev.rdmarpc.benchmarks.compare;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,13 @@ import org.jspecify.annotations.Nullable;
 final class PeerPair implements AutoCloseable {
 
 	private static final long ANSWER_SECONDS = 45;
+
+	private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long SETTLE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+
+	/** So many looks in a row that saw nobody run. */
+	private static final int SETTLED_LOOKS = 4;
 
 	private final String peer;
 
@@ -48,7 +58,11 @@ final class PeerPair implements AutoCloseable {
 
 	private long nanosAfterSlice;
 
+	private ProcessThreads threadsAfterSlice = new ProcessThreads(Map.of());
+
 	private double busiestIdle;
+
+	private String busiestIdleThreads = "";
 
 	PeerPair(String peer, Launch launch, Path logs) {
 		this.peer = peer;
@@ -61,12 +75,22 @@ final class PeerPair implements AutoCloseable {
 		return this.peer;
 	}
 
+	/** Whether it can do what a workload asks for. */
+	boolean supports(Workload workload) {
+		return Peers.named(Launch.plainName(this.peer)).supports(workload.mode());
+	}
+
 	/**
 	 * The largest share of one processor that both processes used together between two
 	 * slices of their own.
 	 */
 	double busiestIdle() {
 		return this.busiestIdle;
+	}
+
+	/** The threads that used it, in parentheses, where that is known. */
+	String busiestIdleThreads() {
+		return this.busiestIdleThreads;
 	}
 
 	/**
@@ -88,7 +112,9 @@ final class PeerPair implements AutoCloseable {
 			Slice slice = Slice.parse(calling.ask(ANSWER_SECONDS + measureMillis / 1000, "run " + measureMillis));
 			ProcessUsage used = serving.usage().since(before);
 			calling.ask(ANSWER_SECONDS, "disconnect");
+			settle(serving, calling);
 			this.usageAfterSlice = serving.usage().plus(calling.usage());
+			this.threadsAfterSlice = ProcessThreads.of(serving.id(), calling.id());
 			this.nanosAfterSlice = System.nanoTime();
 			return slice.plus(used);
 		}
@@ -107,7 +133,25 @@ final class PeerPair implements AutoCloseable {
 		long nanos = System.nanoTime() - this.nanosAfterSlice;
 		if (this.nanosAfterSlice != 0 && nanos > 1_000_000_000L) {
 			ProcessUsage idle = serving.usage().plus(calling.usage()).since(this.usageAfterSlice);
-			this.busiestIdle = Math.max(this.busiestIdle, (double) idle.cpuNanos() / nanos);
+			double share = (double) idle.cpuNanos() / nanos;
+			if (share > this.busiestIdle) {
+				this.busiestIdle = share;
+				this.busiestIdleThreads = ProcessThreads.of(serving.id(), calling.id())
+					.busiestSince(this.threadsAfterSlice, nanos);
+			}
+		}
+	}
+
+	/**
+	 * Waits until the processes have ended what they do after a slice, such as compiling,
+	 * and leave the processors to the next peer; for a while.
+	 */
+	private static void settle(ForkedProcess serving, ForkedProcess calling) {
+		long deadline = System.nanoTime() + SETTLE_NANOS;
+		int still = 0;
+		while (still < SETTLED_LOOKS && System.nanoTime() - deadline < 0) {
+			LockSupport.parkNanos(SETTLE_INTERVAL_NANOS);
+			still = ProcessThreads.of(serving.id(), calling.id()).isRunning() ? 0 : still + 1;
 		}
 	}
 

@@ -35,7 +35,8 @@ public final class Peers {
 	public static final String GRPC = "grpc-direct";
 
 	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(true), new GrpcPeer(false),
-			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED));
+			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR),
+			new RdmaPeer(Variant.REGISTERED));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ));
@@ -46,6 +47,12 @@ public final class Peers {
 	/** The names of those that are compared unless asked otherwise, in that order. */
 	public static List<String> compared() {
 		return COMPARED.stream().map(Peer::name).toList();
+	}
+
+	/** Those that {@link Bars} name, which are compared when it has to be quick. */
+	public static List<String> judged() {
+		return List.of(FLOOR, GRPC, "grpc-default", Variant.INLINE.peer(), Variant.DEFAULT.peer(),
+				Variant.REGISTERED.peer());
 	}
 
 	/** All names. */

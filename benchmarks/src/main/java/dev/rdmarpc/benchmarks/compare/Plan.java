@@ -27,22 +27,26 @@ import java.util.List;
  * @param payloads the sizes of requests
  * @param forks how often every process is started anew
  * @param rounds how often each process goes through all workloads
- * @param primeMillis how long a new process runs each of its priming workloads at least,
- * before the first round; 0 for none
+ * @param primeMillis how long a slice of priming is, of which a new process runs at least
+ * one of each of its priming workloads before the first round; 0 for none
+ * @param primeSlices how many of them it runs at most
  * @param warmUpMillis how long a slice runs before anything is counted
  * @param measureMillis how long a slice counts
  */
 record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int forks, int rounds, long primeMillis,
-		long warmUpMillis, long measureMillis) {
+		int primeSlices, long warmUpMillis, long measureMillis) {
 
 	/** A long payload that processes are primed with. */
 	private static final int PRIMING_BYTES = 64 * 1024;
+
+	/** Processor time of what hardly uses any has to be counted for longer. */
+	private static final long WAITING_MILLIS = 1000;
 
 	Plan {
 		if (peers.isEmpty() || modes.isEmpty() || payloads.isEmpty()) {
 			throw new IllegalArgumentException("nothing to compare");
 		}
-		if (forks < 1 || rounds < 1 || measureMillis < 1) {
+		if (forks < 1 || rounds < 1 || measureMillis < 1 || primeSlices < 1) {
 			throw new IllegalArgumentException("nothing to measure");
 		}
 		peers.forEach((peer) -> Peers.named(Launch.plainName(peer)));
@@ -53,10 +57,21 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 		List<Workload> workloads = new ArrayList<>();
 		for (int payload : this.payloads) {
 			for (Mode mode : this.modes) {
-				workloads.add(new Workload(mode, payload));
+				if (payload == smallest() || !mode.isForSmallestPayload()) {
+					workloads.add(new Workload(mode, payload));
+				}
 			}
 		}
 		return workloads;
+	}
+
+	/** How long a slice of a workload counts. */
+	long measureMillis(Workload workload) {
+		return (workload.mode() == Mode.WAITING) ? Math.max(this.measureMillis, WAITING_MILLIS) : this.measureMillis;
+	}
+
+	private int smallest() {
+		return this.payloads.stream().mapToInt(Integer::intValue).min().orElseThrow();
 	}
 
 	/**
@@ -68,16 +83,18 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 		if (this.primeMillis == 0) {
 			return List.of();
 		}
-		int smallest = this.payloads.stream().mapToInt(Integer::intValue).min().orElseThrow();
+		int smallest = smallest();
 		int largest = this.payloads.stream().mapToInt(Integer::intValue).max().orElseThrow();
 		List<Workload> workloads = new ArrayList<>();
-		if (smallest < PRIMING_BYTES) {
-			this.modes.forEach((mode) -> workloads.add(new Workload(mode, smallest)));
+		for (Mode mode : this.modes) {
+			if (smallest < PRIMING_BYTES && mode != Mode.WAITING) {
+				workloads.add(new Workload(mode, smallest));
+			}
+			if (largest >= PRIMING_BYTES && !mode.isForSmallestPayload()) {
+				workloads.add(new Workload(mode, PRIMING_BYTES));
+			}
 		}
-		if (largest >= PRIMING_BYTES) {
-			this.modes.forEach((mode) -> workloads.add(new Workload(mode, PRIMING_BYTES)));
-		}
-		if (largest != smallest) {
+		if (largest > PRIMING_BYTES && !this.modes.get(0).isForSmallestPayload()) {
 			workloads.add(new Workload(this.modes.get(0), largest));
 		}
 		return workloads;
@@ -85,7 +102,8 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 
 	/** How long it takes at least, without forks and connects. */
 	long leastMillis() {
-		long slices = (long) this.rounds * workloads().size() * (this.warmUpMillis + this.measureMillis);
+		long slices = this.rounds
+				* workloads().stream().mapToLong((workload) -> this.warmUpMillis + measureMillis(workload)).sum();
 		long priming = this.primeMillis * primingWorkloads().size();
 		return (slices + priming) * this.forks * this.peers.size();
 	}

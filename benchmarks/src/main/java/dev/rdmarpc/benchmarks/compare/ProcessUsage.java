@@ -77,6 +77,14 @@ public record ProcessUsage(long cpuNanos, long allocatedBytes, long copiedBytes)
 				isKnown(other) ? this.copiedBytes + other.copiedBytes : UNKNOWN);
 	}
 
+	/** The bytes the calling thread allocates on the heap while it runs an action. */
+	public static long allocatedBy(Runnable action) {
+		long thread = Thread.currentThread().getId();
+		long before = THREADS.getThreadAllocatedBytes(thread);
+		action.run();
+		return THREADS.getThreadAllocatedBytes(thread) - before;
+	}
+
 	private boolean isKnown(ProcessUsage other) {
 		return this.copiedBytes >= 0 && other.copiedBytes >= 0;
 	}

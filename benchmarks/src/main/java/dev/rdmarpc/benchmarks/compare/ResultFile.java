@@ -27,7 +27,7 @@ import java.util.Locale;
 final class ResultFile {
 
 	static final String HEADER = "peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
-			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call";
+			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call,cpu_percent";
 
 	private ResultFile() {
 	}
@@ -38,18 +38,21 @@ final class ResultFile {
 		lines.add(HEADER);
 		for (Row row : rows) {
 			Workload workload = row.workload();
-			lines.add(String.format(Locale.ROOT, "%s,%s,%d,%d,%d,%.2f,%.2f,%.2f,%.1f,%.3f,%.1f,%s,%.3f", row.peer(),
-					workload.mode(), workload.payloadBytes(), workload.connections(), workload.outstanding(),
-					row.p50Micros(), row.p99Micros(), row.p999Micros(), row.callsPerSecond(), row.megabytesPerSecond(),
-					row.allocatedBytesPerCall(), optional(row.copiedBytesPerCall()), row.cpuMicrosPerCall()));
+			lines.add(String.join(",", row.peer(), workload.mode().toString(),
+					Integer.toString(workload.payloadBytes()), Integer.toString(workload.connections()),
+					Integer.toString(workload.outstanding()), number("%.2f", row.p50Micros()),
+					number("%.2f", row.p99Micros()), number("%.2f", row.p999Micros()),
+					number("%.1f", row.callsPerSecond()), number("%.3f", row.megabytesPerSecond()),
+					number("%.1f", row.allocatedBytesPerCall()), number("%.1f", row.copiedBytesPerCall()),
+					number("%.3f", row.cpuMicrosPerCall()), number("%.1f", row.processorPercent())));
 		}
 		Files.createDirectories(file.toAbsolutePath().getParent());
 		Files.write(file, lines);
 	}
 
 	/** Empty where there is no number. */
-	private static String optional(double value) {
-		return Double.isNaN(value) ? "" : String.format(Locale.ROOT, "%.1f", value);
+	private static String number(String format, double value) {
+		return Double.isNaN(value) ? "" : String.format(Locale.ROOT, format, value);
 	}
 
 }

@@ -45,7 +45,8 @@ final class ResultTable {
 			new Column("B/call", (row) -> number(row.allocatedBytesPerCall())),
 			new Column("copied B/call", (row) -> number(row.copiedBytesPerCall())),
 			new Column("CPU us/call", (row) -> number(row.cpuMicrosPerCall())),
-			new Column("spread", (row) -> Math.round(100 * row.spread()) + " %"));
+			new Column("CPU %", (row) -> number(row.processorPercent())),
+			new Column("spread", (row) -> Double.isNaN(row.spread()) ? "-" : Math.round(100 * row.spread()) + " %"));
 
 	private final List<Row> rows;
 
@@ -98,8 +99,10 @@ final class ResultTable {
 	}
 
 	private static Column ratios(String title, @Nullable Row base, ToDoubleFunction<Row> value) {
-		return new Column(title, (row) -> (base != null)
-				? String.format(Locale.ROOT, "%.2f", value.applyAsDouble(row) / value.applyAsDouble(base)) : "-");
+		return new Column(title, (row) -> {
+			double ratio = (base != null) ? value.applyAsDouble(row) / value.applyAsDouble(base) : Double.NaN;
+			return Double.isNaN(ratio) ? "-" : String.format(Locale.ROOT, "%.2f", ratio);
+		});
 	}
 
 	private static @Nullable Row find(List<Row> block, String peer) {

@@ -20,7 +20,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One line of the result: a peer under a workload, medians over its slices.
+ * One line of the result: a peer under a workload, medians over its slices. Figures that
+ * say nothing about a workload are not a number.
  *
  * @param peer the name of the peer
  * @param workload what it did
@@ -33,23 +34,35 @@ import java.util.function.ToDoubleFunction;
  * @param copiedBytesPerCall bytes of messages copied, client and server; not a number
  * where nobody counts them
  * @param cpuMicrosPerCall processor time, client and server
+ * @param processorPercent processor time, client and server, as a part of one processor
  * @param spread how far the slices' rates lie apart, as a part of their median
  */
 record Row(String peer, Workload workload, double p50Micros, double p99Micros, double p999Micros, double callsPerSecond,
 		double megabytesPerSecond, double allocatedBytesPerCall, double copiedBytesPerCall, double cpuMicrosPerCall,
-		double spread) {
+		double processorPercent, double spread) {
 
 	/** Sums up the slices of one peer and workload. */
 	static Row of(String peer, Workload workload, List<Slice> slices) {
+		double cpu = median(slices, (slice) -> 100.0 * slice.usage().cpuNanos() / slice.elapsedNanos());
+		double allocated = median(slices, (slice) -> (double) slice.usage().allocatedBytes() / slice.calls());
+		if (workload.mode() == Mode.WAITING) {
+			double nan = Double.NaN;
+			return new Row(peer, workload, nan, nan, nan, nan, nan, allocated, nan, nan, cpu, nan);
+		}
 		double rate = median(slices, Slice::callsPerSecond);
 		double fastest = slices.stream().mapToDouble(Slice::callsPerSecond).max().orElseThrow();
 		double slowest = slices.stream().mapToDouble(Slice::callsPerSecond).min().orElseThrow();
 		return new Row(peer, workload, median(slices, (slice) -> slice.p50Nanos() / 1e3),
 				median(slices, (slice) -> slice.p99Nanos() / 1e3), median(slices, (slice) -> slice.p999Nanos() / 1e3),
-				rate, rate * workload.payloadBytes() / 1e6,
-				median(slices, (slice) -> (double) slice.usage().allocatedBytes() / slice.calls()),
-				median(slices, Row::copiedBytesPerCall),
-				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), (fastest - slowest) / rate);
+				rate, rate * workload.payloadBytes() / 1e6, allocated, median(slices, Row::copiedBytesPerCall),
+				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), cpu,
+				(fastest - slowest) / rate);
+	}
+
+	/** Stands for what was not measured: all its figures are not a number. */
+	static Row missing(String peer, Workload workload) {
+		double nan = Double.NaN;
+		return new Row(peer, workload, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan);
 	}
 
 	private static double copiedBytesPerCall(Slice slice) {

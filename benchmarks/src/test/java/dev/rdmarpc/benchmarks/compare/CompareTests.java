@@ -47,7 +47,7 @@ class CompareTests {
 		List<String> lines = Files.readAllLines(output);
 		assertThat(exit).as("no peer failed").isZero();
 		assertThat(lines.get(0)).isEqualTo("peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
-				+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call");
+				+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call,cpu_percent");
 		assertThat(lines).hasSize(1 + 4 * Peers.compared().size());
 		Set<String> keys = new HashSet<>();
 		for (String line : lines.subList(1, lines.size())) {
@@ -59,7 +59,7 @@ class CompareTests {
 	}
 
 	private static void assertIsConsistent(String line, String[] fields) {
-		assertThat(fields).as(line).hasSize(13);
+		assertThat(fields).as(line).hasSize(14);
 		double p50 = Double.parseDouble(fields[5]);
 		double p99 = Double.parseDouble(fields[6]);
 		double p999 = Double.parseDouble(fields[7]);
@@ -73,6 +73,7 @@ class CompareTests {
 		assertThat(Double.parseDouble(fields[10])).as(line).isNotNegative();
 		assertCopies(line, fields);
 		assertThat(Double.parseDouble(fields[12])).as(line).isNotNegative();
+		assertThat(Double.parseDouble(fields[13])).as(line).isNotNegative();
 	}
 
 	/** An array is copied when it is sent and when it is received, nothing else is. */
@@ -89,6 +90,26 @@ class CompareTests {
 				assertThat(copies).as(line).isBetween(2.0, 2.5);
 			}
 		}
+	}
+
+	@Test
+	void manyThreadsCallOverOneConnectionOrOnlyWait() throws IOException {
+		Path output = this.directory.resolve("comparison.csv");
+		int exit = Compare.commandLine()
+			.execute("--output", output.toString(), "--peers", "floor,grpc-default,rdma,rdma-registered", "--payloads",
+					"64", "--modes", "threads,waiting", "--forks", "1", "--rounds", "1", "--prime-millis", "0",
+					"--warm-up-millis", "20", "--measure-millis", "40");
+		assertThat(exit).as("no peer failed").isZero();
+		List<String> lines = Files.readAllLines(output);
+		for (String peer : List.of("grpc-default", "rdma", "rdma-registered")) {
+			assertThat(lines).filteredOn((line) -> line.startsWith(peer + ",threads,64,1,16,"))
+				.singleElement()
+				.satisfies((line) -> assertIsConsistent(line, line.split(",", -1)));
+			assertThat(lines).filteredOn((line) -> line.startsWith(peer + ",waiting,64,1,200,,,,,,"))
+				.singleElement()
+				.satisfies((line) -> assertThat(Double.parseDouble(line.split(",", -1)[13])).isNotNegative());
+		}
+		assertThat(lines).noneMatch((line) -> line.startsWith("floor"));
 	}
 
 	@Test

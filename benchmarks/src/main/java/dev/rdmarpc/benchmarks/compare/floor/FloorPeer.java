@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.compare.floor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
+import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
@@ -41,6 +42,11 @@ public final class FloorPeer implements Peer {
 	@Override
 	public String name() {
 		return this.placing ? "floor-placing" : "floor";
+	}
+
+	@Override
+	public boolean supports(Mode mode) {
+		return mode != Mode.THREADS && mode != Mode.WAITING;
 	}
 
 	@Override

@@ -37,17 +37,20 @@ import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
+import dev.rdmarpc.benchmarks.compare.BlockingThreads;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.Exchange;
+import dev.rdmarpc.benchmarks.compare.HeldCalls;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.WaitingThreads;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
- * Unary calls through grpc-java as its generated stubs make them: the blocking stub for
- * {@link Mode#SYNC}, the asynchronous stub else.
+ * Unary calls through grpc-java as its generated stubs make them: the asynchronous stub
+ * for {@link Mode#ASYNC} and {@link Mode#MULTI}, the blocking stub else.
  */
 public final class GrpcPeer implements Peer {
 
@@ -56,6 +59,10 @@ public final class GrpcPeer implements Peer {
 	private static final MethodDescriptor<byte[], byte[]> ECHO = method("Echo");
 
 	private static final MethodDescriptor<byte[], byte[]> UPLOAD = method("Upload");
+
+	private static final MethodDescriptor<byte[], byte[]> HOLD = method("Hold");
+
+	private static final MethodDescriptor<byte[], byte[]> RELEASE = method("Release");
 
 	private final boolean direct;
 
@@ -85,12 +92,19 @@ public final class GrpcPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws Exception {
+		HeldCalls held = new HeldCalls();
 		NettyServerBuilder builder = NettyServerBuilder
 			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
 			.maxInboundMessageSize(Integer.MAX_VALUE)
 			.addService(ServerServiceDefinition.builder(SERVICE)
 				.addMethod(ECHO, ServerCalls.asyncUnaryCall(GrpcPeer::echo))
 				.addMethod(UPLOAD, ServerCalls.asyncUnaryCall(GrpcPeer::upload))
+				.addMethod(HOLD,
+						ServerCalls.asyncUnaryCall((request, observer) -> held.hold(() -> echo(request, observer))))
+				.addMethod(RELEASE, ServerCalls.asyncUnaryCall((request, observer) -> {
+					held.release();
+					echo(request, observer);
+				}))
 				.build());
 		if (this.direct) {
 			builder.directExecutor();
@@ -113,11 +127,8 @@ public final class GrpcPeer implements Peer {
 		MethodDescriptor<byte[], byte[]> method = (workload.exchange() == Exchange.ECHO) ? ECHO : UPLOAD;
 		byte[] payload = new byte[workload.payloadBytes()];
 		Arrays.fill(payload, (byte) 'x');
-		if (workload.mode() == Mode.SYNC) {
-			ManagedChannel channel = open(server);
-			return new BlockingLoop(
-					() -> check(workload, ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, payload)),
-					() -> close(channel));
+		if (workload.mode() != Mode.ASYNC && workload.mode() != Mode.MULTI) {
+			return connectBlocking(open(server), workload, method, payload);
 		}
 		CallbackLoop loop = new CallbackLoop();
 		for (int i = 0; i < workload.connections(); i++) {
@@ -129,6 +140,21 @@ public final class GrpcPeer implements Peer {
 			}, workload.outstanding(), () -> close(channel));
 		}
 		return loop;
+	}
+
+	private static PeerClient connectBlocking(ManagedChannel channel, Workload workload,
+			MethodDescriptor<byte[], byte[]> method, byte[] payload) {
+		BlockingLoop.BlockingCall call = () -> check(workload, call(channel, method, payload));
+		return switch (workload.mode()) {
+			case WAITING -> new WaitingThreads(() -> call(channel, HOLD, payload),
+					() -> call(channel, RELEASE, payload), workload.outstanding(), () -> close(channel));
+			case THREADS -> new BlockingThreads(call, workload.outstanding(), () -> close(channel));
+			default -> new BlockingLoop(call, () -> close(channel));
+		};
+	}
+
+	private static byte[] call(ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] payload) {
+		return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, payload);
 	}
 
 	private ManagedChannel open(InetSocketAddress server) {

@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.benchmarks.compare.rdma;
 
-/** The service under comparison; its handlers run on the server's executor. */
+/** The service under comparison; it declares nothing about its methods. */
 public interface Payloads {
 
 	/** Answers with the payload. */

@@ -21,12 +21,14 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
+import dev.rdmarpc.benchmarks.compare.BlockingThreads;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.LatencyRecorder;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.WaitingThreads;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -41,7 +43,8 @@ import dev.rdmarpc.transport.TransportOptions;
 
 /**
  * This framework with its default options, except for limits that let the largest
- * workload pass: blocking proxies for {@link Mode#SYNC}, futures else.
+ * workload pass: futures for {@link Mode#ASYNC} and {@link Mode#MULTI}, blocking proxies
+ * else.
  */
 public final class RdmaPeer implements Peer {
 
@@ -53,7 +56,7 @@ public final class RdmaPeer implements Peer {
 
 	/**
 	 * Creates the peer.
-	 * @param variant what payloads are and where handlers run
+	 * @param variant what payloads are and what is declared of handlers
 	 */
 	public RdmaPeer(Variant variant) {
 		this.variant = variant;
@@ -71,8 +74,9 @@ public final class RdmaPeer implements Peer {
 			.transport(resources.transport())
 			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()))
 			.service(Variant.INLINE.peer, InlinePayloads.class, new Handler())
-			.service(Variant.EXECUTOR.peer, Payloads.class, new Handler())
+			.service(Variant.DEFAULT.peer, Payloads.class, new Handler())
 			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
+			.service(Holding.SERVICE, Holding.class, new Holding.Handler())
 			.build()
 			.start();
 		return new RunningServer(server, resources);
@@ -84,9 +88,9 @@ public final class RdmaPeer implements Peer {
 		PayloadCalls calls = (this.variant == Variant.REGISTERED)
 				? new RegisteredCalls(this.variant.service(), workload, resources.memory())
 				: new ArrayCalls(this.variant.service(), workload);
-		if (workload.mode() == Mode.SYNC) {
+		if (workload.mode() != Mode.ASYNC && workload.mode() != Mode.MULTI) {
 			RpcClient client = open(server, resources);
-			return new OwningClient(new BlockingLoop(calls.blocking(client), client::close), calls, resources);
+			return new OwningClient(blocking(workload, calls, client), calls, resources);
 		}
 		CallbackLoop loop = new CallbackLoop();
 		for (int i = 0; i < workload.connections(); i++) {
@@ -94,6 +98,16 @@ public final class RdmaPeer implements Peer {
 			loop.add(calls.async(client), workload.outstanding(), client::close);
 		}
 		return new OwningClient(loop, calls, resources);
+	}
+
+	private static PeerClient blocking(Workload workload, PayloadCalls calls, RpcClient client) {
+		if (workload.mode() == Mode.WAITING) {
+			Holding.Blocking holding = client.proxy(Holding.SERVICE, Holding.Blocking.class);
+			return new WaitingThreads(holding::hold, holding::release, workload.outstanding(), client::close);
+		}
+		return (workload.mode() == Mode.THREADS)
+				? new BlockingThreads(calls.blocking(client), workload.outstanding(), client::close)
+				: new BlockingLoop(calls.blocking(client), client::close);
 	}
 
 	private ChannelOptions channel() {
@@ -109,16 +123,19 @@ public final class RdmaPeer implements Peer {
 			.build();
 	}
 
-	/** What payloads are and where handlers run. */
+	/** What payloads are and what is declared of handlers. */
 	public enum Variant {
 
-		/** Arrays; handlers run on the loop that receives the call. */
+		/** Arrays; methods are declared inline. */
 		INLINE("rdma", ChannelOptions.DEFAULT_EAGER_BYTES),
 
-		/** Arrays; handlers run on the server's executor. */
+		/** Arrays; nothing is declared. */
+		DEFAULT("rdma-default", ChannelOptions.DEFAULT_EAGER_BYTES),
+
+		/** As {@link #DEFAULT}, but handlers always run on the server's executor. */
 		EXECUTOR("rdma-executor", ChannelOptions.DEFAULT_EAGER_BYTES),
 
-		/** Registered memory; handlers run on the loop. */
+		/** Registered memory; methods are declared inline. */
 		REGISTERED("rdma-registered", ChannelOptions.DEFAULT_EAGER_BYTES),
 
 		/** As {@link #INLINE}, and all messages are sent in frames. */
@@ -136,9 +153,18 @@ public final class RdmaPeer implements Peer {
 			this.eagerBytes = eagerBytes;
 		}
 
+		/** The name of the peer. */
+		public String peer() {
+			return this.peer;
+		}
+
 		/** The name under which handlers for such payloads are exported. */
 		private String service() {
-			return (this == EAGER || this == READ) ? INLINE.peer : this.peer;
+			return switch (this) {
+				case EAGER, READ -> INLINE.peer;
+				case EXECUTOR -> DEFAULT.peer;
+				default -> this.peer;
+			};
 		}
 
 	}

@@ -18,6 +18,7 @@ package dev.rdmarpc.benchmarks.compare.verbs;
 
 import java.net.InetSocketAddress;
 
+import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
@@ -29,6 +30,11 @@ public final class VerbsPeer implements Peer {
 	@Override
 	public String name() {
 		return "verbs";
+	}
+
+	@Override
+	public boolean supports(Mode mode) {
+		return mode != Mode.THREADS && mode != Mode.WAITING;
 	}
 
 	@Override
