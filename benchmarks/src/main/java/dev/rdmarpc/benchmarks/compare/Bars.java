@@ -36,6 +36,10 @@ final class Bars {
 
 	private static final String GRPC_DEFAULT = "grpc-default";
 
+	private static final String SPRING = "rdma-spring";
+
+	private static final String UNOBSERVED = "rdma-spring-unobserved";
+
 	private static final int ALLOCATIONS = 2000;
 
 	/** What has to be reached, and what is aimed for then. */
@@ -70,8 +74,15 @@ final class Bars {
 			Bar.atLeast("1 MiB one after the other, MB/s, rdma to floor", 0.6, 0.8,
 					(rows) -> largeToFloor(rows, INLINE)),
 			Bar.atLeast("1 MiB one after the other, MB/s, rdma-registered to floor", 0.9, 0.95,
-					(rows) -> largeToFloor(rows, REGISTERED)));
+					(rows) -> largeToFloor(rows, REGISTERED)),
+			Bar.atLeast("calls/s at 64 outstanding, rdma-spring observed to not", 0.8, 0.9,
+					(rows) -> rates(rows, Mode.ASYNC, SPRING, UNOBSERVED)),
+			Bar.atLeast("sync calls/s, rdma-spring observed to not", 0.8, 0.9,
+					(rows) -> rates(rows, Mode.SYNC, SPRING, UNOBSERVED)),
+			Bar.atMost("sync p50, us that observations add to rdma-spring", 2, 1,
+					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
 
+	@SuppressWarnings("UnusedVariable") // what is kept there is really allocated
 	private static volatile @Nullable Object sink;
 
 	private Bars() {

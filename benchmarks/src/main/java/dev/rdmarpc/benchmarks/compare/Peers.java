@@ -21,8 +21,10 @@ import java.util.stream.Stream;
 
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
+import dev.rdmarpc.benchmarks.compare.grpc.GrpcSpringPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer.Variant;
+import dev.rdmarpc.benchmarks.compare.rdma.RdmaSpringPeer;
 import dev.rdmarpc.benchmarks.compare.verbs.VerbsPeer;
 
 /** The peers of the comparison. */
@@ -36,7 +38,8 @@ public final class Peers {
 
 	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(true), new GrpcPeer(false),
 			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR),
-			new RdmaPeer(Variant.REGISTERED));
+			new RdmaPeer(Variant.REGISTERED), new GrpcSpringPeer(), new RdmaSpringPeer(true),
+			new RdmaSpringPeer(false));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ));
@@ -49,7 +52,7 @@ public final class Peers {
 		return COMPARED.stream().map(Peer::name).toList();
 	}
 
-	/** Those that {@link Bars} name, which are compared when it has to be quick. */
+	/** What is compared when it has to be quick, without applications of Spring Boot. */
 	public static List<String> judged() {
 		return List.of(FLOOR, GRPC, "grpc-default", Variant.INLINE.peer(), Variant.DEFAULT.peer(),
 				Variant.REGISTERED.peer());

@@ -53,8 +53,8 @@ class BarsTests {
 	}
 
 	@Test
-	void everyGoalIsMeasuredByTheQuickComparison() {
-		Plan plan = new Plan(Peers.judged(), List.of(Mode.values()), List.of(64, 1 << 20), 1, 1, 0, 1, 1, 1);
+	void everyGoalIsMeasuredByTheComparison() {
+		Plan plan = new Plan(Peers.compared(), List.of(Mode.values()), List.of(64, 1 << 20), 1, 1, 0, 1, 1, 1);
 		Rows rows = new Rows(plan.peers()
 			.stream()
 			.flatMap((peer) -> plan.workloads()

@@ -20,27 +20,16 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Server;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
-import io.grpc.stub.ClientCalls;
-import io.grpc.stub.ServerCalls;
-import io.grpc.stub.StreamObserver;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.BlockingThreads;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Exchange;
-import dev.rdmarpc.benchmarks.compare.HeldCalls;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
@@ -54,16 +43,6 @@ import dev.rdmarpc.benchmarks.compare.Workload;
  */
 public final class GrpcPeer implements Peer {
 
-	private static final String SERVICE = "rdmarpc.benchmarks.Payload";
-
-	private static final MethodDescriptor<byte[], byte[]> ECHO = method("Echo");
-
-	private static final MethodDescriptor<byte[], byte[]> UPLOAD = method("Upload");
-
-	private static final MethodDescriptor<byte[], byte[]> HOLD = method("Hold");
-
-	private static final MethodDescriptor<byte[], byte[]> RELEASE = method("Release");
-
 	private final boolean direct;
 
 	/**
@@ -75,16 +54,6 @@ public final class GrpcPeer implements Peer {
 		this.direct = direct;
 	}
 
-	private static MethodDescriptor<byte[], byte[]> method(String name) {
-		return MethodDescriptor.<byte[], byte[]>newBuilder()
-			.setType(MethodType.UNARY)
-			.setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
-			.setRequestMarshaller(new PayloadMarshaller())
-			.setResponseMarshaller(new PayloadMarshaller())
-			.setSafe(true)
-			.build();
-	}
-
 	@Override
 	public String name() {
 		return this.direct ? "grpc-direct" : "grpc-default";
@@ -92,69 +61,35 @@ public final class GrpcPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws Exception {
-		HeldCalls held = new HeldCalls();
 		NettyServerBuilder builder = NettyServerBuilder
 			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
 			.maxInboundMessageSize(Integer.MAX_VALUE)
-			.addService(ServerServiceDefinition.builder(SERVICE)
-				.addMethod(ECHO, ServerCalls.asyncUnaryCall(GrpcPeer::echo))
-				.addMethod(UPLOAD, ServerCalls.asyncUnaryCall(GrpcPeer::upload))
-				.addMethod(HOLD,
-						ServerCalls.asyncUnaryCall((request, observer) -> held.hold(() -> echo(request, observer))))
-				.addMethod(RELEASE, ServerCalls.asyncUnaryCall((request, observer) -> {
-					held.release();
-					echo(request, observer);
-				}))
-				.build());
+			.addService(new PayloadsGrpc.Service());
 		if (this.direct) {
 			builder.directExecutor();
 		}
 		return new RunningServer(builder.build().start());
 	}
 
-	private static void echo(byte[] request, StreamObserver<byte[]> observer) {
-		observer.onNext(request);
-		observer.onCompleted();
-	}
-
-	private static void upload(byte[] request, StreamObserver<byte[]> observer) {
-		observer.onNext(ByteBuffer.allocate(Exchange.REPLY_BYTES).putLong(request.length).array());
-		observer.onCompleted();
-	}
-
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
-		MethodDescriptor<byte[], byte[]> method = (workload.exchange() == Exchange.ECHO) ? ECHO : UPLOAD;
-		byte[] payload = new byte[workload.payloadBytes()];
-		Arrays.fill(payload, (byte) 'x');
-		if (workload.mode() != Mode.ASYNC && workload.mode() != Mode.MULTI) {
-			return connectBlocking(open(server), workload, method, payload);
+		StubCalls calls = new StubCalls(workload);
+		if (workload.mode() == Mode.ASYNC || workload.mode() == Mode.MULTI) {
+			CallbackLoop loop = new CallbackLoop();
+			for (int i = 0; i < workload.connections(); i++) {
+				ManagedChannel channel = open(server);
+				loop.add(calls.async(PayloadsGrpc.newStub(channel)), workload.outstanding(), () -> close(channel));
+			}
+			return loop;
 		}
-		CallbackLoop loop = new CallbackLoop();
-		for (int i = 0; i < workload.connections(); i++) {
-			ManagedChannel channel = open(server);
-			loop.add((slot) -> {
-				StreamObserver<byte[]> observer = new SlotObserver(workload, slot);
-				return () -> ClientCalls.asyncUnaryCall(channel.newCall(method, CallOptions.DEFAULT), payload,
-						observer);
-			}, workload.outstanding(), () -> close(channel));
-		}
-		return loop;
-	}
-
-	private static PeerClient connectBlocking(ManagedChannel channel, Workload workload,
-			MethodDescriptor<byte[], byte[]> method, byte[] payload) {
-		BlockingLoop.BlockingCall call = () -> check(workload, call(channel, method, payload));
+		ManagedChannel channel = open(server);
+		PayloadsGrpc.PayloadsBlockingStub stub = PayloadsGrpc.newBlockingStub(channel);
 		return switch (workload.mode()) {
-			case WAITING -> new WaitingThreads(() -> call(channel, HOLD, payload),
-					() -> call(channel, RELEASE, payload), workload.outstanding(), () -> close(channel));
-			case THREADS -> new BlockingThreads(call, workload.outstanding(), () -> close(channel));
-			default -> new BlockingLoop(call, () -> close(channel));
+			case WAITING -> new WaitingThreads(calls.holding(stub), calls.releasing(stub), workload.outstanding(),
+					() -> close(channel));
+			case THREADS -> new BlockingThreads(calls.blocking(stub), workload.outstanding(), () -> close(channel));
+			default -> new BlockingLoop(calls.blocking(stub), () -> close(channel));
 		};
-	}
-
-	private static byte[] call(ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] payload) {
-		return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, payload);
 	}
 
 	private ManagedChannel open(InetSocketAddress server) {
@@ -184,13 +119,6 @@ public final class GrpcPeer implements Peer {
 		}
 	}
 
-	private static void check(Workload workload, byte[] reply) {
-		if (reply.length != workload.replyBytes()) {
-			throw new IllegalStateException(
-					"reply of " + reply.length + " bytes (expected: " + workload.replyBytes() + ")");
-		}
-	}
-
 	private record RunningServer(Server server) implements PeerServer {
 
 		@Override
@@ -211,25 +139,6 @@ public final class GrpcPeer implements Peer {
 	private interface Termination {
 
 		boolean await(long timeout, TimeUnit unit) throws InterruptedException;
-
-	}
-
-	private record SlotObserver(Workload workload, CallbackLoop.Slot slot) implements StreamObserver<byte[]> {
-
-		@Override
-		public void onNext(byte[] reply) {
-			check(this.workload, reply);
-		}
-
-		@Override
-		public void onError(Throwable cause) {
-			this.slot.fail(cause);
-		}
-
-		@Override
-		public void onCompleted() {
-			this.slot.succeed();
-		}
 
 	}
 

@@ -24,33 +24,26 @@ import dev.rdmarpc.benchmarks.compare.Exchange;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.rpc.RpcClient;
 
-/** Calls whose payload is a {@code byte[]} at both ends. */
-final class ArrayCalls implements PayloadCalls {
-
-	private final String service;
+/** Calls whose payload is a {@code byte[]} at both ends, through any client. */
+final class ArrayCalls {
 
 	private final boolean echo;
 
 	private final byte[] payload;
 
-	ArrayCalls(String service, Workload workload) {
-		this.service = service;
+	ArrayCalls(Workload workload) {
 		this.echo = workload.exchange() == Exchange.ECHO;
 		this.payload = new byte[workload.payloadBytes()];
 		Arrays.fill(this.payload, (byte) 'x');
 	}
 
-	@Override
-	public BlockingLoop.BlockingCall blocking(RpcClient client) {
-		Payloads payloads = client.proxy(this.service, Payloads.class);
+	BlockingLoop.BlockingCall blocking(Payloads payloads) {
 		int bytes = this.payload.length;
 		return this.echo ? () -> PayloadCalls.check(bytes, payloads.echo(this.payload).length)
 				: () -> PayloadCalls.check(bytes, payloads.upload(this.payload));
 	}
 
-	@Override
-	public CallbackLoop.AsyncCaller async(RpcClient client) {
-		AsyncPayloads payloads = client.proxy(this.service, AsyncPayloads.class);
+	CallbackLoop.AsyncCaller async(AsyncPayloads payloads) {
 		return (slot) -> {
 			SlotEnd<byte[]> end = new SlotEnd<>(slot, this.payload.length, ArrayCalls::length);
 			SlotEnd<Long> answered = new SlotEnd<>(slot, this.payload.length, Long::longValue);
@@ -63,9 +56,24 @@ final class ArrayCalls implements PayloadCalls {
 		return reply.length;
 	}
 
-	@Override
-	public void close() {
-		// the collector sees to it
+	/** With clients that are made for the workload. */
+	record OfClient(ArrayCalls calls, String service) implements PayloadCalls {
+
+		@Override
+		public BlockingLoop.BlockingCall blocking(RpcClient client) {
+			return this.calls.blocking(client.proxy(this.service, Payloads.class));
+		}
+
+		@Override
+		public CallbackLoop.AsyncCaller async(RpcClient client) {
+			return this.calls.async(client.proxy(this.service, AsyncPayloads.class));
+		}
+
+		@Override
+		public void close() {
+			// the collector sees to it
+		}
+
 	}
 
 }

@@ -87,7 +87,7 @@ public final class RdmaPeer implements Peer {
 		Resources resources = Resources.open();
 		PayloadCalls calls = (this.variant == Variant.REGISTERED)
 				? new RegisteredCalls(this.variant.service(), workload, resources.memory())
-				: new ArrayCalls(this.variant.service(), workload);
+				: new ArrayCalls.OfClient(new ArrayCalls(workload), this.variant.service());
 		if (workload.mode() != Mode.ASYNC && workload.mode() != Mode.MULTI) {
 			RpcClient client = open(server, resources);
 			return new OwningClient(blocking(workload, calls, client), calls, resources);

@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.compare.spring;
+
+import java.io.Closeable;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import dev.rdmarpc.benchmarks.compare.BlockingLoop;
+import dev.rdmarpc.benchmarks.compare.BlockingThreads;
+import dev.rdmarpc.benchmarks.compare.CallbackLoop;
+import dev.rdmarpc.benchmarks.compare.Mode;
+import dev.rdmarpc.benchmarks.compare.Peer;
+import dev.rdmarpc.benchmarks.compare.PeerClient;
+import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.WaitingThreads;
+import dev.rdmarpc.benchmarks.compare.Workload;
+
+/**
+ * A peer whose server and client are applications of Spring Boot, used as their users do:
+ * an annotated service, imported clients, Actuator, and the defaults.
+ *
+ * <p>
+ * The client's application is started for the first workload and kept, and its
+ * connections with it. How many those are is the starter's decision, so there is no
+ * workload with many.
+ */
+public abstract class SpringPeer implements Peer {
+
+	private static final Closeable KEPT = () -> {
+	};
+
+	private @Nullable ConfigurableApplicationContext clients;
+
+	@Override
+	public boolean supports(Mode mode) {
+		return mode != Mode.MULTI;
+	}
+
+	@Override
+	public PeerServer startServer() {
+		ConfigurableApplicationContext context = start(serverApplication(), serverProperties());
+		return new RunningServer(context, port(context));
+	}
+
+	@Override
+	public PeerClient connect(InetSocketAddress server, Workload workload) {
+		ConfigurableApplicationContext context = this.clients;
+		if (context == null) {
+			context = start(clientApplication(), clientProperties(server.getPort()));
+			this.clients = context;
+		}
+		if (workload.mode() == Mode.ASYNC) {
+			CallbackLoop loop = new CallbackLoop();
+			loop.add(async(context, workload), workload.outstanding(), KEPT);
+			return loop;
+		}
+		return switch (workload.mode()) {
+			case WAITING -> new WaitingThreads(holding(context), releasing(context), workload.outstanding(), KEPT);
+			case THREADS -> new BlockingThreads(blocking(context, workload), workload.outstanding(), KEPT);
+			default -> new BlockingLoop(blocking(context, workload), KEPT);
+		};
+	}
+
+	/** The client's application, null before the first workload. */
+	@Nullable ConfigurableApplicationContext clients() {
+		return this.clients;
+	}
+
+	private static ConfigurableApplicationContext start(Class<?> application, List<String> properties) {
+		return new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.properties(properties.toArray(String[]::new))
+			.run();
+	}
+
+	/** The configuration of the server's application. */
+	protected abstract Class<?> serverApplication();
+
+	/** Its properties, each as {@code name=value}. */
+	protected abstract List<String> serverProperties();
+
+	/** The port on which the application listens. */
+	protected abstract int port(ConfigurableApplicationContext context);
+
+	/** The configuration of the client's application. */
+	protected abstract Class<?> clientApplication();
+
+	/** Its properties, each as {@code name=value}. */
+	protected abstract List<String> clientProperties(int port);
+
+	/** The blocking call of a workload. */
+	protected abstract BlockingLoop.BlockingCall blocking(ConfigurableApplicationContext context, Workload workload);
+
+	/** The asynchronous call of a workload. */
+	protected abstract CallbackLoop.AsyncCaller async(ConfigurableApplicationContext context, Workload workload);
+
+	/** A call that waits. */
+	protected abstract BlockingLoop.BlockingCall holding(ConfigurableApplicationContext context);
+
+	/** The call that ends those that wait. */
+	protected abstract BlockingLoop.BlockingCall releasing(ConfigurableApplicationContext context);
+
+	private record RunningServer(ConfigurableApplicationContext context, int port) implements PeerServer {
+
+		@Override
+		public void close() {
+			this.context.close();
+		}
+
+	}
+
+}
