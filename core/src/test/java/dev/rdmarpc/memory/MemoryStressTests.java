@@ -16,65 +16,24 @@
 
 package dev.rdmarpc.memory;
 
-import java.io.File;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.openjdk.jcstress.Main;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import dev.rdmarpc.StressRun;
 
-/**
- * Runs the jcstress tests of the package for a short time. To run them for longer: the
- * same main class with {@code -m default} or {@code -m tough} on the test class path.
- */
+/** Runs the jcstress tests of the package for a short time. */
 @Tag("slow")
 class MemoryStressTests {
-
-	/** How many tests there are: one that is not found must not pass for one that did. */
-	private static final int TESTS = 11;
 
 	@Test
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void onlyAcceptableOutcomesAreSeen(@TempDir Path directory) throws Exception {
-		Path log = directory.resolve("log.txt");
-		Process process = new ProcessBuilder(command(directory)).directory(directory.toFile())
-			.redirectErrorStream(true)
-			.redirectOutput(log.toFile())
-			.start();
-		try {
-			assertThat(process.waitFor(9, TimeUnit.MINUTES)).as(() -> "ended in time: " + read(log)).isTrue();
-			assertThat(process.exitValue()).as(() -> read(log)).isZero();
-			assertThat(read(log)).contains(TESTS + " matching test results").doesNotContain("FAILED");
-		}
-		finally {
-			process.descendants().forEach(ProcessHandle::destroyForcibly);
-			process.destroyForcibly();
-		}
-	}
-
-	private static List<String> command(Path directory) {
-		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-		return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp", classPath,
-				Main.class.getName(), "-t", MemoryStressTests.class.getPackageName(), "-f", "1", "-iters", "1", "-time",
-				"300", "-sc", "false", "-af", "NONE", "-hs", "256", "-jvmArgs", "-XX:+UseSerialGC -Xmx256m", "-r",
-				directory + File.separator);
-	}
-
-	private static String read(Path log) {
-		try {
-			return Files.readString(log);
-		}
-		catch (IOException ex) {
-			return ex.toString();
-		}
+		StressRun.of(MemoryStressTests.class.getPackage(), 11, directory);
 	}
 
 }

@@ -96,7 +96,7 @@ final class IwarpCompletionQueue implements CompletionQueue {
 		try {
 			checkOpen();
 			this.reactor.runScheduled();
-			if (this.ring.isEmpty()) {
+			if (this.ring.size() < Math.max(1, completions.length)) {
 				this.reactor.runBacklog();
 				this.reactor.advance();
 			}

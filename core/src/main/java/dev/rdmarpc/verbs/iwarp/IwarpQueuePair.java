@@ -45,7 +45,9 @@ import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
  * Implementation notes. Posting touches only the rings and the volatile state. A post
  * that finds the state {@code ERROR} after it has written to the ring sees to the flush
  * itself; the transition to {@code ERROR} sets the state before it flushes, so one of the
- * two sees the entry. Everything else is guarded by the reactor's lock.
+ * two sees the entry. How many receives the peer may take has been allowed by any thread
+ * in sum, and is compared with those taken, which like everything else are guarded by the
+ * reactor's lock.
  */
 final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
@@ -68,6 +70,9 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 	private final AtomicLong receivesAllowed = new AtomicLong();
 
 	private volatile boolean receivesLimited;
+
+	/** Since they are limited. */
+	private long receivesTaken;
 
 	private final ConnectionLifecycle lifecycle;
 
@@ -125,12 +130,16 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	@Override
 	public void allowReceives(int count) {
-		this.receivesAllowed.getAndAdd(count);
-		this.receivesLimited = true;
+		if (count != 0) {
+			this.receivesAllowed.getAndAdd(count);
+		}
+		if (!this.receivesLimited) {
+			this.receivesLimited = true;
+		}
 	}
 
 	private boolean mayTakeShared() {
-		return !this.receivesLimited || this.receivesAllowed.getAndDecrement() > 0;
+		return !this.receivesLimited || this.receivesTaken++ < this.receivesAllowed.get();
 	}
 
 	@Override

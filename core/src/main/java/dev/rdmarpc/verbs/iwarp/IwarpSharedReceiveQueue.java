@@ -18,7 +18,6 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
@@ -28,6 +27,7 @@ import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
 import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
+import dev.rdmarpc.verbs.support.ShortLock;
 
 /**
  * A shared receive queue. Queue pairs of several reactors may take from it; a short lock
@@ -39,7 +39,7 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 
 	private final RequestRing ring;
 
-	private final ReentrantLock takeLock = new ReentrantLock();
+	private final ShortLock takeLock = new ShortLock();
 
 	private final AtomicInteger users = new AtomicInteger();
 

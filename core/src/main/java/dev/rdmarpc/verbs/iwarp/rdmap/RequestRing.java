@@ -16,7 +16,8 @@
 
 package dev.rdmarpc.verbs.iwarp.rdmap;
 
-import java.util.concurrent.locks.ReentrantLock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.support.ShortLock;
 
 /**
  * A bounded ring of posted work requests, laid out as arrays of fields so that posting
@@ -40,11 +42,25 @@ import dev.rdmarpc.verbs.WorkRequest;
  * <p>
  * Implementation notes. Posting threads exclude each other by a lock held for the copy
  * alone. The tail is written volatile after the entry, and the consumer reads it before
- * the entry; the head is written by the consumer when it has forgotten the entry.
+ * the entry; it is a full fence, because whoever has posted looks next whether somebody
+ * will see to it. The head has one writer at a time, the consumer, which writes it with
+ * release semantics when it has forgotten the entry: a poster that sees it late sees a
+ * queue that is fuller than it is.
  */
 public final class RequestRing {
 
-	private final ReentrantLock postLock = new ReentrantLock();
+	private static final VarHandle HEAD;
+
+	static {
+		try {
+			HEAD = MethodHandles.lookup().findVarHandle(RequestRing.class, "head", long.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	private final ShortLock postLock = new ShortLock();
 
 	private final int depth;
 
@@ -187,7 +203,7 @@ public final class RequestRing {
 		for (int i = 0; i < this.segmentCounts[slot]; i++) {
 			this.regions[first + i] = null;
 		}
-		this.head = sequence + 1;
+		HEAD.setRelease(this, sequence + 1);
 	}
 
 	public void clear() {
