@@ -34,7 +34,12 @@ import dev.rdmarpc.verbs.WorkCompletion;
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
 
-	private static final int BATCH = 64;
+	/**
+	 * How many completions are handled before what they have brought about is posted:
+	 * enough for one system call to carry many messages, and few enough for the peer to
+	 * work on the first of a window while this side works on the rest.
+	 */
+	private static final int BATCH = 24;
 
 	private static final long BUSY_TICK_NANOS = 2_000_000;
 
@@ -201,7 +206,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		switch (completion.opcode()) {
 			case RECEIVE -> received(channel, completion);
 			case READ -> channel.onReadCompleted(success, success ? completion.byteLength() : 0);
-			default -> channel.onSendCompleted(success);
+			default -> channel.onSendCompleted(success, completion.id());
 		}
 	}
 

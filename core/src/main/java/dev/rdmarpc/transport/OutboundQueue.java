@@ -42,10 +42,18 @@ import dev.rdmarpc.verbs.WorkRequest;
  * sides held back they could wait for each other.
  *
  * <p>
+ * A Send completes silently if another one is about to be posted behind it, whose
+ * completion then stands for both. At most {@link #MOST_SILENT} in a row do: in a send
+ * queue that is full there is always one that says when there is room.
+ *
+ * <p>
  * Confined to the loop's driver. Owns the messages in it: waiting ones until posted,
  * posted ones until their Sends complete.
  */
 final class OutboundQueue {
+
+	/** Fewer than any send queue has room for. */
+	private static final int MOST_SILENT = ChannelOptions.MIN_CREDITS - 1;
 
 	private final MemoryAttachment attachment;
 
@@ -68,6 +76,14 @@ final class OutboundQueue {
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
 
 	private boolean pongWaiting;
+
+	/** How many Sends were posted: the id of the next one. */
+	private long posted;
+
+	/** How many of them have ended. */
+	private long ended;
+
+	private int silent;
 
 	/**
 	 * Creates a queue.
@@ -186,13 +202,21 @@ final class OutboundQueue {
 
 	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
 		RegisteredBuffer buffer = message.memory();
-		this.request.send(0);
+		this.request.send(this.posted);
 		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset() + message.nextFrameOffset(),
 				message.nextFrameLength());
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
-		message.grant(granted, counted && this.credits.isHeldBack(hasMoreThan(message)));
-		pair.allowReceives(granted);
+		boolean more = hasMoreThan(message);
+		message.grant(granted, counted && this.credits.isHeldBack(more));
+		boolean silently = more && this.silent < MOST_SILENT && !message.isControl() && this.control.isEmpty()
+				&& this.credits.maySendData();
+		if (silently) {
+			this.request.unsignaled();
+		}
+		if (granted > 0) {
+			pair.allowReceives(granted);
+		}
 		if (!post(pair, message)) {
 			if (counted) {
 				this.credits.refund(granted);
@@ -200,6 +224,8 @@ final class OutboundQueue {
 			}
 			return false;
 		}
+		this.posted++;
+		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
 		this.metrics.sent(message.nextFrameLength());
 		message.framePosted();
@@ -233,11 +259,13 @@ final class OutboundQueue {
 		return message.isControl() ? !this.data.isEmpty() : this.data.size() > 1 || message.hasMoreThanOneFrame();
 	}
 
-	/** The oldest posted Send has completed or was flushed. */
-	void completed() {
-		OutgoingMessage message = this.inFlight.poll();
-		if (message != null) {
-			message.frameCompleted();
+	/** A Send has completed or was flushed, and with it those before it. */
+	void completed(long id) {
+		for (; this.ended <= id; this.ended++) {
+			OutgoingMessage message = this.inFlight.poll();
+			if (message != null) {
+				message.frameCompleted();
+			}
 		}
 	}
 

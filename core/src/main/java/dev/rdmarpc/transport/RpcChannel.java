@@ -275,9 +275,9 @@ public final class RpcChannel implements QueuePairListener {
 		return this.state == ChannelState.OPEN || this.state == ChannelState.DRAINING;
 	}
 
-	/** A Send has completed or was flushed. */
-	void onSendCompleted(boolean success) {
-		this.sender.outbound().completed();
+	/** A Send has completed or was flushed, and with it those before it. */
+	void onSendCompleted(boolean success, long id) {
+		this.sender.outbound().completed(id);
 		if (success) {
 			if (this.sender.canPost()) {
 				markDirty();
@@ -289,9 +289,8 @@ public final class RpcChannel implements QueuePairListener {
 	/** A Read has completed or was flushed. */
 	void onReadCompleted(boolean success, long bytes) {
 		this.keepAlive.sign(this.loop.nowNanos());
-		InboundTransfers transfers = this.receiver.transfers();
-		transfers.completed(success, bytes, this.loop.nowNanos());
-		if (transfers.canPost()) {
+		this.receiver.transfers().completed(success, bytes, this.loop.nowNanos());
+		if (this.sender.canPost()) {
 			markDirty();
 		}
 	}

@@ -77,7 +77,7 @@ final class FakeQueuePair implements QueuePair {
 
 	private final FakeCompletionQueue completions;
 
-	private int incomplete;
+	private final ArrayDeque<Posted> incomplete = new ArrayDeque<>();
 
 	FakeQueuePair(QueuePairListener listener, FakeCompletionQueue completions) {
 		this.listener = listener;
@@ -86,14 +86,13 @@ final class FakeQueuePair implements QueuePair {
 
 	/** Lets all posted Sends complete. */
 	void completeAll() {
-		for (; this.incomplete > 0; this.incomplete--) {
-			complete(WorkStatus.SUCCESS);
+		while (!this.incomplete.isEmpty()) {
+			completeOne();
 		}
 	}
 
 	/** Lets one posted Send complete. */
 	void completeOne() {
-		this.incomplete--;
 		complete(WorkStatus.SUCCESS);
 	}
 
@@ -104,7 +103,10 @@ final class FakeQueuePair implements QueuePair {
 	}
 
 	private void complete(WorkStatus status) {
-		this.completions.add((completion) -> completion.set(0, status, WorkOpcode.SEND, 0, 0, this));
+		Posted send = this.incomplete.remove();
+		if (send.signaled || status != WorkStatus.SUCCESS) {
+			this.completions.add((completion) -> completion.set(send.id, status, WorkOpcode.SEND, 0, 0, this));
+		}
 	}
 
 	/** The types of the frames posted so far. */
@@ -115,7 +117,7 @@ final class FakeQueuePair implements QueuePair {
 	@Override
 	public PostResult postSend(WorkRequest request) {
 		this.onPost.run();
-		if (this.incomplete >= this.depth) {
+		if (this.incomplete.size() >= this.depth) {
 			return PostResult.QUEUE_FULL;
 		}
 		if (request.opcode() == WorkOpcode.READ) {
@@ -131,7 +133,7 @@ final class FakeQueuePair implements QueuePair {
 		ByteBuffer frame = ByteBuffer.allocate(request.segmentLength(0)).order(ByteOrder.LITTLE_ENDIAN);
 		frame.put(0, request.segmentRegion(0).memory(), request.segmentOffset(0), request.segmentLength(0));
 		this.sent.add(frame);
-		this.incomplete++;
+		this.incomplete.add(new Posted(request.id(), request.signaled()));
 		return PostResult.POSTED;
 	}
 
@@ -155,7 +157,7 @@ final class FakeQueuePair implements QueuePair {
 		this.onDisconnect.run();
 		if (!this.disconnected) {
 			this.disconnected = true;
-			for (; this.incomplete > 0; this.incomplete--) {
+			while (!this.incomplete.isEmpty()) {
 				complete(WorkStatus.FLUSHED);
 			}
 			while (this.reads > 0) {
@@ -188,6 +190,10 @@ final class FakeQueuePair implements QueuePair {
 	@Override
 	public @Nullable QueuePairFault fault() {
 		return null;
+	}
+
+	/** A Send that has not ended. */
+	private record Posted(long id, boolean signaled) {
 	}
 
 	/** The memory of a peer. */

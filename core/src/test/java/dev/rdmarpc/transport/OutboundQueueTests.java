@@ -133,19 +133,46 @@ class OutboundQueueTests {
 				FakeQueuePair pair = LoopFixture.pair(channel);
 				pair.completeAll();
 				fixture.turn();
-				pair.depth = 2;
-				for (int i = 0; i < 5; i++) {
+				int depth = ChannelOptions.MIN_CREDITS;
+				pair.depth = depth;
+				for (int i = 0; i < depth + 3; i++) {
 					submit(channel, new StubCall(), bytes(1));
 				}
 				fixture.turn();
-				assertThat(pair.sent).hasSize(1 + 2);
-				pair.completeOne();
+				assertThat(pair.sent).hasSize(1 + depth);
+				for (int i = 0; i < depth; i++) {
+					pair.completeOne();
+				}
 				fixture.turn();
-				assertThat(pair.sent).hasSize(1 + 3);
-				pair.depth = 100;
+				assertThat(pair.sent).as("one of them has said that there is room").hasSize(1 + depth + 3);
 				pair.completeAll();
 				fixture.turn();
-				assertThat(pair.sent).hasSize(1 + 5);
+				assertThat(channel.sender().outbound().isEmpty()).isTrue();
+			});
+		}
+	}
+
+	@Test
+	void theLastOfSeveralSendsCompletesForAll() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				pair.completeAll();
+				fixture.turn();
+				long before = fixture.memory.metrics().allocatedBytes();
+				long completions = channel.loop().metrics().completions();
+				for (int i = 0; i < 20; i++) {
+					submit(channel, new StubCall(), bytes(1));
+				}
+				fixture.turn();
+				assertThat(pair.sent).hasSize(1 + 20);
+				assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
+				pair.completeAll();
+				fixture.turn();
+				assertThat(channel.loop().metrics().completions() - completions).isEqualTo(3);
+				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+				assertThat(channel.sender().outbound().isEmpty()).isTrue();
 			});
 		}
 	}
