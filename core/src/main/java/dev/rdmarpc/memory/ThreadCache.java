@@ -54,11 +54,13 @@ final class ThreadCache extends ThreadCachePadding {
 	private static final int MAX_BLOCKS = 128;
 
 	/**
-	 * The largest part of a cache that one size class may take: 1/32. Larger blocks are
-	 * not kept: taking them from the size class costs less than going round in more
-	 * memory.
+	 * The largest part of a cache that one block may take: 1/32. Larger blocks are not
+	 * kept: taking them from the size class costs less than going round in more memory.
 	 */
-	private static final int CLASS_SHIFT = 5;
+	private static final int BLOCK_SHIFT = 5;
+
+	/** The largest part of a cache that one size class may take: 1/4. */
+	private static final int CLASS_SHIFT = 2;
 
 	/** How many size classes are looked at when there is too much. */
 	private static final int VISITS = 4;
@@ -259,7 +261,8 @@ final class ThreadCache extends ThreadCachePadding {
 	}
 
 	private int capacity(int blockBytes) {
-		return Math.min(MAX_BLOCKS, (this.maxBytes >> CLASS_SHIFT) / blockBytes);
+		return (blockBytes > this.maxBytes >> BLOCK_SHIFT) ? 0
+				: Math.min(MAX_BLOCKS, (this.maxBytes >> CLASS_SHIFT) / blockBytes);
 	}
 
 	/**
