@@ -82,6 +82,27 @@ final class Bars {
 			Bar.atMost("sync p50, us that observations add to rdma-spring", 2, 1,
 					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
 
+	/** What is kept even on a busy machine, unless something has become much worse. */
+	static final List<Bar> LIMITS = List.of(
+			Bar.atMost("sync p50, rdma to floor", 6, 1.25,
+					(rows) -> sync(rows, INLINE).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
+			Bar.atMost("sync p50, rdma-default to floor", 20, 1.6,
+					(rows) -> sync(rows, DEFAULT).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
+			Bar.atLeast("sync calls/s, rdma to grpc-direct", 1.5, 10,
+					(rows) -> rates(rows, Mode.SYNC, INLINE, Peers.GRPC)),
+			Bar.atLeast("calls/s at 64 outstanding, rdma to grpc-direct", 1.5, 12,
+					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.GRPC)),
+			Bar.atLeast("calls/s at 64 outstanding, rdma to floor", 0.03, 0.25,
+					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.FLOOR)),
+			Bar.atLeast("calls/s at 64 outstanding, rdma-default to rdma", 0.1, 0.8,
+					(rows) -> rates(rows, Mode.ASYNC, DEFAULT, INLINE)),
+			Bar.atMost("heap B/call above arguments, result and future, rdma", 1000, 64,
+					(rows) -> heapAboveLeast(rows, INLINE)),
+			Bar.atMost("heap B/call above arguments, result and future, rdma-default", 1000, 64,
+					(rows) -> heapAboveLeast(rows, DEFAULT)),
+			Bar.atLeast("1 MiB one after the other, MB/s, rdma to floor", 0.12, 0.6,
+					(rows) -> largeToFloor(rows, INLINE)));
+
 	@SuppressWarnings("UnusedVariable") // what is kept there is really allocated
 	private static volatile @Nullable Object sink;
 
@@ -105,12 +126,11 @@ final class Bars {
 				/ rows.of(Peers.FLOOR, Mode.SYNC, LARGE).megabytesPerSecond();
 	}
 
-	/** The largest of all ways to make calls. */
+	/** Of blocking and asynchronous calls, the larger. */
 	private static double heapAboveLeast(Rows rows, String peer) {
 		double blocking = sync(rows, peer).allocatedBytesPerCall() - leastHeap(false);
 		double async = rows.of(peer, Mode.ASYNC, SMALL).allocatedBytesPerCall() - leastHeap(true);
-		double multi = rows.of(peer, Mode.MULTI, SMALL).allocatedBytesPerCall() - leastHeap(true);
-		return Math.max(blocking, Math.max(async, multi));
+		return Math.max(blocking, async);
 	}
 
 	/**

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -122,7 +123,9 @@ final class Comparison {
 		double best = 0;
 		double rate = 0;
 		boolean compiling = true;
-		for (int i = 0; i < this.plan.primeSlices() && (compiling || rate >= best * WORTHWHILE_GAIN); i++) {
+		long deadline = System.nanoTime()
+				+ TimeUnit.MILLISECONDS.toNanos(this.plan.primeMillis() * this.plan.primeSlices());
+		while (System.nanoTime() - deadline < 0 && (compiling || rate >= best * WORTHWHILE_GAIN)) {
 			best = Math.max(best, rate);
 			Slice slice;
 			try {

@@ -35,7 +35,7 @@ final class PeerPair implements AutoCloseable {
 
 	private static final long ANSWER_SECONDS = 45;
 
-	private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+	private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
 	private static final long SETTLE_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 

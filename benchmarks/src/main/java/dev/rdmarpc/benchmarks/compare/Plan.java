@@ -29,7 +29,7 @@ import java.util.List;
  * @param rounds how often each process goes through all workloads
  * @param primeMillis how long a slice of priming is, of which a new process runs at least
  * one of each of its priming workloads before the first round; 0 for none
- * @param primeSlices how many of them it runs at most
+ * @param primeSlices no further one begins after the time of so many
  * @param warmUpMillis how long a slice runs before anything is counted
  * @param measureMillis how long a slice counts
  */
