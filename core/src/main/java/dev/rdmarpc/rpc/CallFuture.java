@@ -196,7 +196,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	@Override
 	public void run() {
 		if (getNumberOfDependents() > 0) {
-			this.calls.continuations().run(this::finish);
+			this.calls.continuations().run(this.calls.loop(), this::finish);
 		}
 		else {
 			finish();

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -25,11 +26,21 @@ import dev.rdmarpc.transport.RdmaTransport;
  *
  * <p>
  * Implementation notes. The fields are written by any thread that runs such code, without
- * a lock: whichever of two concurrent observations is lost, the next one is made.
+ * a lock and in no order: an observation that is lost costs one sample. A run is also
+ * long where a collection of garbage or another process takes the processor away, so that
+ * a long one is forgiven when there were {@value #FORGIVEN_AFTER} others since the last.
  */
 final class Continuations {
 
-	private static final long SLOW_NANOS = 100_000;
+	/** What a run counts at most. */
+	private static final long MOST_COUNTED_NANOS = 1_000_000;
+
+	/** What it may take on average. */
+	private static final long SLOW_NANOS = 50_000;
+
+	private static final int FORGIVEN_AFTER = 500;
+
+	private static final int AVERAGED_RUNS = 64;
 
 	private static final long FIRST_PAUSE_NANOS = 250_000_000;
 
@@ -37,18 +48,22 @@ final class Continuations {
 
 	private final RdmaTransport transport;
 
-	private volatile boolean slow;
+	private long averageNanos;
 
-	private volatile long untilNanos;
+	private int runsSinceHeldUp = FORGIVEN_AFTER;
 
-	private volatile long pauseNanos = FIRST_PAUSE_NANOS;
+	private boolean slow;
+
+	private long untilNanos;
+
+	private long pauseNanos = FIRST_PAUSE_NANOS;
 
 	Continuations(RdmaTransport transport) {
 		this.transport = transport;
 	}
 
-	/** On a thread of a loop, which does not drive now. */
-	void run(Runnable code) {
+	/** On the thread of a loop, which does not drive now. */
+	void run(ChannelLoop loop, Runnable code) {
 		long start = System.nanoTime();
 		if (this.slow && start - this.untilNanos < 0) {
 			runElsewhere(code);
@@ -56,20 +71,23 @@ final class Continuations {
 		}
 		code.run();
 		long end = System.nanoTime();
-		if (end - start > SLOW_NANOS) {
-			ranSlowly(end);
+		ran(end, end - start, !loop.isOwnThread());
+	}
+
+	private void ran(long nowNanos, long nanos, boolean heldUp) {
+		boolean tooLong = heldUp && this.runsSinceHeldUp < FORGIVEN_AFTER;
+		this.runsSinceHeldUp = heldUp ? 0 : this.runsSinceHeldUp + 1;
+		this.averageNanos += (Math.min(nanos, MOST_COUNTED_NANOS) - this.averageNanos) / AVERAGED_RUNS;
+		if (tooLong || this.averageNanos > SLOW_NANOS) {
+			this.averageNanos = 0;
+			this.untilNanos = nowNanos + this.pauseNanos;
+			this.pauseNanos = Math.min(2 * this.pauseNanos, LONGEST_PAUSE_NANOS);
+			this.slow = true;
 		}
-		else if (this.slow && end - this.untilNanos > this.pauseNanos) {
+		else if (this.slow && nowNanos - this.untilNanos > this.pauseNanos) {
 			this.slow = false;
 			this.pauseNanos = FIRST_PAUSE_NANOS;
 		}
-	}
-
-	private void ranSlowly(long nowNanos) {
-		long pause = this.pauseNanos;
-		this.untilNanos = nowNanos + pause;
-		this.slow = true;
-		this.pauseNanos = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
 	}
 
 	void runElsewhere(Runnable code) {

@@ -46,6 +46,9 @@ final class LoopThread {
 	/** How many tasks of users run before what they have left is posted. */
 	private static final int TASKS_PER_LEAVE = 16;
 
+	/** For how long they do. */
+	private static final long LEAVE_NANOS = 200_000;
+
 	private final String name;
 
 	private final LoopDriver driver;
@@ -244,7 +247,8 @@ final class LoopThread {
 			while (task != null) {
 				count++;
 				this.driver.run(task);
-				task = (count < TASKS_PER_LEAVE) ? own.next() : null;
+				boolean goesOn = count < TASKS_PER_LEAVE && System.nanoTime() - start < LEAVE_NANOS;
+				task = goesOn ? own.next() : null;
 			}
 		}
 		finally {
@@ -258,14 +262,19 @@ final class LoopThread {
 
 	/**
 	 * Looks after the thread, and replaces it if it has been away for too long.
+	 * @param late whether processors are scarce
 	 * @return whether it is away
 	 */
-	boolean watch(long nowNanos) {
+	boolean watch(long nowNanos, boolean late) {
 		DriverLeave seen = this.leave;
-		if (seen.nanos(nowNanos) >= LoopWatcher.HELD_UP_NANOS) {
-			this.watcher.follow(() -> follow(seen, LoopWatcher.HELD_UP_NANOS));
+		long nanos = seen.nanos(nowNanos);
+		if (nanos >= LoopWatcher.HELD_UP_NANOS) {
+			boolean computes = seen.owner().getState() == Thread.State.RUNNABLE;
+			if (!computes || (nanos >= 2 * LoopWatcher.HELD_UP_NANOS && !late)) {
+				this.watcher.follow(() -> follow(seen, LoopWatcher.HELD_UP_NANOS));
+			}
 		}
-		return seen.isAway();
+		return nanos > 0;
 	}
 
 	/** The current thread is about to block, perhaps in users' code on this loop. */

@@ -90,10 +90,13 @@ final class LoopWatcher implements AutoCloseable {
 	}
 
 	private void run() {
+		boolean late = false;
 		while (!this.closed) {
 			try {
-				if (look()) {
+				if (look(late)) {
+					long start = System.nanoTime();
 					LockSupport.parkNanos(this, HELD_UP_NANOS);
+					late = System.nanoTime() - start > 2 * HELD_UP_NANOS;
 				}
 				else {
 					sleep();
@@ -107,14 +110,14 @@ final class LoopWatcher implements AutoCloseable {
 		}
 	}
 
-	private boolean look() {
+	private boolean look(boolean late) {
 		boolean busy = this.leftLately;
 		if (busy) {
 			this.leftLately = false;
 		}
 		long now = System.nanoTime();
 		for (LoopThread loop : this.loops) {
-			busy |= loop.watch(now);
+			busy |= loop.watch(now, late);
 		}
 		return busy;
 	}
@@ -122,7 +125,7 @@ final class LoopWatcher implements AutoCloseable {
 	private void sleep() {
 		this.asleep = true;
 		try {
-			if (!look() && !this.closed) {
+			if (!look(true) && !this.closed) {
 				LockSupport.park(this);
 			}
 		}
