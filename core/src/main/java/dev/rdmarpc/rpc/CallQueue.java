@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
@@ -59,6 +60,9 @@ final class CallQueue {
 	/** After how long without a turn those that were asked for are taken for lost. */
 	private static final long LOST_NANOS = 1_000_000_000;
 
+	/** After how long without a beginning all threads are taken for stuck. */
+	static final long STUCK_NANOS = 10_000_000_000L;
+
 	private final Executor executor;
 
 	private final Runnable turn = this::takeTurn;
@@ -75,6 +79,11 @@ final class CallQueue {
 	private int doubtful;
 
 	private long movedNanos;
+
+	/** Since when a thread has been wanted without any having come; 0 if none is. */
+	private long wantedSince;
+
+	private long begun;
 
 	CallQueue(Executor executor) {
 		this.executor = executor;
@@ -98,6 +107,9 @@ final class CallQueue {
 			}
 			if (lost || (wanted && this.calls == 1)) {
 				this.movedNanos = now;
+			}
+			if (this.wantedSince == 0) {
+				this.wantedSince = now;
 			}
 		}
 		if (wanted) {
@@ -179,6 +191,9 @@ final class CallQueue {
 	private void endTurns(int count) {
 		this.turns = Math.max(0, this.turns - count);
 		this.doubtful = Math.max(0, this.doubtful - count);
+		if (this.turns == 0 && this.calls == 0) {
+			this.wantedSince = 0;
+		}
 	}
 
 	private void recount() {
@@ -200,14 +215,16 @@ final class CallQueue {
 			if (lane != null) {
 				next = lane.first();
 				this.calls--;
+				this.begun++;
 				lane.remove(next);
 				if (lane.length > 0) {
 					this.waiting.add(lane);
 				}
 			}
+			this.wantedSince = (this.calls > 0) ? now : 0;
 		}
 		if (next != null) {
-			next.run();
+			next.runInTurn();
 		}
 	}
 
@@ -232,6 +249,22 @@ final class CallQueue {
 				this.waiting.remove(lane);
 			}
 		}
+	}
+
+	/** Calls that wait. */
+	synchronized int waiting() {
+		return this.calls;
+	}
+
+	/** Calls that have begun. */
+	synchronized long begun() {
+		return this.begun;
+	}
+
+	/** For how long no thread has come although one is wanted, if that is long. */
+	synchronized @Nullable Duration stuck(long nowNanos) {
+		long nanos = nowNanos - this.wantedSince;
+		return (this.wantedSince != 0 && nanos >= STUCK_NANOS) ? Duration.ofNanos(nanos) : null;
 	}
 
 	/** The calls of one connection that wait, in the order in which they came. */

@@ -28,9 +28,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param descriptor the method
  * @param handler takes the arguments as an array and returns the result
+ * @param inline whether the handler always runs on the loop's thread
+ * @param pace decides where the handler runs if that follows its pace, else {@code null}
  * @param failures where those of the handler are told
  */
-record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, HandlerFailures failures) {
+record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean inline, @Nullable HandlerPace pace,
+		HandlerFailures failures) {
 
 	/** More may be too many for a method handle, where some count twice. */
 	private static final int MAX_HANDLE_PARAMETERS = 120;
@@ -59,23 +62,32 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, Handler
 		}
 	}
 
-	static ExportedMethod of(MethodDescriptor descriptor, Object target) {
+	static ExportedMethod of(MethodDescriptor descriptor, Object target, Dispatch dispatch) {
+		boolean inline = descriptor.inline() || dispatch == Dispatch.INLINE;
+		HandlerPace pace = (!inline && dispatch == Dispatch.ADAPTIVE) ? new HandlerPace(System.nanoTime()) : null;
+		return new ExportedMethod(descriptor, handler(descriptor, target), inline, pace, new HandlerFailures());
+	}
+
+	private static MethodHandle handler(MethodDescriptor descriptor, Object target) {
 		try {
 			java.lang.reflect.Method method = descriptor.javaMethod();
 			method.setAccessible(true);
 			if (method.getParameterCount() > MAX_HANDLE_PARAMETERS) {
-				return new ExportedMethod(descriptor, MethodHandles.insertArguments(REFLECTIVE, 0, method, target),
-						new HandlerFailures());
+				return MethodHandles.insertArguments(REFLECTIVE, 0, method, target);
 			}
 			MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
 			MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
-			return new ExportedMethod(descriptor, spread.asType(spread.type().changeReturnType(Object.class)),
-					new HandlerFailures());
+			return spread.asType(spread.type().changeReturnType(Object.class));
 		}
 		catch (IllegalAccessException | RuntimeException ex) {
 			throw new IllegalArgumentException(descriptor.fullName()
 					+ " cannot be called: its interface must be public or in a package open to rdma-rpc", ex);
 		}
+	}
+
+	/** Whether the next call may run on the thread of the loop. */
+	boolean mayRunOnLoop(long nowNanos) {
+		return (this.pace != null) ? this.pace.mayRunOnLoop(nowNanos) : this.inline;
 	}
 
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {

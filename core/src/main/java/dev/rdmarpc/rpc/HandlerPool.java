@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -195,6 +196,21 @@ final class HandlerPool implements Executor, AutoCloseable {
 			}
 		}
 		return threads;
+	}
+
+	/** The end of a sentence that says what the first thread does. */
+	String heldUpBy() {
+		Thread first = list().stream().findFirst().orElse(null);
+		if (first == null) {
+			return "";
+		}
+		String place = Arrays.stream(first.getStackTrace())
+			.map(String::valueOf)
+			.filter((frame) -> !frame.startsWith("java.base"))
+			.findFirst()
+			.map((frame) -> " at " + frame)
+			.orElse("");
+		return ", busy threads: " + threads() + ", " + first.getName() + place;
 	}
 
 	/** Drops what waits, interrupts the handlers, and ends the threads. */

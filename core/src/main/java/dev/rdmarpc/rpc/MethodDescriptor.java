@@ -208,7 +208,7 @@ public final class MethodDescriptor {
 		return this.asynchronous;
 	}
 
-	/** Whether its handler runs on the loop. */
+	/** Whether its handler always runs on the thread of the loop. */
 	public boolean inline() {
 		return this.inline;
 	}

@@ -16,7 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
-import java.util.Collection;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class MethodTable {
 
+	private final List<ExportedMethod> methods;
+
 	private final @Nullable ExportedMethod[] slots;
 
-	MethodTable(Collection<ExportedMethod> methods) {
+	MethodTable(List<ExportedMethod> methods) {
+		this.methods = List.copyOf(methods);
 		this.slots = new ExportedMethod[Integer.highestOneBit(Math.max(4, methods.size() * 2)) << 1];
 		for (ExportedMethod method : methods) {
 			ExportedMethod other = find(method.descriptor().id());
@@ -42,6 +45,11 @@ final class MethodTable {
 			}
 			this.slots[slot] = method;
 		}
+	}
+
+	/** All methods. */
+	List<ExportedMethod> all() {
+		return this.methods;
 	}
 
 	@Nullable ExportedMethod find(long id) {

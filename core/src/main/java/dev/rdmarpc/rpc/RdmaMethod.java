@@ -51,9 +51,10 @@ public @interface RdmaMethod {
 	boolean idempotent() default false;
 
 	/**
-	 * Whether the handler runs on the loop that received the call. This saves a handoff
-	 * between threads, but all other calls of the loop wait for it. Only for handlers
-	 * that neither block nor compute for long.
+	 * Whether the handler always runs on the thread of the loop that received the call,
+	 * which saves a handoff between threads. Otherwise that is up to the server's
+	 * {@link Dispatch}. A handler that takes longer than a millisecond makes the loop
+	 * change its thread.
 	 */
 	boolean inline() default false;
 

@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -99,7 +100,9 @@ public final class RpcServer implements AutoCloseable {
 		builder.services.forEach((name, service) -> {
 			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
-			descriptor.methods().forEach((method) -> methods.add(ExportedMethod.of(method, service.target())));
+			descriptor.methods()
+				.forEach((method) -> methods
+					.add(ExportedMethod.of(method, service.target(), this.options.handlers().dispatch())));
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
@@ -201,6 +204,38 @@ public final class RpcServer implements AutoCloseable {
 		return (current != null) ? current.active() : 0;
 	}
 
+	/** What it does, and how often its handlers ran where. */
+	public RpcServerMetrics metrics() {
+		ServerCalls current = this.calls;
+		if (current == null) {
+			return RpcServerMetrics.NONE;
+		}
+		HandlerPool own = this.pool;
+		return new RpcServerMetrics(current.active(), current.queue().waiting(), (own != null) ? own.threads() : 0,
+				(own != null) ? own.busy() : 0, (own != null) ? own.maxThreads() : 0, current.begunOnLoops(),
+				current.queue().begun(), current.moves(HandlerPace::movesToLoop),
+				current.moves(HandlerPace::movesToExecutor));
+	}
+
+	/**
+	 * Why it does not serve although it runs, or {@code null}: calls wait for a thread of
+	 * the executor, and for ten seconds none has got one, because all handlers block.
+	 */
+	public @Nullable String problem() {
+		return problem(System.nanoTime());
+	}
+
+	@Nullable String problem(long nowNanos) {
+		ServerCalls current = this.calls;
+		Duration stuck = (current != null && this.running) ? current.queue().stuck(nowNanos) : null;
+		if (current == null || stuck == null) {
+			return null;
+		}
+		HandlerPool own = this.pool;
+		return "no handler has begun on the executor for " + stuck.toSeconds() + " s; waiting calls: "
+				+ current.queue().waiting() + ((own != null) ? own.heldUpBy() : "");
+	}
+
 	/** Its open connections. */
 	public List<RpcChannel> channels() {
 		return this.loops.stream().flatMap((loop) -> loop.channels().stream()).toList();
@@ -221,7 +256,7 @@ public final class RpcServer implements AutoCloseable {
 	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public void stop() {
-		if (this.loops.stream().anyMatch(ChannelLoop::isDriver)) {
+		if (this.loops.stream().anyMatch(ChannelLoop::isOwnThread)) {
 			throw new IllegalStateException("a server cannot be stopped by its inline handler");
 		}
 		this.lifecycle.lock();

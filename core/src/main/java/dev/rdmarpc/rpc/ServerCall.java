@@ -95,6 +95,13 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private long deadlineNanos;
 
+	private boolean onLoop;
+
+	private long startedNanos;
+
+	/** Whom to tell what the run has cost, until it has ended. */
+	private @Nullable HandlerPace timed;
+
 	private volatile boolean cancelled;
 
 	private @Nullable Thread runner;
@@ -130,7 +137,7 @@ final class ServerCall implements UserTask, ServedCall {
 		this.argumentCount = request.argumentCount();
 		this.cancelled = false;
 		long remaining = request.remainingNanos();
-		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : System.nanoTime() + remaining;
+		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : from.loop().nowNanos() + remaining;
 		if (!this.calls.observers().isEmpty()) {
 			this.observation = RpcObservedCall.start(this.calls.observers(), exported.descriptor(),
 					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
@@ -153,7 +160,7 @@ final class ServerCall implements UserTask, ServedCall {
 	/** The loop's thread is held up: an executor's takes the call. */
 	@Override
 	public void runElsewhere() {
-		required(this.session).enqueue(this);
+		required(this.session).runElsewhere(this);
 	}
 
 	@Override
@@ -166,10 +173,27 @@ final class ServerCall implements UserTask, ServedCall {
 		this.linked = task;
 	}
 
-	/** Runs the handler and replies, now or when the handler's future is complete. */
+	/** Runs on the thread of the loop, after its turn. */
 	@Override
 	public void run() {
+		run(true);
+	}
+
+	/** Runs on a thread of the executor. */
+	void runInTurn() {
+		run(false);
+	}
+
+	/** Runs the handler and replies, now or when the handler's future is complete. */
+	private void run(boolean loop) {
 		ExportedMethod exported = required(this.method);
+		HandlerPace pace = exported.pace();
+		this.onLoop = loop;
+		this.startedNanos = System.nanoTime();
+		this.timed = pace;
+		if (loop && pace != null) {
+			pace.beginOnLoop(this.startedNanos);
+		}
 		Object result;
 		try {
 			result = runHandler(exported);
@@ -179,10 +203,26 @@ final class ServerCall implements UserTask, ServedCall {
 			return;
 		}
 		if (exported.descriptor().asynchronous() && result != null) {
+			runEnded();
 			replyWith((CompletionStage<?>) result);
 		}
 		else {
 			reply(result);
+		}
+	}
+
+	/** What the call has cost its thread is known. */
+	private void runEnded() {
+		HandlerPace pace = this.timed;
+		if (pace == null) {
+			return;
+		}
+		this.timed = null;
+		if (this.onLoop) {
+			pace.endOnLoop(this.startedNanos, System.nanoTime());
+		}
+		else {
+			pace.endOnExecutor(this.startedNanos, System.nanoTime());
 		}
 	}
 
@@ -232,7 +272,7 @@ final class ServerCall implements UserTask, ServedCall {
 		if (this.cancelled) {
 			throw new RpcException(RpcStatus.CANCELLED, "cancelled before it began");
 		}
-		if (this.deadlineNanos != Long.MAX_VALUE && System.nanoTime() - this.deadlineNanos >= 0) {
+		if (this.deadlineNanos != Long.MAX_VALUE && this.startedNanos - this.deadlineNanos >= 0) {
 			throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the handler began");
 		}
 		@Nullable Object[] arguments;
@@ -370,6 +410,7 @@ final class ServerCall implements UserTask, ServedCall {
 			// that the call ends is more important
 		}
 		this.reply = reply;
+		runEnded();
 		channel().loop().executeSurely(this.ending);
 	}
 

@@ -17,8 +17,12 @@
 package dev.rdmarpc.rpc;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
 
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +32,7 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -59,6 +64,8 @@ final class ServerCalls {
 
 	private final AtomicInteger active = new AtomicInteger();
 
+	private final Map<ChannelLoop, LoopCalls> loops = new ConcurrentHashMap<>();
+
 	ServerCalls(MethodTable methods, String codec, Executor executor, List<CallObserver> observers,
 			int maxConcurrentCalls) {
 		this.methods = methods;
@@ -66,6 +73,16 @@ final class ServerCalls {
 		this.queue = new CallQueue(executor);
 		this.observers = observers;
 		this.maxConcurrentCalls = maxConcurrentCalls;
+	}
+
+	/** How often methods have moved. */
+	long moves(ToIntFunction<HandlerPace> count) {
+		return this.methods.all()
+			.stream()
+			.map(ExportedMethod::pace)
+			.filter(Objects::nonNull)
+			.mapToLong(count::applyAsInt)
+			.sum();
 	}
 
 	/** The name of the codec of all methods. */
@@ -79,6 +96,16 @@ final class ServerCalls {
 
 	CallQueue queue() {
 		return this.queue;
+	}
+
+	/** The counts of a loop. */
+	LoopCalls on(ChannelLoop loop) {
+		return this.loops.computeIfAbsent(loop, (key) -> new LoopCalls());
+	}
+
+	/** Calls whose handler ran on the thread of a loop. */
+	long begunOnLoops() {
+		return this.loops.values().stream().mapToLong(LoopCalls::begun).sum();
 	}
 
 	List<CallObserver> observers() {

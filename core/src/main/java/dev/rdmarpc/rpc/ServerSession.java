@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
@@ -55,6 +56,8 @@ final class ServerSession implements ChannelHandler {
 	private int[] requestIds = new int[INITIAL_SLOTS];
 
 	private final CallQueue.Lane lane = new CallQueue.Lane();
+
+	private @Nullable LoopCalls counts;
 
 	private int claimed;
 
@@ -107,12 +110,29 @@ final class ServerSession implements ChannelHandler {
 		this.claimed++;
 		this.active[slot] = call;
 		this.requestIds[slot] = requestId;
-		if (method.descriptor().inline()) {
-			channel.loop().afterTurn(call);
+		ChannelLoop loop = channel.loop();
+		if (method.mayRunOnLoop(loop.nowNanos())) {
+			countsOf(loop).offered();
+			loop.afterTurn(call);
 		}
 		else {
 			enqueue(call);
 		}
+	}
+
+	private LoopCalls countsOf(ChannelLoop loop) {
+		LoopCalls known = this.counts;
+		if (known == null) {
+			known = this.calls.on(loop);
+			this.counts = known;
+		}
+		return known;
+	}
+
+	/** A call that was left to the loop's thread does not run there. Any thread. */
+	void runElsewhere(ServerCall call) {
+		this.calls.on(call.channel().loop()).declined();
+		enqueue(call);
 	}
 
 	/** Has the executor run a call, in its turn. Any thread. */

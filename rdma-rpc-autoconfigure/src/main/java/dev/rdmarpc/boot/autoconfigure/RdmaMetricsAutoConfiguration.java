@@ -26,6 +26,7 @@ import org.springframework.context.annotation.Bean;
 
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.metrics.RdmaClientMetrics;
+import dev.rdmarpc.boot.metrics.RdmaServerMetrics;
 import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
 import dev.rdmarpc.transport.RdmaTransport;
 
@@ -44,6 +45,12 @@ public final class RdmaMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	RdmaTransportMetrics rdmaTransportMetrics(RdmaTransport transport) {
 		return new RdmaTransportMetrics(transport);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RdmaServerMetrics rdmaServerMetrics() {
+		return new RdmaServerMetrics();
 	}
 
 	@Bean

@@ -21,7 +21,10 @@ import org.springframework.boot.health.contributor.Health;
 
 import dev.rdmarpc.rpc.RpcServer;
 
-/** UP while the server listens, OUT_OF_SERVICE before and after. */
+/**
+ * UP while the server listens, DOWN while all its handlers block, OUT_OF_SERVICE before
+ * and after.
+ */
 public class RdmaServerHealthIndicator extends AbstractHealthIndicator {
 
 	private final RpcServer server;
@@ -36,6 +39,10 @@ public class RdmaServerHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		if (this.server.isRunning()) {
 			builder.up().withDetail("address", this.server.address().toString());
+			String problem = this.server.problem();
+			if (problem != null) {
+				builder.down().withDetail("problem", problem);
+			}
 		}
 		else {
 			builder.outOfService();

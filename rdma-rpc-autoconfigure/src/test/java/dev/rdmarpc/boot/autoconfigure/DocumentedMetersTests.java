@@ -31,6 +31,7 @@ import org.springframework.beans.BeanUtils;
 
 import dev.rdmarpc.boot.metrics.RdmaClientMeters;
 import dev.rdmarpc.boot.metrics.RdmaMeters;
+import dev.rdmarpc.boot.metrics.RdmaServerMeters;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +45,7 @@ class DocumentedMetersTests {
 	void everyMeterIsInTheGuide() throws Exception {
 		checkMeters("### Meters of the transport", RdmaMeters.values());
 		checkMeters("### Meters of clients", RdmaClientMeters.values());
+		checkMeters("### Meters of the server", RdmaServerMeters.values());
 	}
 
 	private static void checkMeters(String heading, MeterDocumentation[] meters) throws IOException {

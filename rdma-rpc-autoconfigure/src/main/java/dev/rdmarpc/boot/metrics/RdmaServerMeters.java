@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.metrics;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
+
+/** The meters of the server: where its handlers run, and what waits. */
+public enum RdmaServerMeters implements MeterDocumentation {
+
+	/** Calls being executed, those that wait for a thread included. */
+	CALLS_ACTIVE("rdma.server.calls.active", Meter.Type.GAUGE, "calls"),
+
+	/** Calls that wait for a thread of the executor. */
+	CALLS_WAITING("rdma.server.calls.waiting", Meter.Type.GAUGE, "calls"),
+
+	/** Calls whose handler has begun, on the thread of a loop or on the executor. */
+	HANDLERS("rdma.server.handlers", Meter.Type.COUNTER, "calls") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PlaceKeyNames.values();
+		}
+
+	},
+
+	/**
+	 * How often a method has moved to the loops because it was quick, or back to the
+	 * executor because it was not.
+	 */
+	HANDLERS_MOVES("rdma.server.handlers.moves", Meter.Type.COUNTER, "moves") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PlaceKeyNames.values();
+		}
+
+	},
+
+	/** Threads of the server's own executor, idle ones included. */
+	THREADS("rdma.server.threads", Meter.Type.GAUGE, "threads"),
+
+	/** Threads of the server's own executor that run a handler. */
+	THREADS_BUSY("rdma.server.threads.busy", Meter.Type.GAUGE, "threads"),
+
+	/** Threads that the server's own executor may have; 0 if it has none. */
+	THREADS_MAX("rdma.server.threads.max", Meter.Type.GAUGE, "threads");
+
+	private final String name;
+
+	private final Meter.Type type;
+
+	private final String unit;
+
+	RdmaServerMeters(String name, Meter.Type type, String unit) {
+		this.name = name;
+		this.type = type;
+		this.unit = unit;
+	}
+
+	@Override
+	public String getName() {
+		return this.name;
+	}
+
+	@Override
+	public Meter.Type getType() {
+		return this.type;
+	}
+
+	@Override
+	public String getBaseUnit() {
+		return this.unit;
+	}
+
+	/** Keys of {@link #HANDLERS} and {@link #HANDLERS_MOVES}. */
+	public enum PlaceKeyNames implements KeyName {
+
+		/** {@code loop} or {@code executor}. */
+		PLACE;
+
+		@Override
+		public String asString() {
+			return "place";
+		}
+
+	}
+
+}
