@@ -34,9 +34,10 @@ import dev.rdmarpc.transport.ChannelOptions;
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
 		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs) {
 
-	/** No deadline, 5 s to connect, pauses of 50 ms to 2 s. */
-	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS, Duration.ZERO,
-			Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2), QueuePairPoolOptions.DEFAULTS);
+	/** A deadline of 30 s, 5 s to connect, pauses of 50 ms to 2 s. */
+	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS,
+			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2),
+			QueuePairPoolOptions.DEFAULTS);
 
 	/**
 	 * Checks the bounds.

@@ -188,8 +188,8 @@ final class ChannelCalls {
 		return this.pending.count() == 0;
 	}
 
-	boolean anyDeadline() {
-		return this.pending.anyDeadline();
+	boolean anyDeadlineBefore(long nanos) {
+		return this.pending.anyDeadlineBefore(nanos);
 	}
 
 }

@@ -248,7 +248,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				catch (Throwable ex) {
 					failed(channel, ex);
 				}
-				busy |= channel.needsTicks();
+				busy |= channel.needsTicks(this.nowNanos + IDLE_TICK_NANOS);
 			}
 		}
 		try {
@@ -362,7 +362,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	void callStarted(long deadlineNanos) {
 		this.driver.callStarted();
 		if (deadlineNanos != Long.MAX_VALUE) {
-			moveTick(System.nanoTime() + BUSY_TICK_NANOS);
+			moveTick(deadlineNanos);
 		}
 	}
 

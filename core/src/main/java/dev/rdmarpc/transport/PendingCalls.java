@@ -86,8 +86,9 @@ final class PendingCalls {
 		COUNT.setOpaque(this, this.count + difference);
 	}
 
-	boolean anyDeadline() {
-		return this.withDeadline > 0;
+	/** Whether a deadline may pass before then. */
+	boolean anyDeadlineBefore(long nanos) {
+		return this.withDeadline > 0 && this.firstDeadline - nanos < 0;
 	}
 
 	boolean isFull() {

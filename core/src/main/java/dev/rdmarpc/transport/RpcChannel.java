@@ -475,8 +475,10 @@ public final class RpcChannel implements QueuePairListener {
 		return !this.sender.exposures().isEmpty() || !this.receiver.transfers().isQuiet();
 	}
 
-	boolean needsTicks() {
-		return this.calls.anyDeadline() || this.receiver.transfers().isWaiting() || !this.sender.exposures().isEmpty();
+	/** Whether ticks have to be more frequent until then. */
+	boolean needsTicks(long untilNanos) {
+		return this.calls.anyDeadlineBefore(untilNanos) || this.receiver.transfers().isWaiting()
+				|| !this.sender.exposures().isEmpty();
 	}
 
 	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */

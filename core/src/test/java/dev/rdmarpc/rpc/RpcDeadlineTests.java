@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.time.Duration;
 import java.util.Objects;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,7 +40,7 @@ class RpcDeadlineTests {
 		Remaining service = new Remaining();
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(Echo.class, service);
-				RpcClient client = fixture.newClient(server)) {
+				RpcClient client = fixture.newClient(server, (options) -> options.withDefaultDeadline(Duration.ZERO))) {
 			Echo echo = client.proxy(Echo.class);
 			service.next(echo);
 			Echo limited = CallOptions.deadline(deadline).on(echo);
@@ -47,6 +48,16 @@ class RpcDeadlineTests {
 			assertRemaining(limited.echoOnExecutor("x"), deadline);
 			assertRemaining(limited.echoAsync("x").thenApply((same) -> limited.echo("x")).join(), deadline);
 			assertThat(echo.echo("x")).isEqualTo(NONE);
+		}
+	}
+
+	@Test
+	void callsWithoutDeadlineHaveThirtySeconds() {
+		Remaining service = new Remaining();
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, service);
+				RpcClient client = fixture.newClient(server)) {
+			assertRemaining(client.proxy(Echo.class).echo("x"), Duration.ofSeconds(30));
 		}
 	}
 

@@ -104,7 +104,16 @@ final class RpcFixture implements AutoCloseable {
 
 	/** A client of another server, which the caller closes first. */
 	RpcClient newClient(RpcServer other) {
-		return RpcClient.builder().transport(this.clientTransport).target(TestEnvironment.host(), other.port()).build();
+		return newClient(other, UnaryOperator.identity());
+	}
+
+	/** The same with other options. */
+	RpcClient newClient(RpcServer other, UnaryOperator<RpcClientOptions> options) {
+		return RpcClient.builder()
+			.transport(this.clientTransport)
+			.target(TestEnvironment.host(), other.port())
+			.options(options.apply(RpcClientOptions.DEFAULTS))
+			.build();
 	}
 
 	RpcServer startServer(RpcServerOptions options) {

@@ -102,8 +102,10 @@ class PendingCallsTests {
 		assertThat(this.calls.removeExpired(now)).isSameAs(past);
 		assertThat(this.calls.removeExpired(now)).isNull();
 		assertThat(this.calls.removeExpired(now + 99)).isNull();
+		assertThat(this.calls.anyDeadlineBefore(now + 100)).isFalse();
+		assertThat(this.calls.anyDeadlineBefore(now + 101)).isTrue();
 		assertThat(this.calls.removeExpired(now + 100)).isSameAs(later);
-		assertThat(this.calls.anyDeadline()).isFalse();
+		assertThat(this.calls.anyDeadlineBefore(now + 1000)).isFalse();
 		assertThat(this.calls.count()).isEqualTo(1);
 	}
 
@@ -221,7 +223,7 @@ class PendingCallsTests {
 				}
 			}
 			assertThat(this.calls.count()).as("seed %d, step %d", seed, step).isEqualTo(model.size());
-			assertThat(this.calls.anyDeadline()).as("seed %d, step %d", seed, step)
+			assertThat(this.calls.anyDeadlineBefore(Long.MAX_VALUE)).as("seed %d, step %d", seed, step)
 				.isEqualTo(model.values().stream().anyMatch((call) -> call.deadline != NO_DEADLINE));
 		}
 	}
