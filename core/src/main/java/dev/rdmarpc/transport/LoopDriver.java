@@ -198,7 +198,7 @@ final class LoopDriver {
 			}
 		}
 		if (left != null && this.closing) {
-			runElsewhere(left);
+			this.thread.runAllElsewhere(left);
 		}
 		else if (left != null) {
 			this.thread.wake(this.awaiter, this.completions);
@@ -221,17 +221,6 @@ final class LoopDriver {
 	/** Has users' code run after the turn; driver. */
 	void afterTurn(UserTask task) {
 		this.ready.add(task);
-	}
-
-	/** Has tasks of users run on threads of their own; not the driver. */
-	void runElsewhere(@Nullable LinkedTask first) {
-		LinkedTask task = first;
-		while (task != null) {
-			LinkedTask next = task.linked();
-			task.linked(null);
-			run(((UserTask) task)::runElsewhere);
-			task = next;
-		}
 	}
 
 	private void runLast() {

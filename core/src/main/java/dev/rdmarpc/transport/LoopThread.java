@@ -141,7 +141,7 @@ final class LoopThread {
 			}
 		}
 		if (stays && own.end()) {
-			this.driver.runElsewhere(own.takeAll());
+			runAllElsewhere(own.takeAll());
 			this.ended = true;
 		}
 	}
@@ -155,7 +155,7 @@ final class LoopThread {
 			logger.debug("{} ignores an interrupt", this.name);
 		}
 		if (this.driver.standsBy()) {
-			standBy(this.driver::standsBy);
+			standBy(this.driver::standsBy, LoopDriver.STANDBY_NANOS);
 			return idleSince;
 		}
 		if (!this.driver.tryEnter()) {
@@ -182,18 +182,18 @@ final class LoopThread {
 				this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
 				since = System.nanoTime();
 			}
-			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.isDrivenOrAwaited());
+			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.isDrivenOrAwaited(), LoopDriver.STANDBY_NANOS);
 			case NOT_NEEDED -> Thread.onSpinWait();
 		}
 		return since;
 	}
 
 	/** Parks for a while, unless somebody has to drive. */
-	private void standBy(BooleanSupplier othersDrive) {
+	private void standBy(BooleanSupplier othersDrive, long nanos) {
 		this.standingBy = true;
 		try {
 			if (othersDrive.getAsBoolean()) {
-				LockSupport.parkNanos(this, LoopDriver.STANDBY_NANOS);
+				LockSupport.parkNanos(this, nanos);
 			}
 		}
 		finally {
@@ -201,16 +201,16 @@ final class LoopThread {
 		}
 	}
 
-	/** Another thread has the role, usually for a moment. */
+	/** Another thread has the role, usually for a moment: naps grow as it keeps it. */
 	private void awaitRole() {
 		long start = System.nanoTime();
 		while (this.driver.isDriven() && !this.driver.isClosing() && !this.driver.standsBy()) {
-			if (System.nanoTime() - start < ROLE_SPIN_NANOS) {
-				LockSupport.parkNanos(this, 0);
+			long waited = System.nanoTime() - start;
+			if (waited < ROLE_SPIN_NANOS) {
 				Thread.onSpinWait();
 			}
 			else {
-				standBy(this.driver::isDriven);
+				standBy(this.driver::isDriven, Math.min(waited, LoopDriver.STANDBY_NANOS));
 			}
 		}
 	}
@@ -306,11 +306,12 @@ final class LoopThread {
 		}
 		own.begin(System.nanoTime());
 		this.leave = own;
+		this.watcher.left();
 		this.metrics.takenOver();
 		try {
 			self.setName(this.name);
 			for (UserTask task = own.next(); task != null; task = own.next()) {
-				this.driver.run(task::runElsewhere);
+				runElsewhere(task);
 			}
 			if (own.end()) {
 				run(own);
@@ -330,6 +331,26 @@ final class LoopThread {
 		return last;
 	}
 
+	/** Has linked tasks of users run on threads of their own; not the driver. */
+	void runAllElsewhere(@Nullable LinkedTask first) {
+		LinkedTask task = first;
+		while (task != null) {
+			LinkedTask next = task.linked();
+			task.linked(null);
+			runElsewhere((UserTask) task);
+			task = next;
+		}
+	}
+
+	private void runElsewhere(UserTask task) {
+		try {
+			task.runElsewhere();
+		}
+		catch (Throwable ex) {
+			this.driver.failed(ex);
+		}
+	}
+
 	/** No follower takes over any more, and the thread ends soon. */
 	void close() {
 		this.watcher.remove(this);
@@ -345,7 +366,7 @@ final class LoopThread {
 		Thread held = before.owner();
 		if (before.replace(0, System.nanoTime())) {
 			held.interrupt();
-			this.driver.runElsewhere(before.takeAll());
+			runAllElsewhere(before.takeAll());
 			this.ended = true;
 		}
 		else if (driving == held) {
