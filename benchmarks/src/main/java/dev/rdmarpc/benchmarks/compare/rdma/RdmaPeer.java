@@ -33,6 +33,8 @@ import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.Dispatch;
+import dev.rdmarpc.rpc.HandlerOptions;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
@@ -72,7 +74,7 @@ public final class RdmaPeer implements Peer {
 		Resources resources = Resources.open();
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()))
+			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()).withHandlers(handlers()))
 			.service(Variant.INLINE.peer, InlinePayloads.class, new Handler())
 			.service(Variant.DEFAULT.peer, Payloads.class, new Handler())
 			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
@@ -108,6 +110,11 @@ public final class RdmaPeer implements Peer {
 		return (workload.mode() == Mode.THREADS)
 				? new BlockingThreads(calls.blocking(client), workload.outstanding(), client::close)
 				: new BlockingLoop(calls.blocking(client), client::close);
+	}
+
+	private HandlerOptions handlers() {
+		return (this.variant == Variant.EXECUTOR) ? HandlerOptions.DEFAULTS.withDispatch(Dispatch.EXECUTOR)
+				: HandlerOptions.DEFAULTS;
 	}
 
 	private ChannelOptions channel() {
