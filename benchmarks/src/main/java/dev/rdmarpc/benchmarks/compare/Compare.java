@@ -59,20 +59,20 @@ public final class Compare implements Callable<Integer> {
 			showDefaultValue = CommandLine.Help.Visibility.NEVER)
 	private @Nullable Integer forks;
 
-	@Option(names = "--rounds", description = "Rounds per fork, default: 4, quick 5.")
+	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5.")
 	private @Nullable Integer rounds;
 
 	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 250.")
 	private @Nullable Long primeMillis;
 
-	@Option(names = "--prime-slices",
-			description = "Priming of a workload ends after the time of so many, default: 12, quick 4.")
-	private @Nullable Integer primeSlices;
+	@Option(names = "--prime-slices", description = "Priming of a workload ends after the time of so many.",
+			defaultValue = "4")
+	private int primeSlices;
 
-	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 400, quick 50.")
+	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 200, quick 50.")
 	private @Nullable Long warmUpMillis;
 
-	@Option(names = "--measure-millis", description = "Length of a slice, default: 1000, quick 200.")
+	@Option(names = "--measure-millis", description = "Length of a slice, default: 500, quick 200.")
 	private @Nullable Long measureMillis;
 
 	@Option(names = "--jvm-argument",
@@ -130,9 +130,9 @@ public final class Compare implements Callable<Integer> {
 	private Plan plan() {
 		return new Plan(choose(this.peers, Peers.judged(), Peers.compared()),
 				(this.modes != null) ? this.modes : List.of(Mode.values()),
-				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, 1, 2), choose(this.rounds, 5, 4),
-				choose(this.primeMillis, 250L, 1000L), choose(this.primeSlices, 4, 12),
-				choose(this.warmUpMillis, 50L, 400L), choose(this.measureMillis, 200L, 1000L));
+				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, 1, 2), choose(this.rounds, 5, 3),
+				choose(this.primeMillis, 250L, 1000L), this.primeSlices, choose(this.warmUpMillis, 50L, 200L),
+				choose(this.measureMillis, 200L, 500L));
 	}
 
 	private <T> T choose(@Nullable T given, T inQuick, T inFull) {
