@@ -52,7 +52,7 @@ final class ReceivePool {
 
 	private static final int MIN_BATCH = 4;
 
-	private static final int MAX_BATCH = 64;
+	private static final int MAX_BATCH = 16;
 
 	private final SharedReceiveQueue queue;
 

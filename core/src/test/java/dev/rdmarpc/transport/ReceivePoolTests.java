@@ -135,9 +135,9 @@ class ReceivePoolTests {
 					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
 					fixture.receives.giveBack(buffer, channel.credits());
 					assertThat(fixture.receives.posted()).isBetween(fixture.receives.promised(),
-							fixture.receives.promised() + 32);
+							fixture.receives.promised() + 16);
 				}
-				assertThat(fixture.receives.posts() - before).isLessThanOrEqualTo(1000 / 32);
+				assertThat(fixture.receives.posts() - before).isLessThanOrEqualTo(1000 / 16);
 				assertThat(fixture.receives.posts()).isEqualTo(fixture.receiveQueue.calls);
 			});
 		}
