@@ -20,6 +20,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -40,10 +41,11 @@ public final class StressRun {
 	 * Runs the tests and asserts that only acceptable outcomes are seen.
 	 * @param expected how many tests there are: one that is not found must not pass for
 	 * one that did
+	 * @param more options of jcstress
 	 */
-	public static void of(Package tests, int expected, Path directory) throws Exception {
+	public static void of(Package tests, int expected, Path directory, String... more) throws Exception {
 		Path log = directory.resolve("log.txt");
-		Process process = new ProcessBuilder(command(tests, directory)).directory(directory.toFile())
+		Process process = new ProcessBuilder(command(tests, directory, more)).directory(directory.toFile())
 			.redirectErrorStream(true)
 			.redirectOutput(log.toFile())
 			.start();
@@ -58,11 +60,15 @@ public final class StressRun {
 		}
 	}
 
-	private static List<String> command(Package tests, Path directory) {
+	private static List<String> command(Package tests, Path directory, String... more) {
 		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-		return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp", classPath,
-				Main.class.getName(), "-t", tests.getName(), "-f", "1", "-iters", "1", "-time", "300", "-sc", "false",
-				"-af", "NONE", "-hs", "256", "-jvmArgs", "-XX:+UseSerialGC -Xmx256m", "-r", directory + File.separator);
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp",
+						classPath, Main.class.getName(), "-t", tests.getName(), "-f", "1", "-iters", "1", "-time",
+						"300", "-sc", "false", "-af", "NONE", "-hs", "256", "-jvmArgs", "-XX:+UseSerialGC -Xmx256m",
+						"-r", directory + File.separator));
+		command.addAll(List.of(more));
+		return command;
 	}
 
 	private static String read(Path log) {

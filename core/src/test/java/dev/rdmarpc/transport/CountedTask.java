@@ -1,0 +1,62 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+
+/** Users' code that counts how often it was run, and where. */
+final class CountedTask implements UserTask {
+
+	final AtomicInteger runs = new AtomicInteger();
+
+	private final Runnable code;
+
+	private @Nullable LinkedTask linked;
+
+	CountedTask() {
+		this(() -> {
+		});
+	}
+
+	CountedTask(Runnable code) {
+		this.code = code;
+	}
+
+	@Override
+	public void run() {
+		this.runs.incrementAndGet();
+		this.code.run();
+	}
+
+	@Override
+	public void runElsewhere() {
+		run();
+	}
+
+	@Override
+	public @Nullable LinkedTask linked() {
+		return this.linked;
+	}
+
+	@Override
+	public void linked(@Nullable LinkedTask task) {
+		this.linked = task;
+	}
+
+}
