@@ -50,9 +50,13 @@ import dev.rdmarpc.verbs.WorkRequest;
  */
 final class ReceivePool {
 
-	private static final int MIN_BATCH = 4;
+	/** How many are posted beyond what is promised, at least. */
+	private static final int MIN_AHEAD = 4;
 
-	private static final int MAX_BATCH = 16;
+	/** At most: no more than the cache of a thread has at hand. */
+	private static final int MAX_AHEAD = 16;
+
+	private static final int MAX_BATCH = 64;
 
 	private final SharedReceiveQueue queue;
 
@@ -242,8 +246,8 @@ final class ReceivePool {
 	}
 
 	private int target() {
-		int batch = Math.min(MAX_BATCH, Math.max(MIN_BATCH, this.promised / 4));
-		return (this.promised == 0) ? 0 : Math.min(this.capacity, this.promised + batch);
+		int ahead = Math.min(MAX_AHEAD, Math.max(MIN_AHEAD, this.promised / 4));
+		return (this.promised == 0) ? 0 : Math.min(this.capacity, this.promised + ahead);
 	}
 
 	/** Posts a batch, as far as there is memory, once fewer are posted than promised. */
