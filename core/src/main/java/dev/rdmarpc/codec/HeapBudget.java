@@ -31,6 +31,9 @@ public final class HeapBudget {
 	/** Values of a message that are not counted, in bytes. */
 	public static final int UNCOUNTED_BYTES = 64 * 1024;
 
+	/** Which part of the budget messages that are still arriving may take of it. */
+	static final int AHEAD_FRACTION = 4;
+
 	private final long maxBytes;
 
 	private final AtomicLong taken = new AtomicLong();
@@ -62,6 +65,20 @@ public final class HeapBudget {
 					+ (now - bytes) + " are taken by others (expected: at most " + this.maxBytes + " altogether)");
 		}
 		return bytes;
+	}
+
+	/**
+	 * Takes a share for values of a message that is still arriving, to be
+	 * {@linkplain #giveBack given back}: only while most of the budget is free, so that
+	 * messages which never end leave enough for those that are there.
+	 * @return whether it was taken
+	 */
+	boolean tryTakeAhead(long bytes) {
+		if (this.taken.addAndGet(bytes) > this.maxBytes / AHEAD_FRACTION) {
+			this.taken.addAndGet(-bytes);
+			return false;
+		}
+		return true;
 	}
 
 	/** Gives back what was taken. */

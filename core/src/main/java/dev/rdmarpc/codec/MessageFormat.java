@@ -54,4 +54,17 @@ public interface MessageFormat {
 	 */
 	@Nullable Object decode(ByteBuffer message, ReceivedMemory memory);
 
+	/**
+	 * Looks for a large array of bytes in a message of which only the beginning is there,
+	 * so that it is filled while the rest arrives. Decoding verifies everything all the
+	 * same: what is found here is a guess.
+	 * @param begun what is there, from position to limit, at the indexes that it will
+	 * have in the whole message; borrowed
+	 * @param messageBytes the length of the whole message
+	 * @return the array, owned by the caller and not filled, or {@code null}
+	 */
+	default @Nullable ArrivingBytes foresee(ByteBuffer begun, int messageBytes) {
+		return null;
+	}
+
 }

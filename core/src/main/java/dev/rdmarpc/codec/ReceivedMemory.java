@@ -30,7 +30,8 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * Ownership: the memory is borrowed from {@link #begin} on. Parts are owned by this
  * object and {@linkplain #release() released} together, when those who got the values
  * have retained what they keep; or they are {@linkplain #handOver() handed over} to who
- * gets the values, and released one by one.
+ * gets the values, and released one by one. An {@linkplain #expect expected} array is
+ * owned too, unless the values have it.
  *
  * <p>
  * Not thread-safe; may be handed from thread to thread with a happens-before edge.
@@ -48,6 +49,8 @@ public final class ReceivedMemory {
 	private @Nullable HeapBudget budget;
 
 	private long heapBytes;
+
+	private @Nullable ArrivingBytes arriving;
 
 	private ReceivedMemory(boolean lent) {
 		this.lent = lent;
@@ -85,18 +88,54 @@ public final class ReceivedMemory {
 	}
 
 	/**
-	 * Takes over a share of a budget, to be given back when the parts are released or
-	 * handed over.
-	 * @param heapBytes what was taken
+	 * Takes ownership of an array that was filled while the message arrived.
+	 * @param filled the array, or {@code null} if there is none
+	 */
+	public void expect(@Nullable ArrivingBytes filled) {
+		this.arriving = filled;
+	}
+
+	/**
+	 * Takes a share of a budget for the values, to be given back when the parts are
+	 * released or handed over.
+	 * @param heapBytes what the values take
+	 * @throws ValuesTooLargeException if there is not as much left
 	 */
 	public void charge(HeapBudget from, long heapBytes) {
-		if (heapBytes != 0) {
+		ArrivingBytes expected = this.arriving;
+		long share = (expected != null) ? expected.takeShare(from) : 0;
+		if (share != 0) {
 			this.budget = from;
-			this.heapBytes += heapBytes;
+			this.heapBytes += share;
+		}
+		long more = from.take(heapBytes - share);
+		if (more != 0) {
+			this.budget = from;
+			this.heapBytes += more;
 		}
 	}
 
+	/**
+	 * The bytes of a verified message as an array of their own.
+	 * @param message the message that is decoded
+	 * @param index of the first byte
+	 */
+	public byte[] bytes(ByteBuffer message, int index, int lengthBytes) {
+		ArrivingBytes expected = this.arriving;
+		byte[] bytes = (expected != null) ? expected.take(message, index, lengthBytes) : null;
+		if (bytes == null) {
+			bytes = new byte[lengthBytes];
+			message.get(index, bytes, 0, lengthBytes);
+		}
+		return bytes;
+	}
+
 	private void uncharge() {
+		ArrivingBytes expected = this.arriving;
+		if (expected != null) {
+			this.arriving = null;
+			expected.release();
+		}
 		HeapBudget from = this.budget;
 		if (from != null) {
 			this.budget = null;

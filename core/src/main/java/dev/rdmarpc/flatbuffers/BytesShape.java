@@ -52,6 +52,13 @@ final class BytesShape extends ReferenceShape {
 	}
 
 	@Override
+	void foreseeTarget(Foresight in, int position) {
+		if (this.view == View.ARRAY) {
+			in.array(position);
+		}
+	}
+
+	@Override
 	String schemaType(SchemaWriter schema) {
 		return "[ubyte]";
 	}

@@ -21,6 +21,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
@@ -55,6 +56,11 @@ final class FirstArgumentFormat implements MessageFormat {
 		@Nullable Object[] arguments = this.absent.clone();
 		arguments[0] = this.first.decode(message, memory);
 		return arguments;
+	}
+
+	@Override
+	public @Nullable ArrivingBytes foresee(ByteBuffer begun, int messageBytes) {
+		return this.first.foresee(begun, messageBytes);
 	}
 
 }

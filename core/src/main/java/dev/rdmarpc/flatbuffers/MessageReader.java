@@ -154,9 +154,7 @@ final class MessageReader {
 
 	/** A copy of a byte vector, given the position of its length. */
 	byte[] bytes(int position) {
-		byte[] bytes = new byte[length(position)];
-		this.buffer.get(position + SegmentWriter.OFFSET_BYTES, bytes, 0, bytes.length);
-		return bytes;
+		return memory().bytes(this.buffer, position + SegmentWriter.OFFSET_BYTES, length(position));
 	}
 
 	/**

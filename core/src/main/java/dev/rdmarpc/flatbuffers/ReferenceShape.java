@@ -48,6 +48,19 @@ abstract class ReferenceShape extends Shape {
 		verifyTarget(in, in.reference(slot));
 	}
 
+	@Override
+	final void foresee(Foresight in, int slot) {
+		in.follow(this, slot);
+	}
+
+	/**
+	 * Looks for a large array of bytes in the value.
+	 * @param position where it may be, if the message is what it should be
+	 */
+	void foreseeTarget(Foresight in, int position) {
+		// most values hold none
+	}
+
 	/** What is thrown when an element of a vector is null. */
 	static UnencodableValueException absentElement(int index) {
 		return new UnencodableValueException("null element (expected: a value, or declare Optional elements)")

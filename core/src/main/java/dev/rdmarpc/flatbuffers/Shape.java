@@ -114,6 +114,15 @@ abstract class Shape {
 	 */
 	abstract void verify(MessageVerifier in, int slot);
 
+	/**
+	 * Looks for a large array of bytes in what has arrived of a message. Nothing of it is
+	 * verified.
+	 * @param slot position of its slot
+	 */
+	void foresee(Foresight in, int slot) {
+		// most values hold none
+	}
+
 	/** What the fields of absent values read as. */
 	@Nullable Object absentValue() {
 		return null;

@@ -21,6 +21,7 @@ import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.HeapBudget;
 import dev.rdmarpc.codec.MalformedMessageException;
@@ -100,6 +101,13 @@ final class TableFormat implements MessageFormat {
 		return this.synthesized ? read(NO_FIELDS, memory) : null;
 	}
 
+	@Override
+	public @Nullable ArrivingBytes foresee(ByteBuffer begun, int messageBytes) {
+		Foresight foresight = new Foresight(MessageReader.littleEndian(begun), begun.position() + messageBytes);
+		foresight.follow(this.root, begun.position());
+		return ArrivingBytes.of(this.heap, foresight.index(), foresight.lengthBytes());
+	}
+
 	private @Nullable Object read(ByteBuffer message, ReceivedMemory memory) {
 		MessageReader reader = this.readers.acquire();
 		try {
@@ -107,7 +115,7 @@ final class TableFormat implements MessageFormat {
 			verifier.begin(message, message.position(), message.limit(), !memory.isLent());
 			int position = verifier.root();
 			this.root.verifyTarget(verifier, position);
-			memory.charge(this.heap, this.heap.take(verifier.heapBytes()));
+			memory.charge(this.heap, verifier.heapBytes());
 			reader.begin(message, memory);
 			return this.root.readTarget(reader, position);
 		}

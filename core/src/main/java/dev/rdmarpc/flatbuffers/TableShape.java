@@ -260,6 +260,16 @@ final class TableShape extends ReferenceShape {
 		in.leaveTable();
 	}
 
+	@Override
+	void foreseeTarget(Foresight in, int position) {
+		for (FieldLayout field : this.references) {
+			int slot = in.field(position, field);
+			if (slot >= 0) {
+				field.shape().foresee(in, slot);
+			}
+		}
+	}
+
 	private TableBody body() {
 		TableBody body = this.body;
 		if (body == null) {

@@ -143,6 +143,7 @@ final class ServerCall implements UserTask, ServedCall {
 					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
 		}
 		this.view = request.message();
+		this.received.expect(request.takeArriving());
 		this.message = request.take();
 	}
 

@@ -16,12 +16,14 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
@@ -118,6 +120,19 @@ final class ServerSession implements ChannelHandler {
 		else {
 			enqueue(call);
 		}
+	}
+
+	/**
+	 * Not while the calls of the connection are decoded by an executor's threads, which
+	 * copy at the same time.
+	 */
+	@Override
+	public @Nullable ArrivingBytes foresee(RpcChannel channel, IncomingMessage head, ByteBuffer begun) {
+		ExportedMethod method = this.calls.find(head.methodId());
+		if (method == null || (this.claimed > 0 && !method.mayRunOnLoop(channel.loop().nowNanos()))) {
+			return null;
+		}
+		return method.descriptor().arguments(head.argumentCount()).foresee(begun, head.messageBytes());
 	}
 
 	private LoopCalls countsOf(ChannelLoop loop) {

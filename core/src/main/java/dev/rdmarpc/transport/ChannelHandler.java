@@ -16,6 +16,12 @@
 
 package dev.rdmarpc.transport;
 
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.ArrivingBytes;
+
 /**
  * What the layer above does with the events of a channel. All methods are called while
  * holding the loop's driver role and must not block.
@@ -40,6 +46,17 @@ public interface ChannelHandler {
 	 * {@linkplain IncomingMessage#take() taken}
 	 */
 	void onRequest(RpcChannel channel, IncomingMessage request);
+
+	/**
+	 * A large request is arriving.
+	 * @param head its fields; borrowed
+	 * @param begun what is there of its message; borrowed
+	 * @return what is to be filled while the rest arrives, owned by the caller
+	 * @see dev.rdmarpc.codec.MessageFormat#foresee
+	 */
+	default @Nullable ArrivingBytes foresee(RpcChannel channel, IncomingMessage head, ByteBuffer begun) {
+		return null;
+	}
 
 	/**
 	 * A request arrived that is too large or for which there was no registered memory;

@@ -217,6 +217,20 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	}
 
 	@Override
+	public void onTransferBegun(InboundTransfer transfer) {
+		if (!transfer.isRequest()) {
+			return;
+		}
+		try {
+			IncomingMessage head = transfer.head();
+			head.arriving(this.handler.foresee(this.channel, head, transfer.arrived()));
+		}
+		catch (Throwable ex) {
+			// decoding the message says what is wrong with it
+		}
+	}
+
+	@Override
 	public void onTransferred(InboundTransfer transfer) {
 		try {
 			readDone(transfer.requestId());

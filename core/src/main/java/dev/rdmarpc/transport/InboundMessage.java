@@ -20,6 +20,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
@@ -80,6 +81,10 @@ abstract class InboundMessage {
 	final void release() {
 		RegisteredBuffer held = this.memory;
 		this.memory = null;
+		ArrivingBytes filled = this.head.takeArriving();
+		if (filled != null) {
+			filled.release();
+		}
 		if (!this.head.release() && held != null) {
 			held.release();
 		}

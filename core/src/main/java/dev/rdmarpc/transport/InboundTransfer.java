@@ -17,7 +17,10 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Objects;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.WorkRequest;
@@ -45,6 +48,8 @@ final class InboundTransfer extends InboundMessage {
 	private int outstanding;
 
 	private int readBytes;
+
+	private boolean begun;
 
 	private boolean cancelled;
 
@@ -155,6 +160,29 @@ final class InboundTransfer extends InboundMessage {
 	void completed(int bytes) {
 		this.outstanding--;
 		this.readBytes += bytes;
+	}
+
+	/** Whether this is the moment to look at what is there: once, if all of it fits. */
+	boolean isBegun() {
+		boolean begun = !this.begun && !this.cancelled && this.readBytes > 0 && heldBytes() >= memoryBytes();
+		this.begun |= begun;
+		return begun && this.readBytes < head().messageBytes();
+	}
+
+	/** What is there of the message, at the indexes that it will have. */
+	ByteBuffer arrived() {
+		ByteBuffer view = Objects.requireNonNull(memory()).buffer();
+		view.clear().position(this.metadata.length).limit(this.metadata.length + this.readBytes);
+		return view.order(ByteOrder.LITTLE_ENDIAN);
+	}
+
+	/** Copies what has arrived to where it is decoded to, if that is known. */
+	void fillArriving() {
+		ArrivingBytes arriving = head().arriving();
+		if (arriving != null) {
+			ByteBuffer arrived = arrived();
+			arriving.fill(arrived, arrived.limit());
+		}
 	}
 
 	/** How much of the message is there. */

@@ -306,6 +306,7 @@ final class InboundTransfers {
 		this.progressNanos = nowNanos;
 		if (success) {
 			this.metrics.read(bytes);
+			arrived(transfer);
 		}
 		else {
 			giveUp(transfer);
@@ -332,6 +333,14 @@ final class InboundTransfers {
 			this.receiver.onTransferred(transfer);
 		}
 		retry(nowNanos);
+	}
+
+	/** While more arrives, as much as possible is done for what is there. */
+	private void arrived(InboundTransfer transfer) {
+		if (transfer.isBegun()) {
+			this.receiver.onTransferBegun(transfer);
+		}
+		transfer.fillArriving();
 	}
 
 	/** Tells the peer now and then that its message is being read. */
@@ -420,6 +429,9 @@ final class InboundTransfers {
 
 		/** A message waits for memory: {@link #retry} is to be called soon. */
 		void onShortOfMemory();
+
+		/** The beginning of a message is there, and the rest is on its way. */
+		void onTransferBegun(InboundTransfer transfer);
 
 		/** All of a message is there; it is owned by the callee. */
 		void onTransferred(InboundTransfer transfer);

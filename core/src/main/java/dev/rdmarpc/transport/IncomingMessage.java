@@ -21,6 +21,7 @@ import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.ArrivingBytes;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
@@ -33,6 +34,8 @@ public final class IncomingMessage {
 	private @Nullable RegisteredBuffer buffer;
 
 	private boolean taken;
+
+	private @Nullable ArrivingBytes arriving;
 
 	private int requestId;
 
@@ -188,6 +191,25 @@ public final class IncomingMessage {
 	public RegisteredBuffer take() {
 		this.taken = true;
 		return held();
+	}
+
+	/** Takes ownership of an array that is filled while the message arrives. */
+	void arriving(@Nullable ArrivingBytes foreseen) {
+		this.arriving = foreseen;
+	}
+
+	/** The array that is filled while the message arrives; borrowed. */
+	@Nullable ArrivingBytes arriving() {
+		return this.arriving;
+	}
+
+	/**
+	 * Takes the array over that was filled while the message arrived, if there is one.
+	 */
+	public @Nullable ArrivingBytes takeArriving() {
+		ArrivingBytes filled = this.arriving;
+		this.arriving = null;
+		return filled;
 	}
 
 	private RegisteredBuffer held() {

@@ -25,6 +25,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.codec.ArrivingBytes;
+import dev.rdmarpc.codec.HeapBudget;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
@@ -44,6 +46,10 @@ class InboundTransfersTests {
 
 	private final List<byte[]> transferred = new ArrayList<>();
 
+	private final List<Integer> begun = new ArrayList<>();
+
+	private final HeapBudget heap = new HeapBudget(64 << 20);
+
 	private RegisteredMemory memory;
 
 	private final InboundTransfers.Receiver receiver = new InboundTransfers.Receiver() {
@@ -55,6 +61,15 @@ class InboundTransfersTests {
 		@Override
 		public void onShortOfMemory() {
 			// the test tries again when it wants to
+		}
+
+		@Override
+		public void onTransferBegun(InboundTransfer transfer) {
+			ByteBuffer arrived = transfer.arrived();
+			InboundTransfersTests.this.begun.add(arrived.remaining());
+			transfer.head()
+				.arriving(ArrivingBytes.of(InboundTransfersTests.this.heap, arrived.position(),
+						transfer.head().messageBytes()));
 		}
 
 		@Override
@@ -240,6 +255,53 @@ class InboundTransfersTests {
 				assertThat(transfers.stalledBytes(1501)).isEqualTo(8 * InboundTransfers.FIRST_BYTES);
 				transfers.close();
 				transfers.dropPosted();
+				buffer.release();
+			});
+		}
+	}
+
+	@Test
+	void arrayIsFilledWhileAMessageArrivesForWhichThereIsMemory() throws Exception {
+		int chunk = 256 * 1024;
+		int message = 4 * chunk;
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(4);
+				earnTrust(transfers, pair, buffer, message);
+				assertThat(this.begun).as("memory for a part of the message only, or all of it there").isEmpty();
+				begin(transfers, buffer, 1, message, 0);
+				transfers.post(pair);
+				assertThat(this.begun).isEmpty();
+				transfers.completed(true, chunk, 0);
+				transfers.completed(true, chunk, 0);
+				assertThat(this.begun).containsExactly(chunk);
+				assertThat(this.heap.takenBytes()).isEqualTo(message);
+				transfers.completed(true, chunk, 0);
+				transfers.completed(true, chunk, 0);
+				assertThat(this.transferred).hasSize(2);
+				assertThat(this.heap.takenBytes()).as("nobody took it").isZero();
+				begin(transfers, buffer, 2, message, 0);
+				begin(transfers, buffer, 3, message, 0);
+				transfers.post(pair);
+				transfers.completed(true, chunk, 0);
+				assertThat(this.heap.takenBytes()).isEqualTo(message);
+				transfers.cancel(2);
+				for (int i = 1; i < 4; i++) {
+					transfers.completed(true, chunk, 0);
+				}
+				assertThat(this.heap.takenBytes()).as("given up").isZero();
+				transfers.post(pair);
+				transfers.completed(true, chunk, 0);
+				assertThat(this.begun).hasSize(3);
+				assertThat(this.heap.takenBytes()).isEqualTo(message);
+				transfers.close();
+				transfers.dropPosted();
+				assertThat(this.heap.takenBytes()).as("closed").isZero();
 				buffer.release();
 			});
 		}
