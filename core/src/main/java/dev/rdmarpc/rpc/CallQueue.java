@@ -45,23 +45,27 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  * ones, so that the executor never holds more turns than calls have waited at once. An
  * executor that drops turns without a word, or whose threads die, would leave calls
  * waiting for ever once there are as many lost turns as calls: when calls have waited for
- * a second in which none began, the next one asks for a <em>recount</em>. When that runs,
- * the turns that were asked for before it have run as well, or are lost, and turns are
- * asked for again for the calls that are left without. An executor that merely takes its
- * time has nothing counted twice by that, and its threads are never kept for more than
- * one call; one that does not keep the order is given a few turns too many, which find
- * nothing to do. Lanes link their calls through the calls themselves, and links and
- * counts are guarded by this object's lock, under which no code of others runs.
+ * a second in which none began, the next one asks for a <em>recount</em>, and for another
+ * one after twice the time if that does not come either. When one runs, the turns that
+ * were asked for before it have run as well, or are lost, and turns are asked for again
+ * for the calls that are left without. An executor that merely takes its time has nothing
+ * counted twice by that, and its threads are never kept for more than one call; one that
+ * does not keep the order is given a few turns too many, which find nothing to do. Lanes
+ * link their calls through the calls themselves, and links and counts are guarded by this
+ * object's lock, under which no code of others runs.
  */
 final class CallQueue {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(CallQueue.class));
 
-	/** After how long without a turn those that were asked for are taken for lost. */
+	/** After how long without a turn those that were asked for may be lost. */
 	private static final long LOST_NANOS = 1_000_000_000;
 
 	/** After how long without a beginning all threads are taken for stuck. */
 	static final long STUCK_NANOS = 10_000_000_000L;
+
+	/** The same where recounts have not come either, each after twice the time. */
+	private static final long MOST_NANOS = 32 * LOST_NANOS;
 
 	private final Executor executor;
 
@@ -85,6 +89,8 @@ final class CallQueue {
 
 	private long begun;
 
+	private long lostNanos = LOST_NANOS;
+
 	CallQueue(Executor executor) {
 		this.executor = executor;
 	}
@@ -101,9 +107,10 @@ final class CallQueue {
 			lane.add(call);
 			this.calls++;
 			wanted = claimTurn();
-			lost = !wanted && now - this.movedNanos > LOST_NANOS;
-			if (lost && this.doubtful == 0) {
-				this.doubtful = this.turns;
+			lost = !wanted && now - this.movedNanos > this.lostNanos;
+			if (lost) {
+				this.doubtful = (this.doubtful == 0) ? this.turns : this.doubtful;
+				this.lostNanos = Math.min(2 * this.lostNanos, MOST_NANOS);
 			}
 			if (lost || (wanted && this.calls == 1)) {
 				this.movedNanos = now;
@@ -199,6 +206,7 @@ final class CallQueue {
 	private void recount() {
 		synchronized (this) {
 			endTurns(this.doubtful);
+			this.lostNanos = LOST_NANOS;
 		}
 		while (claimTurn()) {
 			askForThread();
@@ -211,6 +219,7 @@ final class CallQueue {
 		synchronized (this) {
 			endTurns(1);
 			this.movedNanos = now;
+			this.lostNanos = LOST_NANOS;
 			Lane lane = this.waiting.poll();
 			if (lane != null) {
 				next = lane.first();
