@@ -26,8 +26,8 @@ package dev.rdmarpc.codec;
 public interface MessageCodec {
 
 	/**
-	 * The name peers agree on, for example {@code flatbuffers}; at most 100 ASCII
-	 * characters.
+	 * The name peers agree on, for example {@code flatbuffers}; 1 to 100 printable ASCII
+	 * characters. Servers and clients refuse to be built with another one.
 	 */
 	String name();
 

@@ -57,12 +57,13 @@ public final class RpcClient implements AutoCloseable {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.transport = transport;
 		this.codec = builder.codec;
+		String codecName = CodecName.of(this.codec);
 		String target = Objects.requireNonNull(builder.target, "target");
 		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
 		RpcClientOptions options = builder.options;
 		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
-		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses,
-				this.codec.name(), options, transport.timer(), counters), options.queuePairs(), transport.timer());
+		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses, codecName,
+				options, transport.timer(), counters), options.queuePairs(), transport.timer());
 		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers),
 				new Continuations(transport));
 		transport.beforeClose(this.closing);

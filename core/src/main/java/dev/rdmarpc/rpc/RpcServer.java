@@ -106,7 +106,7 @@ public final class RpcServer implements AutoCloseable {
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
-		this.codec = builder.codec.name();
+		this.codec = CodecName.of(builder.codec);
 		this.executor = builder.executor;
 		this.observers = List.copyOf(builder.observers);
 	}

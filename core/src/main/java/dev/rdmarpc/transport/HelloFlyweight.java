@@ -71,7 +71,8 @@ final class HelloFlyweight {
 
 	static final int MAX_TEXT_BYTES = 400;
 
-	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+	/** Also those beyond ASCII, and what ends a line. */
+	private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}]");
 
 	private HelloFlyweight() {
 	}

@@ -31,9 +31,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
@@ -46,6 +48,7 @@ import dev.rdmarpc.verbs.iwarp.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -100,11 +103,49 @@ class RpcConnectionTests {
 
 	@Test
 	void clientOfAnotherCodecIsRefusedWithBothNames() {
+		MessageCodec other = codec("smoke-signals");
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, fixture.service);
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), server.port())
+					.codec(other)
+					.build()) {
+			assertThat(RpcFixture.failureOf(() -> client.proxy(Echo.class).echo("x")))
+				.hasMessageContaining("UNAVAILABLE")
+				.hasMessageContaining("codec 'smoke-signals' offered, 'flatbuffers' spoken here");
+		}
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = { "", "caf\u00E9", "two\nlines", "\u001B[2K",
+			"a name of more than a hundred characters, which is more than the other side cares to read and remember" })
+	void codecWhoseNameIsNotOneIsRefusedAtOnce(@Nullable String name) {
+		MessageCodec codec = codec(name);
+		String expected = "name '" + name + "' of the codec " + codec.getClass().getName()
+				+ " (expected: 1 to 100 printable ASCII characters)";
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcClient.Builder client = RpcClient.builder()
+				.transport(fixture.clientTransport)
+				.target(TestEnvironment.host(), 1)
+				.codec(codec);
+			RpcServer.Builder server = RpcServer.builder()
+				.transport(fixture.serverTransport)
+				.service(Echo.class, fixture.service)
+				.codec(codec);
+			assertThatIllegalArgumentException().isThrownBy(client::build).withMessage(expected);
+			assertThatIllegalArgumentException().isThrownBy(server::build).withMessage(expected);
+		}
+	}
+
+	@SuppressWarnings("NullAway") // names that are none
+	private static MessageCodec codec(@Nullable String name) {
 		MessageCodec flatbuffers = new FlatBuffersCodec();
-		MessageCodec other = new MessageCodec() {
+		return new MessageCodec() {
 			@Override
 			public String name() {
-				return "smoke-signals";
+				return name;
 			}
 
 			@Override
@@ -117,17 +158,6 @@ class RpcConnectionTests {
 				return flatbuffers.result(method);
 			}
 		};
-		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = fixture.startServer(Echo.class, fixture.service);
-				RpcClient client = RpcClient.builder()
-					.transport(fixture.clientTransport)
-					.target(TestEnvironment.host(), server.port())
-					.codec(other)
-					.build()) {
-			assertThat(RpcFixture.failureOf(() -> client.proxy(Echo.class).echo("x")))
-				.hasMessageContaining("UNAVAILABLE")
-				.hasMessageContaining("codec 'smoke-signals' offered, 'flatbuffers' spoken here");
-		}
 	}
 
 	@ParameterizedTest

@@ -84,6 +84,13 @@ class HelloFlyweightTests {
 	}
 
 	@Test
+	void controlCharactersAreReplaced() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 2,
+				"a\nb\r\tc\u001B[2Kd\u007Fe\u0085f\u009B2Kg\u2028h\u2029i");
+		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("a?b??c?[2Kd?e?f?2Kg?h?i");
+	}
+
+	@Test
 	void textIsNotReadBeyondTheFrame() {
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 2, "because");
 		this.frame.put(length, "secret".getBytes(StandardCharsets.US_ASCII));
