@@ -23,7 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 
-/** References owned by a message, given back all at once. */
+/**
+ * References owned by a message, given back all at once. One that there is no room for is
+ * given back at once, so that whoever hands one over need not care for it any more.
+ */
 final class KeptReferences {
 
 	private static final int FIRST_LENGTH = 4;
@@ -43,7 +46,13 @@ final class KeptReferences {
 	/** Takes ownership of a reference. */
 	void add(RegisteredBuffer buffer) {
 		if (this.bufferCount == this.buffers.length) {
-			this.buffers = Arrays.copyOf(this.buffers, Math.max(FIRST_LENGTH, 2 * this.bufferCount));
+			try {
+				this.buffers = Arrays.copyOf(this.buffers, Math.max(FIRST_LENGTH, 2 * this.bufferCount));
+			}
+			catch (Throwable ex) {
+				buffer.release();
+				throw ex;
+			}
 		}
 		this.buffers[this.bufferCount] = buffer;
 		this.bufferCount++;
@@ -52,7 +61,13 @@ final class KeptReferences {
 	/** Takes ownership of a reference. */
 	void add(SegmentOwner owner) {
 		if (this.ownerCount == this.owners.length) {
-			this.owners = Arrays.copyOf(this.owners, Math.max(FIRST_LENGTH, 2 * this.ownerCount));
+			try {
+				this.owners = Arrays.copyOf(this.owners, Math.max(FIRST_LENGTH, 2 * this.ownerCount));
+			}
+			catch (Throwable ex) {
+				owner.release();
+				throw ex;
+			}
 		}
 		this.owners[this.ownerCount] = owner;
 		this.ownerCount++;

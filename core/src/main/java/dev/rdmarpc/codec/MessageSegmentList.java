@@ -153,9 +153,10 @@ final class MessageSegmentList {
 		}
 	}
 
-	/** Appends part of a buffer and takes ownership of a reference to it. */
-	void addOwned(RegisteredBuffer buffer, int offset, int lengthBytes) {
-		push(buffer, extent(offset, lengthBytes) | OWNED);
+	/** Appends part of a buffer, which is retained. */
+	void addRetained(RegisteredBuffer buffer, int offset, int lengthBytes) {
+		ensureCapacity(this.count + 1);
+		push(buffer.retain(), extent(offset, lengthBytes) | OWNED);
 	}
 
 	/**
@@ -219,6 +220,7 @@ final class MessageSegmentList {
 		for (int i = first; i < first + segments; i++) {
 			bytes += length(i);
 			if (this.extents[i] < 0) {
+				this.extents[i] &= ~OWNED;
 				kept.add((RegisteredBuffer) source(i));
 			}
 		}
@@ -235,8 +237,9 @@ final class MessageSegmentList {
 	private void ensureCapacity(int needed) {
 		if (needed > this.sources.length) {
 			int capacity = Math.max(needed, this.sources.length * 2);
+			long[] longer = Arrays.copyOf(this.extents, capacity);
 			this.sources = Arrays.copyOf(this.sources, capacity);
-			this.extents = Arrays.copyOf(this.extents, capacity);
+			this.extents = longer;
 		}
 	}
 

@@ -178,7 +178,7 @@ public final class MessageSegments {
 		int offset = buffer.offset() + offsetBytes;
 		checkRoom(lengthBytes);
 		if (lengthBytes > 0) {
-			this.segments.addOwned(buffer.retain(), offset, lengthBytes);
+			this.segments.addRetained(buffer, offset, lengthBytes);
 			this.totalBytes += lengthBytes;
 		}
 	}

@@ -86,8 +86,8 @@ public final class GatherMessage implements SegmentOwner {
 	 * @param index of the first byte
 	 */
 	static GatherMessage ofReceived(ReceivedMemory memory, int index, int lengthBytes) {
-		RegisteredBuffer buffer = memory.take(index, lengthBytes);
 		GatherMessage message = new GatherMessage();
+		RegisteredBuffer buffer = memory.take(index, lengthBytes);
 		message.segments.keep(buffer);
 		message.segments.addKept(buffer, buffer.offset(), buffer.length());
 		REFERENCES.setRelease(message, 1);

@@ -298,10 +298,9 @@ public final class RegisteredBuffer {
 		checkAlive();
 		Objects.checkFromIndexSize(offsetBytes, lengthBytes, this.length);
 		RegisteredBuffer root = (this.root != null) ? this.root : this;
-		root.retain();
 		RegisteredBuffer idle = this.home.takeSlice();
 		RegisteredBuffer slice = (idle != null) ? idle : new RegisteredBuffer(this.home);
-		slice.root = root;
+		slice.root = root.retain();
 		slice.extent = this.extent;
 		slice.offset = this.offset + offsetBytes;
 		slice.capacity = lengthBytes;

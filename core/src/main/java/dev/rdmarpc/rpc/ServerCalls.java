@@ -173,7 +173,7 @@ final class ServerCalls {
 			}
 		}
 		catch (Throwable ex) {
-			failures.log(Level.WARN, "{} cannot be told that a call failed with {}", channel, status, ex);
+			failures.log(Level.WARN, "{} cannot be told that a call failed", channel, ex);
 			return null;
 		}
 	}

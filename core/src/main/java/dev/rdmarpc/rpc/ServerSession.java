@@ -239,7 +239,6 @@ final class ServerSession implements ChannelHandler {
 
 	@Override
 	public void onClosed(RpcChannel channel, String reason) {
-		logger.debug("Closed {}: {}", channel, reason);
 		for (int slot = 0; slot < this.active.length; slot++) {
 			ServerCall call = this.active[slot];
 			if (call != null) {
@@ -247,6 +246,7 @@ final class ServerSession implements ChannelHandler {
 				cancel(call);
 			}
 		}
+		logger.debug("Closed {}: {}", channel, reason);
 	}
 
 }

@@ -22,10 +22,13 @@ import org.jspecify.annotations.Nullable;
  * The caller's side of a channel: starts calls, matches replies, gives calls up.
  *
  * <p>
- * Confined to the loop's driver. A call that was removed is told in any case: nothing
- * between the one and the other needs memory, and neither does telling.
+ * Confined to the loop's driver. A call that was removed, or taken from its message, is
+ * told in any case: nothing between the one and the other needs memory, and neither does
+ * telling.
  */
 final class ChannelCalls {
+
+	private static final String FULL = "as many calls as allowed are outstanding on the connection already";
 
 	private final RpcChannel channel;
 
@@ -55,8 +58,7 @@ final class ChannelCalls {
 			return false;
 		}
 		if (this.pending.isFull() || this.pending.count() >= peerMaxCalls) {
-			fail(call, CallFailure.RESOURCE_EXHAUSTED,
-					this.pending.count() + " calls are outstanding on the connection already");
+			fail(call, CallFailure.RESOURCE_EXHAUSTED, FULL);
 			return false;
 		}
 		int requestId;

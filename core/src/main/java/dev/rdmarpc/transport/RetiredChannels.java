@@ -32,7 +32,10 @@ final class RetiredChannels {
 
 	private static final long PATIENCE_NANOS = 1_000_000_000;
 
-	private final ArrayList<Retired> channels = new ArrayList<>();
+	private static final int FIRST_CAPACITY = 4;
+
+	/** With a capacity, for a list without one ignores that it is to have a small one. */
+	private final ArrayList<Retired> channels = new ArrayList<>(FIRST_CAPACITY);
 
 	private long drains;
 

@@ -180,9 +180,21 @@ public final class RpcChannel implements QueuePairListener {
 		this.loop.execute(this::closeOrderly);
 	}
 
-	/** Closes the channel now; outstanding calls fail. Any thread. */
+	/**
+	 * Closes the channel now; outstanding calls fail. Any thread; the driver needs no
+	 * memory for it.
+	 */
 	public void close(String reason) {
-		this.loop.execute(() -> shut(reason));
+		if (!this.loop.isDriver()) {
+			this.loop.execute(() -> shut(reason));
+			return;
+		}
+		try {
+			shut(reason);
+		}
+		catch (Throwable ex) {
+			this.loop.failures().report(this, ex);
+		}
 	}
 
 	void attach(QueuePair created) {
