@@ -20,7 +20,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,6 +59,9 @@ class RpcSiegeTests {
 	private static final int PHASES = 10;
 
 	private static final long PAUSE_NANOS = 500_000;
+
+	/** The besiegers' pauses allow for ten times as many. */
+	private static final long LEAST_STRIKES_PER_SECOND = 20;
 
 	/** Below it the scheduler of a busy machine is measured. */
 	private static final long LEAST_NANOS = Duration.ofMillis(1).toNanos();
@@ -114,6 +116,9 @@ class RpcSiegeTests {
 				+ " refused; p99 in us: quiet " + micros(quiet) + ", besieged " + micros(busy) + ", spared "
 				+ micros(spared));
 		assertThat(done).as("strikes, refusals, failure; seed %d", SEED).hasSize(2);
+		assertThat(Long.parseLong(done[0])).as("strikes, refusals: %s; seed %d", List.of(done), SEED)
+			.isGreaterThanOrEqualTo(LEAST_STRIKES_PER_SECOND * LENGTH.dividedBy(2).toSeconds());
+		assertThat(Long.parseLong(done[1])).as("refusals; seed %d", SEED).isPositive();
 		long[] after = server.holdings();
 		long deadline = System.nanoTime() + TestEnvironment.patience(Duration.ofSeconds(60)).toNanos();
 		while (!isBack(before, after) && System.nanoTime() - deadline < 0) {
@@ -187,12 +192,23 @@ class RpcSiegeTests {
 	private static final class HostileProcess extends ChildProcess {
 
 		/** Has it run when nothing else does. */
-		private static final Path IDLE = Path.of("/usr/bin/chrt");
+		private static final List<String> IDLE = List.of("chrt", "-i", "0");
 
 		HostileProcess(int port) throws IOException, InterruptedException {
-			super(Files.isExecutable(IDLE) ? List.of(IDLE.toString(), "-i", "0") : List.of(), Besiegers.class,
-					"-Xmx256m", String.valueOf(port), String.valueOf(SEED));
+			super(idles() ? IDLE : List.of(), Besiegers.class, "-Xmx256m", String.valueOf(port), String.valueOf(SEED));
 			awaitLine(Besiegers.READY);
+		}
+
+		/** Whether there is such a command, and the system permits what it does. */
+		private static boolean idles() throws InterruptedException {
+			List<String> command = new ArrayList<>(IDLE);
+			command.add("true");
+			try {
+				return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+			}
+			catch (IOException ex) {
+				return false;
+			}
 		}
 
 		/** Returns strikes, refusals and what went wrong, if anything. */
