@@ -41,7 +41,7 @@ public final class Compare implements Callable<Integer> {
 
 	private static final List<Integer> QUICK_PAYLOADS = List.of(64, 1048576);
 
-	@Option(names = "--quick", description = "Shorter slices of what bars are about: less than three minutes.")
+	@Option(names = "--quick", description = "Shorter slices of what bars are about, planned for three minutes.")
 	private boolean quick;
 
 	@Option(names = "--peers", split = ",",
