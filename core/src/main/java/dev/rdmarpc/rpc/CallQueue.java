@@ -172,7 +172,7 @@ final class CallQueue {
 	private void refuse(String why) {
 		ServerCall refused = withdrawForLostTurn();
 		if (refused != null) {
-			refused.rejectSoon(why);
+			refused.reject(why);
 		}
 	}
 

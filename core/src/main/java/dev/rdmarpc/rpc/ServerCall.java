@@ -81,19 +81,23 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private @Nullable ByteBuffer view;
 
+	private @Nullable CallMetadata metadata;
+
 	private @Nullable CallObservation observation;
 
 	private final Ending ending = new Ending();
 
 	private @Nullable OutgoingMessage reply;
 
-	private @Nullable String refusal;
-
 	private int requestId;
 
 	private int argumentCount;
 
 	private long deadlineNanos;
+
+	private boolean forExecutor;
+
+	private boolean withdrawn;
 
 	private boolean onLoop;
 
@@ -139,8 +143,7 @@ final class ServerCall implements UserTask, ServedCall {
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : from.loop().nowNanos() + remaining;
 		if (!this.calls.observers().isEmpty()) {
-			this.observation = RpcObservedCall.start(this.calls.observers(), exported.descriptor(),
-					String.valueOf(from.remoteAddress()), CallMetadata.decode(request.metadata()));
+			this.metadata = CallMetadata.decode(request.metadata());
 		}
 		this.view = request.message();
 		this.received.expect(request.takeArriving());
@@ -158,10 +161,43 @@ final class ServerCall implements UserTask, ServedCall {
 		return known;
 	}
 
+	/**
+	 * Has the call served after the turn; driver.
+	 * @param onExecutor whether the loop's thread only hands it over
+	 */
+	void serve(boolean onExecutor) {
+		this.forExecutor = onExecutor;
+		channel().loop().afterTurn(this);
+	}
+
 	/** The loop's thread is held up: an executor's takes the call. */
 	@Override
 	public void runElsewhere() {
-		required(this.session).runElsewhere(this);
+		if (begins()) {
+			required(this.session).enqueue(this, !this.forExecutor);
+		}
+	}
+
+	/** Begins, or ends if its caller has lost interest; tells whether it goes on. */
+	private boolean begins() {
+		if (this.withdrawn) {
+			finish(null, RpcStatus.CANCELLED, null);
+			return false;
+		}
+		CallMetadata sent = this.metadata;
+		if (sent == null) {
+			return true;
+		}
+		this.metadata = null;
+		try {
+			this.observation = RpcObservedCall.start(this.calls.observers(), method(),
+					String.valueOf(channel().remoteAddress()), sent);
+			return true;
+		}
+		catch (Throwable ex) {
+			fail(ex);
+			return false;
+		}
 	}
 
 	@Override
@@ -174,10 +210,18 @@ final class ServerCall implements UserTask, ServedCall {
 		this.linked = task;
 	}
 
-	/** Runs on the thread of the loop, after its turn. */
+	/** On the thread of the loop, after its turn. */
 	@Override
 	public void run() {
-		run(true);
+		if (!begins()) {
+			return;
+		}
+		if (this.forExecutor) {
+			required(this.session).enqueue(this, false);
+		}
+		else {
+			run(true);
+		}
 	}
 
 	/** Runs on a thread of the executor. */
@@ -457,24 +501,13 @@ final class ServerCall implements UserTask, ServedCall {
 
 	/** Hands the reply over and lets go of the call; driver. */
 	private void end() {
-		String why = this.refusal;
-		if (why != null) {
-			reject(why);
-			return;
-		}
 		OutgoingMessage prepared = this.reply;
 		this.reply = null;
 		required(this.session).ended(this, this.requestId, prepared);
 	}
 
-	/** The executor has no thread for the call, which the driver then ends. */
-	void rejectSoon(String why) {
-		this.refusal = why;
-		channel().loop().executeSurely(this.ending);
-	}
-
-	private void reject(String why) {
-		this.refusal = null;
+	/** The executor has no thread for the call; not the driver. */
+	void reject(String why) {
 		Throwable failure;
 		try {
 			failure = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null);
@@ -487,7 +520,8 @@ final class ServerCall implements UserTask, ServedCall {
 
 	/** The caller has lost interest before the call began; driver. */
 	void withdraw() {
-		finish(null, RpcStatus.CANCELLED, null);
+		this.withdrawn = true;
+		channel().loop().afterTurn(this);
 	}
 
 	/** The caller has lost interest; driver. */
@@ -504,7 +538,12 @@ final class ServerCall implements UserTask, ServedCall {
 			}
 		}
 		if (stage != null) {
-			cancel(stage);
+			try {
+				channel().loop().afterTurn(new Cancellation(stage));
+			}
+			catch (OutOfMemoryError ex) {
+				releases.log(Level.WARN, "A handler's stage of {} goes on", this, ex);
+			}
 		}
 	}
 
@@ -519,6 +558,8 @@ final class ServerCall implements UserTask, ServedCall {
 		this.channel = null;
 		this.method = null;
 		this.pending = null;
+		this.metadata = null;
+		this.withdrawn = false;
 	}
 
 	private static <T> T required(@Nullable T value) {
@@ -530,6 +571,39 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private MethodDescriptor method() {
 		return required(this.method).descriptor();
+	}
+
+	/** What depends on a handler's stage is users' code too. */
+	private static final class Cancellation implements UserTask {
+
+		private final CompletionStage<?> stage;
+
+		private @Nullable LinkedTask linked;
+
+		Cancellation(CompletionStage<?> stage) {
+			this.stage = stage;
+		}
+
+		@Override
+		public void run() {
+			cancel(this.stage);
+		}
+
+		@Override
+		public void runElsewhere() {
+			run();
+		}
+
+		@Override
+		public @Nullable LinkedTask linked() {
+			return this.linked;
+		}
+
+		@Override
+		public void linked(@Nullable LinkedTask task) {
+			this.linked = task;
+		}
+
 	}
 
 	/** What its end leaves to the driver, once at a time. */

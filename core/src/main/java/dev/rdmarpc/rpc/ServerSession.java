@@ -115,10 +115,10 @@ final class ServerSession implements ChannelHandler {
 		ChannelLoop loop = channel.loop();
 		if (method.mayRunOnLoop(loop.nowNanos())) {
 			countsOf(loop).offered();
-			loop.afterTurn(call);
+			call.serve(false);
 		}
 		else {
-			enqueue(call);
+			call.serve(true);
 		}
 	}
 
@@ -144,19 +144,20 @@ final class ServerSession implements ChannelHandler {
 		return known;
 	}
 
-	/** A call that was left to the loop's thread does not run there. Any thread. */
-	void runElsewhere(ServerCall call) {
-		this.calls.on(call.channel().loop()).declined();
-		enqueue(call);
-	}
-
-	/** Has the executor run a call, in its turn. Any thread. */
-	void enqueue(ServerCall call) {
+	/**
+	 * Has the executor run a call, in its turn. Not the driver: the executor may be the
+	 * user's, and block.
+	 * @param declined whether the call was left to the loop's thread before
+	 */
+	void enqueue(ServerCall call, boolean declined) {
 		try {
+			if (declined) {
+				this.calls.on(call.channel().loop()).declined();
+			}
 			this.calls.queue().add(this.lane, call);
 		}
 		catch (Throwable ex) {
-			call.rejectSoon("the call cannot wait for a thread");
+			call.reject("the call cannot wait for a thread");
 		}
 	}
 
