@@ -95,12 +95,18 @@ final class CallQueue {
 		this.executor = executor;
 	}
 
-	/** Adds a call, which then runs in its turn, or is refused if there is no thread. */
-	void add(Lane lane, ServerCall call) {
+	/**
+	 * Adds a call, which then runs in its turn, or is refused if there is no thread.
+	 * @return {@code false} if it was canceled before, so that nobody withdraws it
+	 */
+	boolean add(Lane lane, ServerCall call) {
 		boolean wanted;
 		boolean lost;
 		long now = System.nanoTime();
 		synchronized (this) {
+			if (call.isCancelled()) {
+				return false;
+			}
 			if (lane.length == 0) {
 				this.waiting.add(lane);
 			}
@@ -125,6 +131,7 @@ final class CallQueue {
 		else if (lost) {
 			askForRecount();
 		}
+		return true;
 	}
 
 	/** Whether another turn is needed, which the caller then asks for. */

@@ -181,7 +181,7 @@ final class ServerCall implements UserTask, ServedCall {
 	/** Begins, or ends if its caller has lost interest; tells whether it goes on. */
 	private boolean begins() {
 		if (this.withdrawn) {
-			finish(null, RpcStatus.CANCELLED, null);
+			drop();
 			return false;
 		}
 		CallMetadata sent = this.metadata;
@@ -516,6 +516,16 @@ final class ServerCall implements UserTask, ServedCall {
 			failure = ex;
 		}
 		fail(failure);
+	}
+
+	/** Whether the caller has lost interest. Any thread that holds the call. */
+	boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	/** Ends a call that was canceled before it began; not the driver. */
+	void drop() {
+		finish(null, RpcStatus.CANCELLED, null);
 	}
 
 	/** The caller has lost interest before the call began; driver. */

@@ -154,7 +154,9 @@ final class ServerSession implements ChannelHandler {
 			if (declined) {
 				this.calls.on(call.channel().loop()).declined();
 			}
-			this.calls.queue().add(this.lane, call);
+			if (!this.calls.queue().add(this.lane, call)) {
+				call.drop();
+			}
 		}
 		catch (Throwable ex) {
 			call.reject("the call cannot wait for a thread");

@@ -377,8 +377,19 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		finally {
 			this.watcher.close();
-			this.callbacks.shutdown();
 			closeDevice();
+			endCallbacks();
+		}
+	}
+
+	/** What depends on calls that ended with the loops is mostly over soon. */
+	private void endCallbacks() {
+		this.callbacks.shutdown();
+		try {
+			this.callbacks.awaitTermination(1, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
