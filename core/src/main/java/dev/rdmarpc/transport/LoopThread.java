@@ -52,6 +52,9 @@ final class LoopThread {
 	/** For how long they do. */
 	private static final long LEAVE_NANOS = 200_000;
 
+	/** For how long users' code may hold up the loop where processors are scarce. */
+	private static final long MOST_NANOS = 20_000_000;
+
 	/** After how many the clock is read, which takes as long as a tenth of a call. */
 	private static final int TASKS_PER_LOOK = 4;
 
@@ -277,7 +280,7 @@ final class LoopThread {
 		long nanos = seen.nanos(nowNanos);
 		if (nanos >= LoopWatcher.HELD_UP_NANOS) {
 			boolean computes = seen.owner().getState() == Thread.State.RUNNABLE;
-			if (!computes || (nanos >= 2 * LoopWatcher.HELD_UP_NANOS && !late)) {
+			if (!computes || nanos >= (late ? MOST_NANOS : 2 * LoopWatcher.HELD_UP_NANOS)) {
 				this.watcher.follow(() -> follow(seen, LoopWatcher.HELD_UP_NANOS));
 			}
 		}
