@@ -99,12 +99,7 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private boolean withdrawn;
 
-	private boolean onLoop;
-
-	private long startedNanos;
-
-	/** Whom to tell what the run has cost, until it has ended. */
-	private @Nullable HandlerPace timed;
+	private final HandlerRun handlerRun = new HandlerRun();
 
 	private volatile boolean cancelled;
 
@@ -232,13 +227,7 @@ final class ServerCall implements UserTask, ServedCall {
 	/** Runs the handler and replies, now or when the handler's future is complete. */
 	private void run(boolean loop) {
 		ExportedMethod exported = required(this.method);
-		HandlerPace pace = exported.pace();
-		this.onLoop = loop;
-		this.startedNanos = System.nanoTime();
-		this.timed = pace;
-		if (loop && pace != null) {
-			pace.beginOnLoop(this.startedNanos);
-		}
+		this.handlerRun.begin(exported.pace(), loop);
 		Object result;
 		try {
 			result = runHandler(exported);
@@ -248,26 +237,11 @@ final class ServerCall implements UserTask, ServedCall {
 			return;
 		}
 		if (exported.descriptor().asynchronous() && result != null) {
-			runEnded();
+			this.handlerRun.end();
 			replyWith((CompletionStage<?>) result);
 		}
 		else {
 			reply(result);
-		}
-	}
-
-	/** What the call has cost its thread is known. */
-	private void runEnded() {
-		HandlerPace pace = this.timed;
-		if (pace == null) {
-			return;
-		}
-		this.timed = null;
-		if (this.onLoop) {
-			pace.endOnLoop(this.startedNanos, System.nanoTime());
-		}
-		else {
-			pace.endOnExecutor(this.startedNanos, System.nanoTime());
 		}
 	}
 
@@ -317,7 +291,7 @@ final class ServerCall implements UserTask, ServedCall {
 		if (this.cancelled) {
 			throw new RpcException(RpcStatus.CANCELLED, "cancelled before it began");
 		}
-		if (this.deadlineNanos != Long.MAX_VALUE && this.startedNanos - this.deadlineNanos >= 0) {
+		if (this.deadlineNanos != Long.MAX_VALUE && this.handlerRun.startedNanos() - this.deadlineNanos >= 0) {
 			throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the handler began");
 		}
 		@Nullable Object[] arguments;
@@ -358,17 +332,7 @@ final class ServerCall implements UserTask, ServedCall {
 			this.pending = stage;
 		}
 		if (this.cancelled) {
-			cancel(stage);
-		}
-	}
-
-	/** Not every stage can be cancelled, and what one that can does is up to its user. */
-	private static void cancel(CompletionStage<?> stage) {
-		try {
-			stage.toCompletableFuture().cancel(true);
-		}
-		catch (Throwable ex) {
-			logger.debug("A handler's stage goes on, for it cannot be cancelled: {}", FailureText.of(ex));
+			new StageCancellation(stage).run();
 		}
 	}
 
@@ -455,7 +419,7 @@ final class ServerCall implements UserTask, ServedCall {
 			// that the call ends is more important
 		}
 		this.reply = reply;
-		runEnded();
+		this.handlerRun.end();
 		channel().loop().executeSurely(this.ending);
 	}
 
@@ -549,7 +513,7 @@ final class ServerCall implements UserTask, ServedCall {
 		}
 		if (stage != null) {
 			try {
-				channel().loop().afterTurn(new Cancellation(stage));
+				channel().loop().afterTurn(new StageCancellation(stage));
 			}
 			catch (OutOfMemoryError ex) {
 				releases.log(Level.WARN, "A handler's stage of {} goes on", this, ex);
@@ -581,39 +545,6 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private MethodDescriptor method() {
 		return required(this.method).descriptor();
-	}
-
-	/** What depends on a handler's stage is users' code too. */
-	private static final class Cancellation implements UserTask {
-
-		private final CompletionStage<?> stage;
-
-		private @Nullable LinkedTask linked;
-
-		Cancellation(CompletionStage<?> stage) {
-			this.stage = stage;
-		}
-
-		@Override
-		public void run() {
-			cancel(this.stage);
-		}
-
-		@Override
-		public void runElsewhere() {
-			run();
-		}
-
-		@Override
-		public @Nullable LinkedTask linked() {
-			return this.linked;
-		}
-
-		@Override
-		public void linked(@Nullable LinkedTask task) {
-			this.linked = task;
-		}
-
 	}
 
 	/** What its end leaves to the driver, once at a time. */

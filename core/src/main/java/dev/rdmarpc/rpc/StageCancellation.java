@@ -1,0 +1,68 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.transport.LinkedTask;
+import dev.rdmarpc.transport.UserTask;
+
+/** Cancels the stage of a handler: what depends on it is users' code. */
+final class StageCancellation implements UserTask {
+
+	private static final Logger logger = LoggerFactory.getLogger(StageCancellation.class);
+
+	private final CompletionStage<?> stage;
+
+	private @Nullable LinkedTask linked;
+
+	StageCancellation(CompletionStage<?> stage) {
+		this.stage = stage;
+	}
+
+	/** Not every stage can be cancelled, and what one that can does is up to its user. */
+	@Override
+	public void run() {
+		try {
+			this.stage.toCompletableFuture().cancel(true);
+		}
+		catch (Throwable ex) {
+			logger.debug("A handler's stage goes on, for it cannot be cancelled: {}", FailureText.of(ex));
+		}
+	}
+
+	@Override
+	public void runElsewhere() {
+		run();
+	}
+
+	@Override
+	public @Nullable LinkedTask linked() {
+		return this.linked;
+	}
+
+	@Override
+	public void linked(@Nullable LinkedTask task) {
+		this.linked = task;
+	}
+
+}
