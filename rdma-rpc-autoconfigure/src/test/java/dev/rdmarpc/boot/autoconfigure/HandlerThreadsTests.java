@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -150,7 +151,7 @@ class HandlerThreadsTests {
 		long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
 		while (!condition.getAsBoolean()) {
 			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			Thread.yield();
+			LockSupport.parkNanos(1_000_000);
 		}
 	}
 
