@@ -34,12 +34,16 @@ import dev.rdmarpc.verbs.WorkCompletion;
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
 
+	private static final int BATCH = 64;
+
 	/**
-	 * How many completions are handled before what they have brought about is posted:
-	 * enough for one system call to carry many messages, and few enough for the peer to
-	 * work on the first of a window while this side works on the rest.
+	 * How many completions are handled before what they have brought about is posted: one
+	 * system call carries many messages, and the peer works on some of them meanwhile.
 	 */
-	private static final int BATCH = 24;
+	private static final int SLICE = 24;
+
+	/** The same if what follows is another channel's, which another call carries. */
+	private static final int SHORT_SLICE = 16;
 
 	private static final long BUSY_TICK_NANOS = 2_000_000;
 
@@ -173,22 +177,21 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
-	 * Takes one batch of completions. A callback may turn the loop again; the cursor is a
-	 * field so that the inner turn goes on where the outer one stands and order is kept,
-	 * and so that none is lost when a turn fails.
+	 * Handles a slice of a batch of completions; the cursor is a field, so that none is
+	 * lost when a turn fails.
 	 */
 	private boolean dispatch() {
 		if (this.batchCursor == this.batchCount) {
 			this.batchCursor = 0;
 			this.batchCount = 0;
 			this.batchCount = this.completions.poll(this.batch);
-			this.retired.polled(this.batchCount < BATCH);
 			if (this.batchCount == 0) {
+				this.retired.polled(true);
 				return this.completions.isMoving();
 			}
 			this.metrics.polled(this.batchCount);
 		}
-		while (this.batchCursor < this.batchCount) {
+		for (int count = 0; !isSliced(count); count++) {
 			WorkCompletion completion = this.batch[this.batchCursor++];
 			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
 			try {
@@ -198,7 +201,16 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				failed(channel, ex);
 			}
 		}
+		if (this.batchCursor == this.batchCount) {
+			this.retired.polled(this.batchCount < BATCH);
+		}
 		return true;
+	}
+
+	/** Whether it is time to post, or the batch is at its end. */
+	private boolean isSliced(int count) {
+		return this.batchCursor == this.batchCount || count == SLICE || (count >= SHORT_SLICE
+				&& this.batch[this.batchCursor].queuePair() != this.batch[this.batchCursor - 1].queuePair());
 	}
 
 	private void dispatch(RpcChannel channel, WorkCompletion completion) {
@@ -232,10 +244,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		}
 	}
 
-	/**
-	 * Watches the time. Callbacks may close any channel, and may turn the loop, but an
-	 * inner turn does not tick again.
-	 */
+	/** Watches the time. Callbacks may close any channel. */
 	private void tick() {
 		boolean busy = false;
 		this.nextTickNanos = this.nowNanos + IDLE_TICK_NANOS;
