@@ -33,7 +33,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -156,7 +158,9 @@ class RpcThreadingSoakTests {
 	private List<RpcClient> startServers(RpcNode caller) {
 		for (int i = 0; i < SERVERS; i++) {
 			this.works.add(new RandomWorker(this.helpers));
-			this.nodes.add(new RpcNode().serve(RandomWork.class, this.works.get(i)));
+			Random random = new Random(SEED - 2 - i);
+			this.nodes.add(new RpcNode().serve(RandomWork.class, this.works.get(i), UnaryOperator.identity(),
+					(server) -> server.observer(new RandomObserver(random))));
 		}
 		List<RpcClient> clients = new ArrayList<>();
 		for (int i = 0; i < SERVERS; i++) {
@@ -310,6 +314,38 @@ class RpcThreadingSoakTests {
 
 	private static List<Long> micros(List<Long> nanos) {
 		return nanos.stream().map((value) -> value / 1000).toList();
+	}
+
+	/** Takes its time now and then, and throws. */
+	private record RandomObserver(Random random) implements CallObserver, CallObservation {
+
+		@Override
+		public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
+			actOrFire();
+			return this;
+		}
+
+		@Override
+		public Scope openScope() {
+			actOrFire();
+			return this::actOrFire;
+		}
+
+		@Override
+		public void callEnded(RpcStatus status, @Nullable Throwable error) {
+			actOrFire();
+		}
+
+		private void actOrFire() {
+			int kind = this.random.nextInt(200);
+			if (kind == 0) {
+				LockSupport.parkNanos(this.random.nextInt(5_000_000));
+			}
+			else if (kind < 10) {
+				RandomWorker.fire(this.random);
+			}
+		}
+
 	}
 
 	/** Calls one after the other and checks every answer. */

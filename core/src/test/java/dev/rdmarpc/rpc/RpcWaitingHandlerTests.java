@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -32,6 +33,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
@@ -218,6 +220,102 @@ class RpcWaitingHandlerTests {
 		}
 	}
 
+	/** The loop gives tasks to the user's executor, which is not meant to run them. */
+	@Test
+	void executorThatBlocksOrRunsTheHandlerItselfHoldsUpNobody() throws Exception {
+		RpcNode node = serving(new Stop(this.release, new CyclicBarrier(1)),
+				(server) -> server.executor(Runnable::run));
+		RpcClient client = this.caller.client(node);
+		Station station = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+		Future<String> blocking = this.callers.submit(() -> station.block("x"));
+		RpcFixture.awaitTrue(() -> node.server().activeCalls() == 1);
+		Station patient = PATIENT.on(station);
+		for (int i = 0; i < 200; i++) {
+			assertThat(patient.echo("x")).isEqualTo("x");
+		}
+		this.release.countDown();
+		assertThat(blocking.get(20, TimeUnit.SECONDS)).isEqualTo("x");
+	}
+
+	/** What depends on the future of a handler runs when its caller gives up. */
+	@Test
+	void continuationOfACancelledHandlerHoldsUpNobody() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		Stop stop = new Stop(this.release, new CyclicBarrier(1));
+		CompletableFuture<CompletableFuture<String>> promised = new CompletableFuture<>();
+		stop.onPromise = (promise) -> {
+			promise.whenComplete((result, failure) -> {
+				begun.countDown();
+				stop.block("cancelled");
+			});
+			promised.complete(promise);
+		};
+		RpcNode node = serving(stop, UnaryOperator.identity());
+		Station station = PATIENT.on(this.caller.client(node).proxy(Station.class));
+		CompletableFuture<String> call = station.promise();
+		CompletableFuture<String> promise = promised.get(20, TimeUnit.SECONDS);
+		RpcFixture.awaitTrue(() -> promise.getNumberOfDependents() == 2);
+		assertThat(call.cancel(true)).isTrue();
+		assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+		for (int i = 0; i < 200; i++) {
+			assertThat(station.echo("x")).isEqualTo("x");
+		}
+		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
+		assertThat(newcomer.echo("new")).isEqualTo("new");
+	}
+
+	/** Observers are users' code too. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void observerThatBlocksHoldsUpNobodyElse(boolean atTheBegin) throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CallObserver observer = (method, peer, metadata) -> {
+			boolean blocks = method.name().equals("onExecutor");
+			if (blocks && atTheBegin) {
+				block(begun);
+			}
+			return new CallObservation() {
+
+				@Override
+				public Scope openScope() {
+					return () -> {
+					};
+				}
+
+				@Override
+				public void callEnded(RpcStatus status, @Nullable Throwable error) {
+					if (blocks && !atTheBegin) {
+						block(begun);
+					}
+				}
+
+			};
+		};
+		RpcNode node = serving(new Stop(this.release, new CyclicBarrier(1)), (server) -> server.observer(observer));
+		RpcClient client = this.caller.client(node);
+		Station station = PATIENT.on(client.proxy(Station.class));
+		Station slow = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+		Future<String> observed = this.callers.submit(() -> slow.onExecutor("observed"));
+		assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+		for (int i = 0; i < 200; i++) {
+			assertThat(station.echo("x")).isEqualTo("x");
+		}
+		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
+		assertThat(newcomer.echo("new")).isEqualTo("new");
+		this.release.countDown();
+		assertThat(observed.get(20, TimeUnit.SECONDS)).isEqualTo("observed");
+	}
+
+	private void block(CountDownLatch begun) {
+		begun.countDown();
+		try {
+			assertThat(this.release.await(120, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	/** Servers of which each calls the next one; clients of all of them. */
 	private List<Station> ring(int servers, UnaryOperator<RpcServer.Builder> more) {
 		List<Stop> stops = new ArrayList<>();
@@ -264,6 +362,8 @@ class RpcWaitingHandlerTests {
 		@RdmaMethod(inline = true)
 		int readInline();
 
+		CompletableFuture<String> promise();
+
 	}
 
 	/** Serves it. */
@@ -274,6 +374,9 @@ class RpcWaitingHandlerTests {
 		private final CyclicBarrier meeting;
 
 		private volatile @Nullable Station next;
+
+		private volatile Consumer<CompletableFuture<String>> onPromise = (promise) -> {
+		};
 
 		private volatile InputStream source = InputStream.nullInputStream();
 
@@ -334,6 +437,13 @@ class RpcWaitingHandlerTests {
 		@Override
 		public String blockInline(String text) {
 			return block(text);
+		}
+
+		@Override
+		public CompletableFuture<String> promise() {
+			CompletableFuture<String> promise = new CompletableFuture<>();
+			this.onPromise.accept(promise);
+			return promise;
 		}
 
 		@Override
