@@ -342,9 +342,9 @@ public final class RpcServer implements AutoCloseable {
 
 		/**
 		 * Runs handlers that do not run on a loop's thread; by default the server's own
-		 * executor, as {@link HandlerOptions} say. It must reject excess work: an
-		 * executor that blocks in {@link Executor#execute}, or runs the handler there,
-		 * stops the loop and all of its connections.
+		 * executor, as {@link HandlerOptions} say. It should reject excess work: where it
+		 * blocks in {@link Executor#execute}, or runs the handler there, the loop has to
+		 * go on with another thread each time.
 		 */
 		public Builder executor(Executor value) {
 			this.executor = value;
