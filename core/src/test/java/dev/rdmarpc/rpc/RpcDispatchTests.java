@@ -191,7 +191,7 @@ class RpcDispatchTests {
 			assertThat(served.server.problem(System.nanoTime() + 5_000_000_000L)).as("not for long").isNull();
 			assertThat(served.server.problem(System.nanoTime() + 11_000_000_000L))
 				.matches("no handler has begun on the executor for 11 s; waiting calls: 1, busy threads: 1, "
-						+ "rdma-rpc-handler-1 at \\S*RpcDispatchTests\\$Handler.where\\(\\S+");
+						+ "rdma-rpc-handler-1 at \\S*dev.rdmarpc\\S+");
 			release.countDown();
 			assertThat(running).succeedsWithin(Duration.ofSeconds(60));
 			assertThat(waiting).succeedsWithin(Duration.ofSeconds(60));
