@@ -224,14 +224,22 @@ final class ReceivePool {
 
 	/** Takes back what was posted for peers that have gone. */
 	private void withdraw() {
-		int count = Math.min(this.posted - target(), MAX_BATCH);
+		int count = excess();
 		while (count > 0) {
 			int taken = this.queue.withdrawReceives(this.withdrawn, count);
 			for (int i = 0; i < taken; i++) {
 				take(this.withdrawn[i]).release();
 			}
-			count = (taken < count) ? 0 : Math.min(this.posted - target(), MAX_BATCH);
+			count = (taken < count) ? 0 : excess();
 		}
+	}
+
+	/**
+	 * How many receives the queue has too many: those that have completed and were not
+	 * looked at yet are not in it any more.
+	 */
+	private int excess() {
+		return Math.min(Math.min(this.posted, this.queue.posted()) - target(), MAX_BATCH);
 	}
 
 	/** Whether fewer are posted than promised. */

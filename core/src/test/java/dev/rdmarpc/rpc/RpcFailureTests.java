@@ -165,6 +165,7 @@ class RpcFailureTests {
 	void overloadedServerSaysSo() throws Exception {
 		UnaryOperator<RpcServerOptions> two = (options) -> options.withLimits(8, 2);
 		try (RpcFixture fixture = new RpcFixture(two, UnaryOperator.identity())) {
+			assertThat(fixture.echo.add(1, 2)).isEqualTo(3);
 			CompletableFuture<Void> first = fixture.echo.never();
 			CompletableFuture<Void> second = fixture.echo.never();
 			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.echo("one too many"));
