@@ -272,7 +272,6 @@ final class ClientCalls {
 
 	/** Starts a call now, or when there is a connection. */
 	private void begin(CallFuture future) {
-		MethodDescriptor method = future.method();
 		RpcChannel channel = this.pool.openChannel();
 		if (channel != null) {
 			start(channel, future);
