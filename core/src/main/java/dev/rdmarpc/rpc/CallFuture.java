@@ -16,11 +16,12 @@
 
 package dev.rdmarpc.rpc;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,17 @@ import dev.rdmarpc.transport.UserTask;
  */
 final class CallFuture extends CallStage<@Nullable Object> implements PendingCall, UserTask {
 
+	private static final VarHandle OBSERVATION;
+
+	static {
+		try {
+			OBSERVATION = MethodHandles.lookup().findVarHandle(CallFuture.class, "observation", CallObservation.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
 	private final ClientCalls calls;
@@ -71,7 +83,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 
 	private final byte[] metadata;
 
-	private final AtomicReference<@Nullable CallObservation> observation;
+	private volatile @Nullable CallObservation observation;
 
 	private @Nullable Object[] arguments;
 
@@ -104,7 +116,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.arguments = arguments;
 		this.options = options;
 		this.deadlineNanos = deadlineNanos;
-		this.observation = new AtomicReference<>(observation);
+		this.observation = observation;
 		this.metadata = metadata;
 	}
 
@@ -196,7 +208,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	@Override
 	public void run() {
 		if (getNumberOfDependents() > 0) {
-			this.calls.continuations().run(this.calls.loop(), this::finish);
+			this.calls.continuations().run(this.calls.loop(), this);
 		}
 		else {
 			finish();
@@ -208,7 +220,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.calls.continuations().runElsewhere(this::finish);
 	}
 
-	private void finish() {
+	/** Completes the call; what depends on it runs here. */
+	void finish() {
 		CallFailure why = this.unanswered;
 		try {
 			if (why != null) {
@@ -310,7 +323,10 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	private void ended(RpcStatus status, @Nullable Throwable failure) {
-		CallObservation watched = this.observation.getAndSet(null);
+		if (this.observation == null) {
+			return;
+		}
+		CallObservation watched = (CallObservation) OBSERVATION.getAndSet(this, (CallObservation) null);
 		if (watched != null) {
 			watched.callEnded(status, failure);
 		}

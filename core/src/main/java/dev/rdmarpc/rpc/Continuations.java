@@ -63,13 +63,13 @@ final class Continuations {
 	}
 
 	/** On the thread of a loop, which does not drive now. */
-	void run(ChannelLoop loop, Runnable code) {
+	void run(ChannelLoop loop, CallFuture call) {
 		long start = System.nanoTime();
 		if (this.slow && start - this.untilNanos < 0) {
-			runElsewhere(code);
+			runElsewhere(call::finish);
 			return;
 		}
-		code.run();
+		call.finish();
 		long end = System.nanoTime();
 		ran(end, end - start, !loop.isOwnThread());
 	}
