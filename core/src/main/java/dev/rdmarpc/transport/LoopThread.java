@@ -160,9 +160,7 @@ final class LoopThread {
 	 * @return since when there is nothing to do
 	 */
 	private long step(DriverLeave own, long idleSince) {
-		if (Thread.interrupted()) {
-			logger.debug("{} ignores an interrupt", this.name);
-		}
+		ignoreInterrupt();
 		if (this.driver.standsBy()) {
 			standBy(this.driver::standsBy, LoopDriver.STANDBY_NANOS);
 			return idleSince;
@@ -195,6 +193,13 @@ final class LoopThread {
 			case NOT_NEEDED -> Thread.onSpinWait();
 		}
 		return since;
+	}
+
+	/** It was meant for what ran before, and is not to reach what runs next. */
+	private void ignoreInterrupt() {
+		if (Thread.interrupted()) {
+			logger.debug("{} ignores an interrupt", this.name);
+		}
 	}
 
 	/** Parks for a while, unless somebody has to drive. */
@@ -256,6 +261,7 @@ final class LoopThread {
 			while (task != null) {
 				count++;
 				this.driver.run(task);
+				ignoreInterrupt();
 				boolean goesOn = count < TASKS_PER_LEAVE
 						&& (count % TASKS_PER_LOOK != 0 || System.nanoTime() - start < LEAVE_NANOS);
 				task = goesOn ? own.next() : null;

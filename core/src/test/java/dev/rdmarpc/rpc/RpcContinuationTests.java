@@ -22,9 +22,11 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -74,6 +76,24 @@ class RpcContinuationTests {
 		this.first.answerAll();
 		this.second.answerAll();
 		RpcNode.close(List.of(this.caller, this.a, this.b));
+	}
+
+	@Test
+	void interruptOfOneContinuationDoesNotReachTheNext() throws Exception {
+		Holding target = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
+		Queue<Boolean> seen = new ConcurrentLinkedQueue<>();
+		List<CompletableFuture<Void>> all = new ArrayList<>();
+		for (int i = 0; i < 64; i++) {
+			all.add(target.hold("held").thenAccept((answer) -> {
+				seen.add(Thread.currentThread().isInterrupted());
+				Thread.currentThread().interrupt();
+			}));
+		}
+		this.first.answer("held", 64);
+		for (CompletableFuture<Void> one : all) {
+			one.get(60, TimeUnit.SECONDS);
+		}
+		assertThat(seen).hasSize(64).containsOnly(false);
 	}
 
 	@ParameterizedTest
