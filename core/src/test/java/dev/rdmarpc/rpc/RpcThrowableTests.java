@@ -23,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
@@ -127,6 +128,26 @@ class RpcThrowableTests {
 			server.stop();
 			assertThat(interrupted.await(0, TimeUnit.SECONDS)).isTrue();
 			assertThat(call.handle((result, failure) -> "over").get(20, TimeUnit.SECONDS)).isEqualTo("over");
+		}
+	}
+
+	@Test
+	void inlineHandlerCannotStopItsServer() {
+		AtomicReference<@Nullable RpcServer> own = new AtomicReference<>();
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(RpcFixture.serverOptions(0), Blocking.class, () -> {
+					RpcServer running = own.get();
+					if (running != null) {
+						running.stop();
+					}
+				});
+				RpcClient client = fixture.newClient(server)) {
+			own.set(server);
+			Blocking service = TEN_SECONDS.on(client.proxy(Blocking.class));
+			assertThat(RpcFixture.failureOf(service::block)).hasMessageContaining("cannot be stopped");
+			assertThat(server.isRunning()).isTrue();
+			own.set(null);
+			service.block();
 		}
 	}
 
