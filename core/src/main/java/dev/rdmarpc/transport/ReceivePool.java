@@ -213,12 +213,14 @@ final class ReceivePool {
 	}
 
 	/**
-	 * Tries again to replace what could not be replaced before; at every tick.
+	 * Tries again to replace what could not be replaced before, and has the next batch at
+	 * hand; at every tick.
 	 */
 	void replenish() {
 		this.starved = false;
 		withdraw();
 		refill();
+		claim(target() - this.posted);
 		payCredits();
 	}
 
