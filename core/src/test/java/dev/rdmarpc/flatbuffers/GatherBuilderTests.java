@@ -333,14 +333,16 @@ class GatherBuilderTests {
 		try (RegisteredMemory pool = RegisteredMemory.create(MemoryOptions.DEFAULTS);
 				GatherBuilder warm = new GatherBuilder(pool)) {
 			RegisteredBuffer cover = pool.allocate(1000);
-			for (int i = 0; i < 20_000; i++) {
-				build(warm, cover);
+			long least = Long.MAX_VALUE;
+			// how long the compilers take depends on what else the machine does
+			for (int round = 0; round < 100 && least >= 10_000; round++) {
+				long before = AllocatedBytes.byThisThread();
+				for (int i = 0; i < 10_000; i++) {
+					build(warm, cover);
+				}
+				least = Math.min(least, AllocatedBytes.byThisThread() - before);
 			}
-			long before = AllocatedBytes.byThisThread();
-			for (int i = 0; i < 10_000; i++) {
-				build(warm, cover);
-			}
-			assertThat(AllocatedBytes.byThisThread() - before).isLessThan(10_000);
+			assertThat(least).isLessThan(10_000);
 			cover.release();
 		}
 	}
