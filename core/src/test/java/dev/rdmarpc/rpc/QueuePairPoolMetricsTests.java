@@ -186,6 +186,7 @@ class QueuePairPoolMetricsTests {
 					.stream()
 					.filter((pair) -> pair.outstandingCalls() == 1)
 					.count() == open);
+				RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == open);
 				RpcFixture.awaitTrue(() -> fixture.echo.add(1, 2) == 3 && metrics.growths() == open);
 				RpcFixture.awaitTrue(() -> metrics.open() == 2 || fixture.client.lastFailure().contains("too many"));
 			}

@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
 public final class Check implements Callable<Integer> {
 
 	private static final Plan PLAN = new Plan(List.of(Peers.FLOOR, Peers.GRPC, "rdma", "rdma-default"),
-			List.of(Mode.SYNC, Mode.ASYNC), List.of(64, 1 << 20), 1, 5, 250, 4, 50, 150);
+			List.of(Mode.SYNC, Mode.ASYNC), List.of(64, 1 << 20), 1, 5, 500, 12, 100, 200);
 
 	@Option(names = "--logs", description = "The directory for the output of processes.",
 			defaultValue = "benchmarks/target/check-logs")

@@ -62,11 +62,11 @@ public final class Compare implements Callable<Integer> {
 	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5.")
 	private @Nullable Integer rounds;
 
-	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 250.")
+	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 500.")
 	private @Nullable Long primeMillis;
 
 	@Option(names = "--prime-slices", description = "Priming of a workload ends after the time of so many.",
-			defaultValue = "4")
+			defaultValue = "12")
 	private int primeSlices;
 
 	@Option(names = "--warm-up-millis", description = "Before a slice counts, default: 200, quick 50.")
@@ -131,7 +131,7 @@ public final class Compare implements Callable<Integer> {
 		return new Plan(choose(this.peers, Peers.judged(), Peers.compared()),
 				(this.modes != null) ? this.modes : List.of(Mode.values()),
 				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, 1, 2), choose(this.rounds, 5, 3),
-				choose(this.primeMillis, 250L, 1000L), this.primeSlices, choose(this.warmUpMillis, 50L, 200L),
+				choose(this.primeMillis, 500L, 1000L), this.primeSlices, choose(this.warmUpMillis, 50L, 200L),
 				choose(this.measureMillis, 200L, 500L));
 	}
 
