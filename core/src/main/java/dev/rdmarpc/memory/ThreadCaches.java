@@ -26,9 +26,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Implementation notes. A platform thread gets a cache of its own while there is one
- * without a living owner, with all that an owner who ended left in it; later threads, and
- * virtual ones, share one chosen by their identity. Sharing is safe because every cache
- * has a lock; if it is taken the thread goes on to the next cache, so a thread that was
+ * without a living owner, with all that an owner who ended left in it. Later threads, and
+ * virtual ones, share the last ones, as many as there are processors, by their identity:
+ * no more of them run at a time, and each call's new virtual thread would else fill
+ * another cache until all of them are full. Sharing is safe because every cache has a
+ * lock; if it is taken the thread goes on to another cache, so a thread that was
  * suspended while it held one delays nobody. What is released can be kept in any cache
  * and allocated from any other.
  */
@@ -41,6 +43,9 @@ final class ThreadCaches {
 
 	private final ThreadCache[] caches;
 
+	/** How many of them, the last ones, threads share that have none of their own. */
+	private final int shared;
+
 	/** What threads refer to their caches by; empty once these are closed. */
 	private final Owned[] owned;
 
@@ -50,6 +55,7 @@ final class ThreadCaches {
 	ThreadCaches(MemoryOptions options, Extents extents, SizeClassPool[] pools) {
 		long affordable = (options.maxBytes() >> BUDGET_SHIFT) / Math.max(1, options.threadCacheBytes());
 		this.caches = new ThreadCache[(int) Math.max(1, Math.min(MAX_CACHES, affordable))];
+		this.shared = Math.min(Runtime.getRuntime().availableProcessors(), this.caches.length);
 		this.owned = new Owned[this.caches.length];
 		int maxBytes = (int) Math.min(options.threadCacheBytes(), options.maxBytes() >> BUDGET_SHIFT);
 		for (int index = 0; index < this.caches.length; index++) {
@@ -90,7 +96,7 @@ final class ThreadCaches {
 
 	private ThreadCache lockAny(int index) {
 		for (int tries = 0; tries < this.caches.length; tries++) {
-			ThreadCache cache = this.caches[(index + tries) % this.caches.length];
+			ThreadCache cache = this.caches[(index + this.caches.length - tries) % this.caches.length];
 			if (cache.tryLock()) {
 				return cache;
 			}
@@ -109,7 +115,7 @@ final class ThreadCaches {
 	}
 
 	private int indexOf(Thread thread) {
-		return (int) (thread.getId() % this.caches.length);
+		return this.caches.length - 1 - (int) (thread.getId() % this.shared);
 	}
 
 	/** Empties all caches. The caller holds no lock. */

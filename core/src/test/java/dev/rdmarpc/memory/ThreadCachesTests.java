@@ -152,6 +152,16 @@ class ThreadCachesTests {
 		assertThat(this.memory.metrics().cachedBytes()).isBetween(1L, 4L << 20);
 	}
 
+	@Test
+	void virtualThreadsOneAfterTheOtherFillNoMoreCachesThanThereAreProcessors() throws Throwable {
+		for (int index = 0; index < 500; index++) {
+			int length = 1000 << (index / 8 % 4);
+			startVirtual(() -> allocateAndRelease(100, length)).join(20_000);
+		}
+		assertThat(this.memory.metrics().cachedBytes()).isBetween(1L,
+				(long) Runtime.getRuntime().availableProcessors() * CACHE_BYTES);
+	}
+
 	private static Thread startVirtual(Runnable task) throws Throwable {
 		MethodHandle start;
 		try {
