@@ -16,10 +16,6 @@
 
 package dev.rdmarpc.boot.metrics;
 
-import java.util.function.ToDoubleFunction;
-
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
@@ -42,7 +38,21 @@ public class RdmaClientMetrics implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		this.clients.onClient((target, client) -> new Binding(registry, target, client.metrics()).bind());
+		this.clients.onClient((target, client) -> bind(
+				SourceMeters.of(registry, client.metrics()).with(RdmaClientMeters.KeyNames.TARGET, target)));
+	}
+
+	private static void bind(SourceMeters<QueuePairPoolMetrics> meters) {
+		meters.gauge(RdmaClientMeters.OPEN, QueuePairPoolMetrics::open);
+		meters.gauge(RdmaClientMeters.MIN, QueuePairPoolMetrics::min);
+		meters.gauge(RdmaClientMeters.MAX, QueuePairPoolMetrics::max);
+		meters.gauge(RdmaClientMeters.CALLS, QueuePairPoolMetrics::outstandingCalls);
+		meters.gauge(RdmaClientMeters.HEALTH, (pool) -> health(pool.health()));
+		meters.counter(RdmaClientMeters.CONNECTS, QueuePairPoolMetrics::connects);
+		meters.counter(RdmaClientMeters.GROWTHS, QueuePairPoolMetrics::growths);
+		meters.counter(RdmaClientMeters.SHRINKS, QueuePairPoolMetrics::shrinks);
+		meters.counter(RdmaClientMeters.LOSSES, QueuePairPoolMetrics::losses);
+		meters.counter(RdmaClientMeters.REPETITIONS, QueuePairPoolMetrics::repetitions);
 	}
 
 	private static double health(QueuePairPoolHealth health) {
@@ -51,37 +61,6 @@ public class RdmaClientMetrics implements MeterBinder {
 			case DEGRADED -> 0.5;
 			case DOWN -> 0;
 		};
-	}
-
-	private record Binding(MeterRegistry registry, String target, QueuePairPoolMetrics metrics) {
-
-		void bind() {
-			gauge(RdmaClientMeters.OPEN, QueuePairPoolMetrics::open);
-			gauge(RdmaClientMeters.MIN, QueuePairPoolMetrics::min);
-			gauge(RdmaClientMeters.MAX, QueuePairPoolMetrics::max);
-			gauge(RdmaClientMeters.CALLS, QueuePairPoolMetrics::outstandingCalls);
-			gauge(RdmaClientMeters.HEALTH, (pool) -> health(pool.health()));
-			counter(RdmaClientMeters.CONNECTS, QueuePairPoolMetrics::connects);
-			counter(RdmaClientMeters.GROWTHS, QueuePairPoolMetrics::growths);
-			counter(RdmaClientMeters.SHRINKS, QueuePairPoolMetrics::shrinks);
-			counter(RdmaClientMeters.LOSSES, QueuePairPoolMetrics::losses);
-			counter(RdmaClientMeters.REPETITIONS, QueuePairPoolMetrics::repetitions);
-		}
-
-		private void gauge(RdmaClientMeters meter, ToDoubleFunction<QueuePairPoolMetrics> value) {
-			Gauge.builder(meter.getName(), this.metrics, value)
-				.tag(RdmaClientMeters.KeyNames.TARGET.asString(), this.target)
-				.baseUnit(meter.getBaseUnit())
-				.register(this.registry);
-		}
-
-		private void counter(RdmaClientMeters meter, ToDoubleFunction<QueuePairPoolMetrics> count) {
-			FunctionCounter.builder(meter.getName(), this.metrics, count)
-				.tag(RdmaClientMeters.KeyNames.TARGET.asString(), this.target)
-				.baseUnit(meter.getBaseUnit())
-				.register(this.registry);
-		}
-
 	}
 
 }

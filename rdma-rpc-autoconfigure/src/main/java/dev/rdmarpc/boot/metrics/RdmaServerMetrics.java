@@ -20,8 +20,6 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.context.ApplicationListener;
@@ -52,30 +50,22 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 	}
 
 	private static void bind(MeterRegistry registry, RpcServer server) {
-		gauge(registry, server, RdmaServerMeters.CALLS_ACTIVE, RpcServerMetrics::activeCalls);
-		gauge(registry, server, RdmaServerMeters.CALLS_WAITING, RpcServerMetrics::waitingCalls);
-		counter(registry, server, RdmaServerMeters.HANDLERS, "loop", RpcServerMetrics::callsOnLoop);
-		counter(registry, server, RdmaServerMeters.HANDLERS, "executor", RpcServerMetrics::callsOnExecutor);
-		counter(registry, server, RdmaServerMeters.HANDLERS_MOVES, "loop", RpcServerMetrics::movesToLoop);
-		counter(registry, server, RdmaServerMeters.HANDLERS_MOVES, "executor", RpcServerMetrics::movesToExecutor);
-		gauge(registry, server, RdmaServerMeters.THREADS, RpcServerMetrics::threads);
-		gauge(registry, server, RdmaServerMeters.THREADS_BUSY, RpcServerMetrics::busyThreads);
-		gauge(registry, server, RdmaServerMeters.THREADS_MAX, RpcServerMetrics::maxThreads);
+		SourceMeters<RpcServer> meters = SourceMeters.of(registry, server);
+		SourceMeters<RpcServer> onLoop = meters.with(RdmaServerMeters.PlaceKeyNames.PLACE, "loop");
+		SourceMeters<RpcServer> onExecutor = meters.with(RdmaServerMeters.PlaceKeyNames.PLACE, "executor");
+		meters.gauge(RdmaServerMeters.CALLS_ACTIVE, current(RpcServerMetrics::activeCalls));
+		meters.gauge(RdmaServerMeters.CALLS_WAITING, current(RpcServerMetrics::waitingCalls));
+		onLoop.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnLoop));
+		onExecutor.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnExecutor));
+		onLoop.counter(RdmaServerMeters.HANDLERS_MOVES, current(RpcServerMetrics::movesToLoop));
+		onExecutor.counter(RdmaServerMeters.HANDLERS_MOVES, current(RpcServerMetrics::movesToExecutor));
+		meters.gauge(RdmaServerMeters.THREADS, current(RpcServerMetrics::threads));
+		meters.gauge(RdmaServerMeters.THREADS_BUSY, current(RpcServerMetrics::busyThreads));
+		meters.gauge(RdmaServerMeters.THREADS_MAX, current(RpcServerMetrics::maxThreads));
 	}
 
-	private static void gauge(MeterRegistry registry, RpcServer server, RdmaServerMeters meter,
-			ToDoubleFunction<RpcServerMetrics> value) {
-		Gauge.builder(meter.getName(), server, (current) -> value.applyAsDouble(current.metrics()))
-			.baseUnit(meter.getBaseUnit())
-			.register(registry);
-	}
-
-	private static void counter(MeterRegistry registry, RpcServer server, RdmaServerMeters meter, String place,
-			ToDoubleFunction<RpcServerMetrics> count) {
-		FunctionCounter.builder(meter.getName(), server, (current) -> count.applyAsDouble(current.metrics()))
-			.tag(RdmaServerMeters.PlaceKeyNames.PLACE.asString(), place)
-			.baseUnit(meter.getBaseUnit())
-			.register(registry);
+	private static ToDoubleFunction<RpcServer> current(ToDoubleFunction<RpcServerMetrics> value) {
+		return (server) -> value.applyAsDouble(server.metrics());
 	}
 
 }

@@ -16,18 +16,13 @@
 
 package dev.rdmarpc.boot.metrics;
 
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.FunctionTimer;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 import dev.rdmarpc.memory.MemoryMetrics;
-import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.RdmaTransport;
 
@@ -43,84 +38,74 @@ public class RdmaTransportMetrics implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		bindMemory(registry);
-		bindQueuePairs(registry);
-		bindReceives(registry);
-		bindCompletions(registry);
+		bindMemory(SourceMeters.of(registry, this.transport.memory().metrics()));
+		SourceMeters<RdmaTransport> meters = SourceMeters.of(registry, this.transport);
+		bindLimits(meters);
+		bindQueuePairs(meters);
+		bindReceives(meters);
+		bindCompletions(meters);
+		bindTraffic(meters);
 	}
 
-	private void bindMemory(MeterRegistry registry) {
-		RegisteredMemory memory = this.transport.memory();
-		MemoryMetrics metrics = memory.metrics();
-		gauge(registry, RdmaMeters.MEMORY_REGISTERED, metrics, MemoryMetrics::registeredBytes);
-		gauge(registry, RdmaMeters.MEMORY_MAX, memory, (pool) -> pool.options().maxBytes());
-		gauge(registry, RdmaMeters.MEMORY_ALLOCATED, metrics, MemoryMetrics::allocatedBytes);
-		gauge(registry, RdmaMeters.MEMORY_CACHED, metrics, MemoryMetrics::cachedBytes);
-		gauge(registry, RdmaMeters.MEMORY_USER, metrics, MemoryMetrics::userBytes);
-		gauge(registry, RdmaMeters.MEMORY_STAGING, this.transport, (owner) -> owner.device().stagingBytes());
-		gauge(registry, RdmaMeters.MEMORY_STAGING_MAX, this.transport, (owner) -> owner.device().maxStagingBytes());
-		gauge(registry, RdmaMeters.MEMORY_EXTENTS, metrics, MemoryMetrics::extents);
-		counter(registry, RdmaMeters.MEMORY_EXTENTS_ADDED, metrics, MemoryMetrics::extentsAdded);
-		counter(registry, RdmaMeters.MEMORY_EXTENTS_REMOVED, metrics, MemoryMetrics::extentsRemoved);
-		counter(registry, RdmaMeters.MEMORY_REGISTRATION_HITS, metrics, MemoryMetrics::registrationHits);
-		gauge(registry, RdmaMeters.MEMORY_BUFFERS, metrics, MemoryMetrics::outstanding);
-		counter(registry, RdmaMeters.MEMORY_ALLOCATIONS, metrics, MemoryMetrics::allocations);
-		counter(registry, RdmaMeters.MEMORY_WAITS, metrics, MemoryMetrics::waits);
-		counter(registry, RdmaMeters.MEMORY_FAILURES, metrics, MemoryMetrics::failures);
-		counter(registry, RdmaMeters.MEMORY_LEAKS, metrics, MemoryMetrics::leaks);
+	private static void bindMemory(SourceMeters<MemoryMetrics> meters) {
+		meters.gauge(RdmaMeters.MEMORY_REGISTERED, MemoryMetrics::registeredBytes);
+		meters.gauge(RdmaMeters.MEMORY_ALLOCATED, MemoryMetrics::allocatedBytes);
+		meters.gauge(RdmaMeters.MEMORY_CACHED, MemoryMetrics::cachedBytes);
+		meters.gauge(RdmaMeters.MEMORY_USER, MemoryMetrics::userBytes);
+		meters.gauge(RdmaMeters.MEMORY_EXTENTS, MemoryMetrics::extents);
+		meters.counter(RdmaMeters.MEMORY_EXTENTS_ADDED, MemoryMetrics::extentsAdded);
+		meters.counter(RdmaMeters.MEMORY_EXTENTS_REMOVED, MemoryMetrics::extentsRemoved);
+		meters.counter(RdmaMeters.MEMORY_REGISTRATION_HITS, MemoryMetrics::registrationHits);
+		meters.gauge(RdmaMeters.MEMORY_BUFFERS, MemoryMetrics::outstanding);
+		meters.counter(RdmaMeters.MEMORY_ALLOCATIONS, MemoryMetrics::allocations);
+		meters.counter(RdmaMeters.MEMORY_WAITS, MemoryMetrics::waits);
+		meters.counter(RdmaMeters.MEMORY_FAILURES, MemoryMetrics::failures);
+		meters.counter(RdmaMeters.MEMORY_LEAKS, MemoryMetrics::leaks);
 	}
 
-	private void bindQueuePairs(MeterRegistry registry) {
-		gauge(registry, RdmaMeters.QUEUE_PAIRS_OPEN, this.transport,
+	private static void bindLimits(SourceMeters<RdmaTransport> meters) {
+		meters.gauge(RdmaMeters.MEMORY_MAX, (owner) -> owner.memory().options().maxBytes());
+		meters.gauge(RdmaMeters.MEMORY_STAGING, (owner) -> owner.device().stagingBytes());
+		meters.gauge(RdmaMeters.MEMORY_STAGING_MAX, (owner) -> owner.device().maxStagingBytes());
+	}
+
+	private static void bindQueuePairs(SourceMeters<RdmaTransport> meters) {
+		meters.gauge(RdmaMeters.QUEUE_PAIRS_OPEN,
 				(owner) -> owner.loops().stream().mapToInt((loop) -> loop.channels().size()).sum());
-		gauge(registry, RdmaMeters.QUEUE_PAIRS_MAX, this.transport, (owner) -> owner.device().limits().maxQueuePairs());
-		gauge(registry, RdmaMeters.QUEUE_PAIRS_CALLS, this.transport,
+		meters.gauge(RdmaMeters.QUEUE_PAIRS_MAX, (owner) -> owner.device().limits().maxQueuePairs());
+		meters.gauge(RdmaMeters.QUEUE_PAIRS_CALLS,
 				(owner) -> owner.loops().stream().mapToInt((loop) -> loop.outstandingCalls()).sum());
 	}
 
-	private void bindCompletions(MeterRegistry registry) {
-		counter(registry, RdmaMeters.COMPLETION_ENTRIES, this.transport, sum(LoopMetrics::completions));
-		counter(registry, RdmaMeters.COMPLETION_POLLS, this.transport, sum(LoopMetrics::polls));
-		FunctionTimer
-			.builder(RdmaMeters.COMPLETION_WAITS.getName(), this.transport,
-					(owner) -> (long) sum(LoopMetrics::awaits).applyAsDouble(owner), sum(LoopMetrics::awaitNanos),
-					TimeUnit.NANOSECONDS)
-			.register(registry);
-		counter(registry, RdmaMeters.READ_SINKS, this.transport, (owner) -> owner.device().readSinks());
-		directed(registry, RdmaMeters.BYTES, "sent", LoopMetrics::sentBytes);
-		directed(registry, RdmaMeters.BYTES, "received", LoopMetrics::receivedBytes);
-		directed(registry, RdmaMeters.BYTES, "read", LoopMetrics::readBytes);
+	private static void bindReceives(SourceMeters<RdmaTransport> meters) {
+		meters.gauge(RdmaMeters.RECEIVES_POSTED, sum(LoopMetrics::receivesPosted));
+		meters.gauge(RdmaMeters.RECEIVES_PROMISED, sum(LoopMetrics::receivesPromised));
+		meters.gauge(RdmaMeters.RECEIVES_MEMORY, sum(LoopMetrics::receiveMemoryBytes));
+		meters.counter(RdmaMeters.RECEIVES_REFILLS, sum(LoopMetrics::receivePosts));
+		meters.counter(RdmaMeters.RECEIVES_REPLACEMENTS, sum(LoopMetrics::receivesReplaced));
 	}
 
-	private void bindReceives(MeterRegistry registry) {
-		gauge(registry, RdmaMeters.RECEIVES_POSTED, this.transport, sum(LoopMetrics::receivesPosted));
-		gauge(registry, RdmaMeters.RECEIVES_PROMISED, this.transport, sum(LoopMetrics::receivesPromised));
-		gauge(registry, RdmaMeters.RECEIVES_MEMORY, this.transport, sum(LoopMetrics::receiveMemoryBytes));
-		counter(registry, RdmaMeters.RECEIVES_REFILLS, this.transport, sum(LoopMetrics::receivePosts));
-		counter(registry, RdmaMeters.RECEIVES_REPLACEMENTS, this.transport, sum(LoopMetrics::receivesReplaced));
-		directed(registry, RdmaMeters.FRAMES, "sent", LoopMetrics::framesSent);
-		directed(registry, RdmaMeters.FRAMES, "received", LoopMetrics::framesReceived);
-		counter(registry, RdmaMeters.FRAMES_CREDITS, this.transport, sum(LoopMetrics::creditFrames));
+	private static void bindCompletions(SourceMeters<RdmaTransport> meters) {
+		meters.counter(RdmaMeters.COMPLETION_ENTRIES, sum(LoopMetrics::completions));
+		meters.counter(RdmaMeters.COMPLETION_POLLS, sum(LoopMetrics::polls));
+		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
+		meters.counter(RdmaMeters.READ_SINKS, (owner) -> owner.device().readSinks());
 	}
 
-	private void directed(MeterRegistry registry, RdmaMeters meter, String direction,
-			ToLongFunction<LoopMetrics> count) {
-		FunctionCounter.builder(meter.getName(), this.transport, sum(count))
-			.tag(RdmaMeters.DirectionKeyNames.DIRECTION.asString(), direction)
-			.baseUnit(meter.getBaseUnit())
-			.register(registry);
+	private static void bindTraffic(SourceMeters<RdmaTransport> meters) {
+		SourceMeters<RdmaTransport> sent = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "sent");
+		SourceMeters<RdmaTransport> received = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "received");
+		SourceMeters<RdmaTransport> read = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "read");
+		sent.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesSent));
+		received.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesReceived));
+		meters.counter(RdmaMeters.FRAMES_CREDITS, sum(LoopMetrics::creditFrames));
+		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
+		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
+		read.counter(RdmaMeters.BYTES, sum(LoopMetrics::readBytes));
 	}
 
 	private static ToDoubleFunction<RdmaTransport> sum(ToLongFunction<LoopMetrics> count) {
 		return (owner) -> owner.loops().stream().mapToLong((loop) -> count.applyAsLong(loop.metrics())).sum();
-	}
-
-	private static <T> void gauge(MeterRegistry registry, RdmaMeters meter, T source, ToDoubleFunction<T> value) {
-		Gauge.builder(meter.getName(), source, value).baseUnit(meter.getBaseUnit()).register(registry);
-	}
-
-	private static <T> void counter(MeterRegistry registry, RdmaMeters meter, T source, ToDoubleFunction<T> count) {
-		FunctionCounter.builder(meter.getName(), source, count).baseUnit(meter.getBaseUnit()).register(registry);
 	}
 
 }
