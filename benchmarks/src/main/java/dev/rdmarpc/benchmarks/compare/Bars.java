@@ -43,65 +43,28 @@ final class Bars {
 	private static final int ALLOCATIONS = 2000;
 
 	/** What has to be reached, and what is aimed for then. */
-	static final List<Bar> GOALS = List.of(
-			Bar.atMost("sync p50, rdma to floor", 1.25, 1.15,
-					(rows) -> sync(rows, INLINE).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
-			Bar.atMost("sync p50, rdma-default to floor", 1.6, 1.3,
-					(rows) -> sync(rows, DEFAULT).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
+	static final List<Bar> GOALS = List.of(p50ToFloor(INLINE, 1.25, 1.15), p50ToFloor(DEFAULT, 1.6, 1.3),
 			Bar.atMost("sync p99, rdma to floor", 2, 1.5,
 					(rows) -> sync(rows, INLINE).p99Micros() / sync(rows, Peers.FLOOR).p99Micros()),
-			Bar.atLeast("calls/s at 64 outstanding, rdma to grpc-direct", 12, 20,
-					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.GRPC)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma to floor", 0.25, 0.5,
-					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.FLOOR)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma-default to grpc-default", 40, 80,
-					(rows) -> rates(rows, Mode.ASYNC, DEFAULT, GRPC_DEFAULT)),
-			Bar.atLeast("calls/s of 16 x 16, rdma to grpc-direct", 12, 20,
-					(rows) -> rates(rows, Mode.MULTI, INLINE, Peers.GRPC)),
-			Bar.atLeast("blocking calls/s of 16 threads to one thread, rdma", 3, 6,
-					(rows) -> threadsToOne(rows, INLINE)),
-			Bar.atLeast("blocking calls/s of 16 threads to one thread, rdma-default", 3, 6,
-					(rows) -> threadsToOne(rows, DEFAULT)),
+			rates(Mode.ASYNC, INLINE, Peers.GRPC, 12, 20), rates(Mode.ASYNC, INLINE, Peers.FLOOR, 0.25, 0.5),
+			rates(Mode.ASYNC, DEFAULT, GRPC_DEFAULT, 40, 80), rates(Mode.MULTI, INLINE, Peers.GRPC, 12, 20),
+			threadsToOne(INLINE, 3, 6), threadsToOne(DEFAULT, 3, 6),
 			Bar.atMost("200 threads that only wait, % of a processor, rdma", 2, 1,
 					(rows) -> rows.of(INLINE, Mode.WAITING, SMALL).processorPercent()),
 			Bar.atLeast("CPU us/call at 64 outstanding, grpc-direct to rdma", 12, 20,
 					(rows) -> rows.of(Peers.GRPC, Mode.ASYNC, SMALL).cpuMicrosPerCall()
 							/ rows.of(INLINE, Mode.ASYNC, SMALL).cpuMicrosPerCall()),
-			Bar.atMost("heap B/call above arguments, result and future, rdma", 64, 0,
-					(rows) -> heapAboveLeast(rows, INLINE)),
-			Bar.atMost("heap B/call above arguments, result and future, rdma-default", 64, 0,
-					(rows) -> heapAboveLeast(rows, DEFAULT)),
-			Bar.atLeast("1 MiB one after the other, MB/s, rdma to floor", 0.6, 0.8,
-					(rows) -> largeToFloor(rows, INLINE)),
-			Bar.atLeast("1 MiB one after the other, MB/s, rdma-registered to floor", 0.9, 0.95,
-					(rows) -> largeToFloor(rows, REGISTERED)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma-spring observed to not", 0.8, 0.9,
-					(rows) -> rates(rows, Mode.ASYNC, SPRING, UNOBSERVED)),
-			Bar.atLeast("sync calls/s, rdma-spring observed to not", 0.8, 0.9,
-					(rows) -> rates(rows, Mode.SYNC, SPRING, UNOBSERVED)),
+			heapAboveLeast(INLINE, 64, 0), heapAboveLeast(DEFAULT, 64, 0), largeToFloor(INLINE, 0.6, 0.8),
+			largeToFloor(REGISTERED, 0.9, 0.95), rates(Mode.ASYNC, SPRING, UNOBSERVED, 0.8, 0.9),
+			rates(Mode.SYNC, SPRING, UNOBSERVED, 0.8, 0.9),
 			Bar.atMost("sync p50, us that observations add to rdma-spring", 2, 1,
 					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
 
 	/** What is kept even on a busy machine, unless something has become much worse. */
-	static final List<Bar> LIMITS = List.of(
-			Bar.atMost("sync p50, rdma to floor", 6, 1.25,
-					(rows) -> sync(rows, INLINE).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
-			Bar.atMost("sync p50, rdma-default to floor", 20, 1.6,
-					(rows) -> sync(rows, DEFAULT).p50Micros() / sync(rows, Peers.FLOOR).p50Micros()),
-			Bar.atLeast("sync calls/s, rdma to grpc-direct", 1.5, 10,
-					(rows) -> rates(rows, Mode.SYNC, INLINE, Peers.GRPC)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma to grpc-direct", 1.5, 12,
-					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.GRPC)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma to floor", 0.03, 0.25,
-					(rows) -> rates(rows, Mode.ASYNC, INLINE, Peers.FLOOR)),
-			Bar.atLeast("calls/s at 64 outstanding, rdma-default to rdma", 0.1, 0.8,
-					(rows) -> rates(rows, Mode.ASYNC, DEFAULT, INLINE)),
-			Bar.atMost("heap B/call above arguments, result and future, rdma", 1000, 64,
-					(rows) -> heapAboveLeast(rows, INLINE)),
-			Bar.atMost("heap B/call above arguments, result and future, rdma-default", 1000, 64,
-					(rows) -> heapAboveLeast(rows, DEFAULT)),
-			Bar.atLeast("1 MiB one after the other, MB/s, rdma to floor", 0.12, 0.6,
-					(rows) -> largeToFloor(rows, INLINE)));
+	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 6, 1.25), p50ToFloor(DEFAULT, 20, 1.6),
+			rates(Mode.SYNC, INLINE, Peers.GRPC, 1.5, 10), rates(Mode.ASYNC, INLINE, Peers.GRPC, 1.5, 12),
+			rates(Mode.ASYNC, INLINE, Peers.FLOOR, 0.03, 0.25), rates(Mode.ASYNC, DEFAULT, INLINE, 0.1, 0.8),
+			heapAboveLeast(INLINE, 1000, 64), heapAboveLeast(DEFAULT, 1000, 64), largeToFloor(INLINE, 0.12, 0.6));
 
 	@SuppressWarnings("UnusedVariable") // what is kept there is really allocated
 	private static volatile @Nullable Object sink;
@@ -113,24 +76,37 @@ final class Bars {
 		return rows.of(peer, Mode.SYNC, SMALL);
 	}
 
-	private static double rates(Rows rows, Mode mode, String peer, String base) {
-		return rows.of(peer, mode, SMALL).callsPerSecond() / rows.of(base, mode, SMALL).callsPerSecond();
+	private static Bar p50ToFloor(String peer, double limit, double aim) {
+		return Bar.atMost("sync p50, " + peer + " to floor", limit, aim,
+				(rows) -> sync(rows, peer).p50Micros() / sync(rows, Peers.FLOOR).p50Micros());
 	}
 
-	private static double threadsToOne(Rows rows, String peer) {
-		return rows.of(peer, Mode.THREADS, SMALL).callsPerSecond() / sync(rows, peer).callsPerSecond();
+	private static Bar rates(Mode mode, String peer, String base, double limit, double aim) {
+		String calls = switch (mode) {
+			case ASYNC -> "calls/s at 64 outstanding, ";
+			case MULTI -> "calls/s of 16 x 16, ";
+			default -> mode + " calls/s, ";
+		};
+		return Bar.atLeast(calls + peer + " to " + base, limit, aim,
+				(rows) -> rows.of(peer, mode, SMALL).callsPerSecond() / rows.of(base, mode, SMALL).callsPerSecond());
 	}
 
-	private static double largeToFloor(Rows rows, String peer) {
-		return rows.of(peer, Mode.SYNC, LARGE).megabytesPerSecond()
-				/ rows.of(Peers.FLOOR, Mode.SYNC, LARGE).megabytesPerSecond();
+	private static Bar threadsToOne(String peer, double limit, double aim) {
+		return Bar.atLeast("blocking calls/s of 16 threads to one thread, " + peer, limit, aim,
+				(rows) -> rows.of(peer, Mode.THREADS, SMALL).callsPerSecond() / sync(rows, peer).callsPerSecond());
+	}
+
+	private static Bar largeToFloor(String peer, double limit, double aim) {
+		return Bar.atLeast("1 MiB one after the other, MB/s, " + peer + " to floor", limit, aim,
+				(rows) -> rows.of(peer, Mode.SYNC, LARGE).megabytesPerSecond()
+						/ rows.of(Peers.FLOOR, Mode.SYNC, LARGE).megabytesPerSecond());
 	}
 
 	/** Of blocking and asynchronous calls, the larger. */
-	private static double heapAboveLeast(Rows rows, String peer) {
-		double blocking = sync(rows, peer).allocatedBytesPerCall() - leastHeap(false);
-		double async = rows.of(peer, Mode.ASYNC, SMALL).allocatedBytesPerCall() - leastHeap(true);
-		return Math.max(blocking, async);
+	private static Bar heapAboveLeast(String peer, double limit, double aim) {
+		return Bar.atMost("heap B/call above arguments, result and future, " + peer, limit, aim,
+				(rows) -> Math.max(sync(rows, peer).allocatedBytesPerCall() - leastHeap(false),
+						rows.of(peer, Mode.ASYNC, SMALL).allocatedBytesPerCall() - leastHeap(true)));
 	}
 
 	/**
