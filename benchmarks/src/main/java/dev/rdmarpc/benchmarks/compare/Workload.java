@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.benchmarks.compare;
 
+import java.util.Arrays;
+
 /**
  * One row of the comparison, whoever the peer is.
  *
@@ -45,6 +47,11 @@ public record Workload(Mode mode, int payloadBytes) {
 		return (this.payloadBytes <= LARGEST_ECHO_BYTES) ? Exchange.ECHO : Exchange.UPLOAD;
 	}
 
+	/** Whether calls are answered with their payload. */
+	public boolean isEcho() {
+		return exchange() == Exchange.ECHO;
+	}
+
 	/** The number of connections. */
 	public int connections() {
 		return this.mode.connections();
@@ -59,9 +66,16 @@ public record Workload(Mode mode, int payloadBytes) {
 		return Math.max(1, Math.min(this.mode.outstanding(), most));
 	}
 
+	/** A payload. */
+	public byte[] payload() {
+		byte[] payload = new byte[this.payloadBytes];
+		Arrays.fill(payload, (byte) 'x');
+		return payload;
+	}
+
 	/** The size of a reply's payload. */
 	public int replyBytes() {
-		return (exchange() == Exchange.ECHO) ? this.payloadBytes : Exchange.REPLY_BYTES;
+		return isEcho() ? this.payloadBytes : Exchange.REPLY_BYTES;
 	}
 
 	@Override

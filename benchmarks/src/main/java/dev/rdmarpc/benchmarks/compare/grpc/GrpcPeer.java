@@ -27,14 +27,11 @@ import io.grpc.Server;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.BlockingThreads;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
-import dev.rdmarpc.benchmarks.compare.WaitingThreads;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
@@ -73,23 +70,12 @@ public final class GrpcPeer implements Peer {
 
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
-		StubCalls calls = new StubCalls(workload);
-		if (workload.mode() == Mode.ASYNC || workload.mode() == Mode.MULTI) {
-			CallbackLoop loop = new CallbackLoop();
-			for (int i = 0; i < workload.connections(); i++) {
-				ManagedChannel channel = open(server);
-				loop.add(calls.async(PayloadsGrpc.newStub(channel)), workload.outstanding(), () -> close(channel));
-			}
-			return loop;
-		}
-		ManagedChannel channel = open(server);
-		PayloadsGrpc.PayloadsBlockingStub stub = PayloadsGrpc.newBlockingStub(channel);
-		return switch (workload.mode()) {
-			case WAITING -> new WaitingThreads(calls.holding(stub), calls.releasing(stub), workload.outstanding(),
-					() -> close(channel));
-			case THREADS -> new BlockingThreads(calls.blocking(stub), workload.outstanding(), () -> close(channel));
-			default -> new BlockingLoop(calls.blocking(stub), () -> close(channel));
-		};
+		byte[] payload = workload.payload();
+		return PeerCalls.client(workload, () -> {
+			ManagedChannel channel = open(server);
+			return new StubCalls(workload, payload, PayloadsGrpc.newBlockingStub(channel),
+					PayloadsGrpc.newStub(channel), () -> close(channel));
+		});
 	}
 
 	private ManagedChannel open(InetSocketAddress server) {

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.benchmarks.compare.grpc;
 
+import java.io.Closeable;
 import java.util.List;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -29,9 +30,7 @@ import org.springframework.grpc.client.SimpleStubFactory;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.grpc.server.service.GrpcService;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Mode;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsBlockingStub;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsStub;
@@ -40,7 +39,8 @@ import dev.rdmarpc.benchmarks.compare.spring.SpringPeer;
 /** gRPC as an application of Spring Boot gets it from the starters, with Actuator. */
 public final class GrpcSpringPeer extends SpringPeer {
 
-	private static final Workload ANY = new Workload(Mode.WAITING, 64);
+	private static final Closeable KEPT = () -> {
+	};
 
 	@Override
 	public String name() {
@@ -75,23 +75,9 @@ public final class GrpcSpringPeer extends SpringPeer {
 	}
 
 	@Override
-	protected BlockingLoop.BlockingCall blocking(ConfigurableApplicationContext context, Workload workload) {
-		return new StubCalls(workload).blocking(context.getBean(PayloadsBlockingStub.class));
-	}
-
-	@Override
-	protected CallbackLoop.AsyncCaller async(ConfigurableApplicationContext context, Workload workload) {
-		return new StubCalls(workload).async(context.getBean(PayloadsStub.class));
-	}
-
-	@Override
-	protected BlockingLoop.BlockingCall holding(ConfigurableApplicationContext context) {
-		return new StubCalls(ANY).holding(context.getBean(PayloadsBlockingStub.class));
-	}
-
-	@Override
-	protected BlockingLoop.BlockingCall releasing(ConfigurableApplicationContext context) {
-		return new StubCalls(ANY).releasing(context.getBean(PayloadsBlockingStub.class));
+	protected PeerCalls calls(ConfigurableApplicationContext context, Workload workload) {
+		return new StubCalls(workload, workload.payload(), context.getBean(PayloadsBlockingStub.class),
+				context.getBean(PayloadsStub.class), KEPT);
 	}
 
 	/** The application that serves. */

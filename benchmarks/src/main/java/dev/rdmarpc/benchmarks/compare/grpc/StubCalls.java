@@ -16,50 +16,55 @@
 
 package dev.rdmarpc.benchmarks.compare.grpc;
 
-import java.util.Arrays;
+import java.io.Closeable;
+import java.io.IOException;
 
 import io.grpc.stub.StreamObserver;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Exchange;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsBlockingStub;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsStub;
 
-/** The calls of a workload, through stubs. */
-final class StubCalls {
+/**
+ * The calls of a workload, through stubs.
+ *
+ * @param payload shared by the connections of the workload
+ * @param connection closed with the calls
+ */
+record StubCalls(Workload workload, byte[] payload, PayloadsBlockingStub blockingStub, PayloadsStub stub,
+		Closeable connection) implements PeerCalls {
 
-	private final Workload workload;
-
-	private final boolean echo;
-
-	private final byte[] payload;
-
-	StubCalls(Workload workload) {
-		this.workload = workload;
-		this.echo = workload.exchange() == Exchange.ECHO;
-		this.payload = new byte[workload.payloadBytes()];
-		Arrays.fill(this.payload, (byte) 'x');
+	@Override
+	public BlockingLoop.BlockingCall blocking() {
+		return this.workload.isEcho() ? () -> check(this.blockingStub.echo(this.payload))
+				: () -> check(this.blockingStub.upload(this.payload));
 	}
 
-	BlockingLoop.BlockingCall blocking(PayloadsBlockingStub stub) {
-		return this.echo ? () -> check(stub.echo(this.payload)) : () -> check(stub.upload(this.payload));
-	}
-
-	CallbackLoop.AsyncCaller async(PayloadsStub stub) {
+	@Override
+	public CallbackLoop.AsyncCaller async() {
 		return (slot) -> {
 			StreamObserver<byte[]> observer = new SlotObserver(this, slot);
-			return this.echo ? () -> stub.echo(this.payload, observer) : () -> stub.upload(this.payload, observer);
+			return this.workload.isEcho() ? () -> this.stub.echo(this.payload, observer)
+					: () -> this.stub.upload(this.payload, observer);
 		};
 	}
 
-	BlockingLoop.BlockingCall holding(PayloadsBlockingStub stub) {
-		return () -> stub.hold(this.payload);
+	@Override
+	public void hold() {
+		this.blockingStub.hold(this.payload);
 	}
 
-	BlockingLoop.BlockingCall releasing(PayloadsBlockingStub stub) {
-		return () -> stub.release(this.payload);
+	@Override
+	public void release() {
+		this.blockingStub.release(this.payload);
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.connection.close();
 	}
 
 	private void check(byte[] reply) {

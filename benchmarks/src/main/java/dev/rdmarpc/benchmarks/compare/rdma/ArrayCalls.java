@@ -16,64 +16,39 @@
 
 package dev.rdmarpc.benchmarks.compare.rdma;
 
-import java.util.Arrays;
-
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Exchange;
 import dev.rdmarpc.benchmarks.compare.Workload;
-import dev.rdmarpc.rpc.RpcClient;
 
-/** Calls whose payload is a {@code byte[]} at both ends, through any client. */
-final class ArrayCalls {
+/**
+ * Calls whose payload is a {@code byte[]} at both ends.
+ *
+ * @param payload shared by the connections of the workload
+ */
+record ArrayCalls(Clients clients, Workload workload, byte[] payload) implements PayloadCalls {
 
-	private final boolean echo;
-
-	private final byte[] payload;
-
-	ArrayCalls(Workload workload) {
-		this.echo = workload.exchange() == Exchange.ECHO;
-		this.payload = new byte[workload.payloadBytes()];
-		Arrays.fill(this.payload, (byte) 'x');
-	}
-
-	BlockingLoop.BlockingCall blocking(Payloads payloads) {
-		int bytes = this.payload.length;
-		return this.echo ? () -> PayloadCalls.check(bytes, payloads.echo(this.payload).length)
+	@Override
+	public BlockingLoop.BlockingCall blocking() {
+		Payloads payloads = this.clients.of(Payloads.class);
+		int bytes = this.workload.payloadBytes();
+		return this.workload.isEcho() ? () -> PayloadCalls.check(bytes, length(payloads.echo(this.payload)))
 				: () -> PayloadCalls.check(bytes, payloads.upload(this.payload));
 	}
 
-	CallbackLoop.AsyncCaller async(AsyncPayloads payloads) {
+	@Override
+	public CallbackLoop.AsyncCaller async() {
+		AsyncPayloads payloads = this.clients.of(AsyncPayloads.class);
+		int bytes = this.workload.payloadBytes();
 		return (slot) -> {
-			SlotEnd<byte[]> end = new SlotEnd<>(slot, this.payload.length, ArrayCalls::length);
-			SlotEnd<Long> answered = new SlotEnd<>(slot, this.payload.length, Long::longValue);
-			return this.echo ? () -> payloads.echo(this.payload).whenComplete(end)
+			SlotEnd<byte[]> end = new SlotEnd<>(slot, bytes, ArrayCalls::length);
+			SlotEnd<Long> answered = new SlotEnd<>(slot, bytes, Long::longValue);
+			return this.workload.isEcho() ? () -> payloads.echo(this.payload).whenComplete(end)
 					: () -> payloads.upload(this.payload).whenComplete(answered);
 		};
 	}
 
 	private static long length(byte[] reply) {
 		return reply.length;
-	}
-
-	/** With clients that are made for the workload. */
-	record OfClient(ArrayCalls calls, String service) implements PayloadCalls {
-
-		@Override
-		public BlockingLoop.BlockingCall blocking(RpcClient client) {
-			return this.calls.blocking(client.proxy(this.service, Payloads.class));
-		}
-
-		@Override
-		public CallbackLoop.AsyncCaller async(RpcClient client) {
-			return this.calls.async(client.proxy(this.service, AsyncPayloads.class));
-		}
-
-		@Override
-		public void close() {
-			// the collector sees to it
-		}
-
 	}
 
 }

@@ -16,24 +16,28 @@
 
 package dev.rdmarpc.benchmarks.compare.rdma;
 
-import java.io.Closeable;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.rpc.RpcClient;
+/** Calls with payloads of one kind. */
+interface PayloadCalls extends PeerCalls {
 
-/** Makes the calls of one workload, with payloads of one kind. */
-interface PayloadCalls extends Closeable {
+	/** What the calls are made with. */
+	Clients clients();
 
-	/** One blocking call, repeated. */
-	BlockingLoop.BlockingCall blocking(RpcClient client);
-
-	/** Asynchronous calls. */
-	CallbackLoop.AsyncCaller async(RpcClient client);
-
-	/** Gives the payload back. */
 	@Override
-	void close();
+	default void hold() {
+		clients().of(Holding.Blocking.class).hold();
+	}
+
+	@Override
+	default void release() {
+		clients().of(Holding.Blocking.class).release();
+	}
+
+	@Override
+	default void close() {
+		clients().close();
+	}
 
 	/** Checks an answer of or about a number of bytes. */
 	static void check(long sent, long answered) {

@@ -20,15 +20,12 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.BlockingThreads;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.LatencyRecorder;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
-import dev.rdmarpc.benchmarks.compare.WaitingThreads;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -87,29 +84,17 @@ public final class RdmaPeer implements Peer {
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
 		Resources resources = Resources.open();
-		PayloadCalls calls = (this.variant == Variant.REGISTERED)
-				? new RegisteredCalls(this.variant.service(), workload, resources.memory())
-				: new ArrayCalls.OfClient(new ArrayCalls(workload), this.variant.service());
-		if (workload.mode() != Mode.ASYNC && workload.mode() != Mode.MULTI) {
-			RpcClient client = open(server, resources);
-			return new OwningClient(blocking(workload, calls, client), calls, resources);
+		if (this.variant == Variant.REGISTERED) {
+			RegisteredBuffer payload = resources.memory().allocate(workload.payloadBytes());
+			payload.buffer().put(workload.payload());
+			return new OwningClient(
+					PeerCalls.client(workload, () -> new RegisteredCalls(open(server, resources), workload, payload)),
+					payload::release, resources);
 		}
-		CallbackLoop loop = new CallbackLoop();
-		for (int i = 0; i < workload.connections(); i++) {
-			RpcClient client = open(server, resources);
-			loop.add(calls.async(client), workload.outstanding(), client::close);
-		}
-		return new OwningClient(loop, calls, resources);
-	}
-
-	private static PeerClient blocking(Workload workload, PayloadCalls calls, RpcClient client) {
-		if (workload.mode() == Mode.WAITING) {
-			Holding.Blocking holding = client.proxy(Holding.SERVICE, Holding.Blocking.class);
-			return new WaitingThreads(holding::hold, holding::release, workload.outstanding(), client::close);
-		}
-		return (workload.mode() == Mode.THREADS)
-				? new BlockingThreads(calls.blocking(client), workload.outstanding(), client::close)
-				: new BlockingLoop(calls.blocking(client), client::close);
+		byte[] payload = workload.payload();
+		return new OwningClient(
+				PeerCalls.client(workload, () -> new ArrayCalls(open(server, resources), workload, payload)), () -> {
+				}, resources);
 	}
 
 	private HandlerOptions handlers() {
@@ -122,12 +107,13 @@ public final class RdmaPeer implements Peer {
 			.withEagerLimit(this.variant.eagerBytes);
 	}
 
-	private RpcClient open(InetSocketAddress server, Resources resources) {
-		return RpcClient.builder()
+	private Clients open(InetSocketAddress server, Resources resources) {
+		RpcClient client = RpcClient.builder()
 			.transport(resources.transport())
 			.target(server.getHostString(), server.getPort())
 			.options(RpcClientOptions.DEFAULTS.withChannel(channel()))
 			.build();
+		return new Proxies(client, this.variant.service());
 	}
 
 	/** What payloads are and what is declared of handlers. */
@@ -242,7 +228,21 @@ public final class RdmaPeer implements Peer {
 
 	}
 
-	private record OwningClient(PeerClient client, PayloadCalls calls, Resources resources) implements PeerClient {
+	private record Proxies(RpcClient client, String service) implements Clients {
+
+		@Override
+		public <T> T of(Class<T> type) {
+			return this.client.proxy((type == Holding.Blocking.class) ? Holding.SERVICE : this.service, type);
+		}
+
+		@Override
+		public void close() {
+			this.client.close();
+		}
+
+	}
+
+	private record OwningClient(PeerClient client, Closeable payload, Resources resources) implements PeerClient {
 
 		@Override
 		public long run(long durationNanos, LatencyRecorder latencies) throws Exception {
@@ -256,7 +256,7 @@ public final class RdmaPeer implements Peer {
 
 		@Override
 		public void close() throws IOException {
-			try (this.resources; this.calls) {
+			try (this.resources; this.payload) {
 				this.client.close();
 			}
 		}

@@ -24,8 +24,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.spring.SpringPeer;
 import dev.rdmarpc.boot.ImportRdmaClients;
@@ -87,23 +86,8 @@ public final class RdmaSpringPeer extends SpringPeer {
 	}
 
 	@Override
-	protected BlockingLoop.BlockingCall blocking(ConfigurableApplicationContext context, Workload workload) {
-		return new ArrayCalls(workload).blocking(context.getBean(Payloads.class));
-	}
-
-	@Override
-	protected CallbackLoop.AsyncCaller async(ConfigurableApplicationContext context, Workload workload) {
-		return new ArrayCalls(workload).async(context.getBean(AsyncPayloads.class));
-	}
-
-	@Override
-	protected BlockingLoop.BlockingCall holding(ConfigurableApplicationContext context) {
-		return context.getBean(Holding.Blocking.class)::hold;
-	}
-
-	@Override
-	protected BlockingLoop.BlockingCall releasing(ConfigurableApplicationContext context) {
-		return context.getBean(Holding.Blocking.class)::release;
+	protected PeerCalls calls(ConfigurableApplicationContext context, Workload workload) {
+		return new ArrayCalls(context::getBean, workload, workload.payload());
 	}
 
 	/** The application that serves. */

@@ -16,52 +16,34 @@
 
 package dev.rdmarpc.benchmarks.compare.rdma;
 
-import java.nio.ByteBuffer;
-
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
-import dev.rdmarpc.benchmarks.compare.Exchange;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.rpc.RpcClient;
 
-/** Calls whose payload is in registered memory at both ends. */
-final class RegisteredCalls implements PayloadCalls {
+/**
+ * Calls whose payload is in registered memory at both ends.
+ *
+ * @param payload borrowed, and shared by the connections of the workload
+ */
+record RegisteredCalls(Clients clients, Workload workload, RegisteredBuffer payload) implements PayloadCalls {
 
-	private final String service;
-
-	private final boolean echo;
-
-	private final RegisteredBuffer payload;
-
-	private final int payloadBytes;
-
-	RegisteredCalls(String service, Workload workload, RegisteredMemory memory) {
-		this.service = service;
-		this.echo = workload.exchange() == Exchange.ECHO;
-		this.payloadBytes = workload.payloadBytes();
-		this.payload = memory.allocate(this.payloadBytes);
-		ByteBuffer bytes = this.payload.buffer();
-		while (bytes.hasRemaining()) {
-			bytes.put((byte) 'x');
-		}
+	@Override
+	public BlockingLoop.BlockingCall blocking() {
+		RegisteredPayloads payloads = this.clients.of(RegisteredPayloads.class);
+		int bytes = this.workload.payloadBytes();
+		return this.workload.isEcho() ? () -> PayloadCalls.check(bytes, length(payloads.echo(this.payload)))
+				: () -> PayloadCalls.check(bytes, payloads.upload(this.payload));
 	}
 
 	@Override
-	public BlockingLoop.BlockingCall blocking(RpcClient client) {
-		RegisteredPayloads payloads = client.proxy(this.service, RegisteredPayloads.class);
-		return this.echo ? () -> PayloadCalls.check(this.payloadBytes, length(payloads.echo(this.payload)))
-				: () -> PayloadCalls.check(this.payloadBytes, payloads.upload(this.payload));
-	}
-
-	@Override
-	public CallbackLoop.AsyncCaller async(RpcClient client) {
-		AsyncRegisteredPayloads payloads = client.proxy(this.service, AsyncRegisteredPayloads.class);
+	public CallbackLoop.AsyncCaller async() {
+		AsyncRegisteredPayloads payloads = this.clients.of(AsyncRegisteredPayloads.class);
+		int bytes = this.workload.payloadBytes();
 		return (slot) -> {
-			SlotEnd<RegisteredBuffer> end = new SlotEnd<>(slot, this.payloadBytes, RegisteredCalls::length);
-			SlotEnd<Long> answered = new SlotEnd<>(slot, this.payloadBytes, Long::longValue);
-			return this.echo ? () -> payloads.echo(this.payload).whenComplete(end)
+			SlotEnd<RegisteredBuffer> end = new SlotEnd<>(slot, bytes, RegisteredCalls::length);
+			SlotEnd<Long> answered = new SlotEnd<>(slot, bytes, Long::longValue);
+			return this.workload.isEcho() ? () -> payloads.echo(this.payload).whenComplete(end)
 					: () -> payloads.upload(this.payload).whenComplete(answered);
 		};
 	}
@@ -70,11 +52,6 @@ final class RegisteredCalls implements PayloadCalls {
 		long length = reply.length();
 		reply.release();
 		return length;
-	}
-
-	@Override
-	public void close() {
-		this.payload.release();
 	}
 
 }

@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.benchmarks.compare.spring;
 
-import java.io.Closeable;
 import java.net.InetSocketAddress;
 import java.util.List;
 
@@ -26,14 +25,11 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-import dev.rdmarpc.benchmarks.compare.BlockingLoop;
-import dev.rdmarpc.benchmarks.compare.BlockingThreads;
-import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
+import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
-import dev.rdmarpc.benchmarks.compare.WaitingThreads;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
@@ -46,9 +42,6 @@ import dev.rdmarpc.benchmarks.compare.Workload;
  * workload with many.
  */
 public abstract class SpringPeer implements Peer {
-
-	private static final Closeable KEPT = () -> {
-	};
 
 	private @Nullable ConfigurableApplicationContext clients;
 
@@ -70,16 +63,8 @@ public abstract class SpringPeer implements Peer {
 			context = start(clientApplication(), clientProperties(server.getPort()));
 			this.clients = context;
 		}
-		if (workload.mode() == Mode.ASYNC) {
-			CallbackLoop loop = new CallbackLoop();
-			loop.add(async(context, workload), workload.outstanding(), KEPT);
-			return loop;
-		}
-		return switch (workload.mode()) {
-			case WAITING -> new WaitingThreads(holding(context), releasing(context), workload.outstanding(), KEPT);
-			case THREADS -> new BlockingThreads(blocking(context, workload), workload.outstanding(), KEPT);
-			default -> new BlockingLoop(blocking(context, workload), KEPT);
-		};
+		PeerCalls calls = calls(context, workload);
+		return PeerCalls.client(workload, () -> calls);
 	}
 
 	/** The client's application, null before the first workload. */
@@ -109,17 +94,8 @@ public abstract class SpringPeer implements Peer {
 	/** Its properties, each as {@code name=value}. */
 	protected abstract List<String> clientProperties(int port);
 
-	/** The blocking call of a workload. */
-	protected abstract BlockingLoop.BlockingCall blocking(ConfigurableApplicationContext context, Workload workload);
-
-	/** The asynchronous call of a workload. */
-	protected abstract CallbackLoop.AsyncCaller async(ConfigurableApplicationContext context, Workload workload);
-
-	/** A call that waits. */
-	protected abstract BlockingLoop.BlockingCall holding(ConfigurableApplicationContext context);
-
-	/** The call that ends those that wait. */
-	protected abstract BlockingLoop.BlockingCall releasing(ConfigurableApplicationContext context);
+	/** The calls of a workload, with clients that are kept. */
+	protected abstract PeerCalls calls(ConfigurableApplicationContext context, Workload workload);
 
 	private record RunningServer(ConfigurableApplicationContext context, int port) implements PeerServer {
 
