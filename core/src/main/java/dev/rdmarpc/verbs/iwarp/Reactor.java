@@ -76,6 +76,9 @@ final class Reactor {
 	/** An idle connection among several is read once in so many polls. */
 	private static final int IDLE_STRIDE = 16;
 
+	/** As many changes of interest as a selector collects before it is asked. */
+	private static final int MAX_INTEREST_CHANGES = 256;
+
 	/** How soon what has failed is tried again while a thread awaits. */
 	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -93,7 +96,10 @@ final class Reactor {
 
 	private final List<Connection> connections = new ArrayList<>();
 
-	/** Emptied by whoever has it filled, so that it keeps nobody alive. */
+	/**
+	 * Emptied by whoever has it filled, so that it keeps nobody alive. Belongs to the
+	 * thread that selects.
+	 */
 	private final ArrayList<Connection> ready = new ArrayList<>();
 
 	private final ArrayDeque<ConnectionLifecycle> backlog = new ArrayDeque<>();
@@ -115,7 +121,9 @@ final class Reactor {
 
 	private boolean moved;
 
-	private boolean keysCancelled;
+	private boolean upkeepDue;
+
+	private int interestChanges;
 
 	private int turn;
 
@@ -282,6 +290,7 @@ final class Reactor {
 			advanceDirectly(count);
 		}
 		else {
+			this.ready.ensureCapacity(count);
 			selectNow(this.readyAction);
 			advanceReady();
 		}
@@ -314,9 +323,9 @@ final class Reactor {
 		this.ready.clear();
 	}
 
-	/** Sees to sockets that have left; what is ready stays so. */
+	/** Sees to sockets that have left or changed; what is ready stays so. */
 	void finishUpkeep() {
-		if (this.keysCancelled && !this.selecting) {
+		if (this.upkeepDue && !this.selecting) {
 			selectNow(Reactor::leaveReady);
 		}
 	}
@@ -325,7 +334,7 @@ final class Reactor {
 	}
 
 	private void selectNow(Consumer<SelectionKey> action) {
-		this.keysCancelled = false;
+		this.upkeepDue = false;
 		try {
 			this.selector.selectNow(action);
 		}
@@ -339,6 +348,7 @@ final class Reactor {
 		if (this.selecting) {
 			throw new VerbsException(VerbsError.INVALID_STATE, "another thread awaits the completion queue");
 		}
+		this.ready.ensureCapacity(this.connections.size());
 		this.selecting = true;
 	}
 
@@ -361,7 +371,7 @@ final class Reactor {
 
 	void endSelect() {
 		this.selecting = false;
-		this.keysCancelled = true;
+		this.upkeepDue = true;
 	}
 
 	boolean isSelecting() {
@@ -372,10 +382,16 @@ final class Reactor {
 		this.selector.wakeup();
 	}
 
-	/** Notes that a key's interest has changed, so that a blocked selector sees it. */
+	/**
+	 * Notes that a key's interest has changed, so that a blocked selector sees it. A
+	 * selector that nobody asks would collect the changes without end.
+	 */
 	void interestChanged() {
 		if (this.selecting) {
 			this.selector.wakeup();
+		}
+		else if (++this.interestChanges % MAX_INTEREST_CHANGES == 0) {
+			this.upkeepDue = true;
 		}
 	}
 
@@ -386,7 +402,6 @@ final class Reactor {
 		boolean registered = false;
 		try {
 			Connection connection = lifecycle.newConnection(channel, parameters, key);
-			this.ready.ensureCapacity(this.connections.size() + 1);
 			this.connections.add(connection);
 			key.attach(connection);
 			registered = true;
@@ -403,7 +418,7 @@ final class Reactor {
 	/** Takes a key out of the selector. */
 	void cancel(SelectionKey key) {
 		key.cancel();
-		this.keysCancelled = true;
+		this.upkeepDue = true;
 		if (this.selecting) {
 			this.selector.wakeup();
 		}
