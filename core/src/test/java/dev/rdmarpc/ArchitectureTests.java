@@ -102,6 +102,17 @@ public final class ArchitectureTests {
 		.because("the protocol is the same on any stream, and can be tested without a socket");
 
 	@ArchTest
+	static final ArchRule iwarpNamesTheSocketOnce = ArchRuleDefinition.noClasses()
+		.that()
+		.resideInAPackage(IWARP)
+		.and()
+		.doNotHaveSimpleName("TcpStream")
+		.should()
+		.dependOnClassesThat()
+		.haveFullyQualifiedName("java.nio.channels.SocketChannel")
+		.because("what is under MPA can be replaced, by TLS for example");
+
+	@ArchTest
 	static final ArchRule iwarpKeepsItsPartsToItself = ArchRuleDefinition.noClasses()
 		.that()
 		.resideOutsideOfPackage(IWARP)

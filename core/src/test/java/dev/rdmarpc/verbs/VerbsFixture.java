@@ -75,6 +75,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final BooleanSupplier stopsPlacingAtOnce;
 
+	private final boolean movesWithoutGarbage;
+
 	private final Function<MemoryRegion, int[]> keysTold;
 
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
@@ -101,7 +103,8 @@ final class VerbsFixture extends ProgressLoop
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
 			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
-			BooleanSupplier stopsPlacingAtOnce, Function<MemoryRegion, int[]> keysTold) {
+			BooleanSupplier stopsPlacingAtOnce, boolean movesWithoutGarbage, Function<MemoryRegion, int[]> keysTold) {
+		this.movesWithoutGarbage = movesWithoutGarbage;
 		this.keysTold = keysTold;
 		this.stopsPlacingAtOnce = stopsPlacingAtOnce;
 		this.checksPermissionToRead = checksPermissionToRead;
@@ -124,6 +127,10 @@ final class VerbsFixture extends ProgressLoop
 	}
 
 	/** Whether nothing is placed after a region was deregistered, see the suite. */
+	boolean movesWithoutGarbage() {
+		return this.movesWithoutGarbage;
+	}
+
 	boolean stopsPlacingAtOnce() {
 		return this.stopsPlacingAtOnce.getAsBoolean();
 	}

@@ -19,7 +19,6 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -45,8 +44,8 @@ record Acceptance(ConnectionLifecycle lifecycle, MpaFrame frame, ByteBuffer repl
 	 * Settles the parameters: never more Reads than the other side said it would serve.
 	 */
 	static Acceptance of(ConnectionLifecycle lifecycle, ConnectOptions options, MpaFrame frame,
-			CompletableFuture<ConnectionInfo> result, SocketChannel channel, InetSocketAddress remote,
-			IwarpOptions settings) throws IOException {
+			CompletableFuture<ConnectionInfo> result, ByteStream bytes, InetSocketAddress remote, IwarpOptions settings)
+			throws IOException {
 		boolean crc = frame.crc() || SocketTuning.asksForCrc(remote.getAddress(), settings);
 		int flags = crc ? MpaFrameFlyweight.FLAG_CRC : 0;
 		int readDepth = options.readDepth();
@@ -64,7 +63,7 @@ record Acceptance(ConnectionLifecycle lifecycle, MpaFrame frame, ByteBuffer repl
 			reply = MpaFrameFlyweight.encode(false, flags, frame.revision(), options.privateData());
 		}
 		ConnectionParameters parameters = new ConnectionParameters(false, crc,
-				SocketTuning.maxUlpduBytes(channel, settings), readDepth, responderResources, readyToReceive);
+				SocketTuning.maxUlpduBytes(bytes, settings), readDepth, responderResources, readyToReceive);
 		return new Acceptance(lifecycle, frame, reply, parameters, result);
 	}
 

@@ -20,7 +20,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 import dev.rdmarpc.verbs.QueuePairFault;
@@ -31,8 +30,8 @@ import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 
 /**
- * The established stream of a queue pair: socket, both halves, and how it ends. Guarded
- * by the reactor's lock.
+ * The established stream of a queue pair: its bytes, both halves, and how it ends.
+ * Guarded by the reactor's lock.
  *
  * <p>
  * However a stream ends, the socket goes to the connection thread, which writes what is
@@ -45,11 +44,9 @@ final class Connection {
 
 	private final Reactor reactor;
 
-	private final SocketChannel channel;
+	private final ByteStream bytes;
 
 	private final RdmapStream stream;
-
-	private final SelectionKey key;
 
 	private final FrameDeadline frameDeadline;
 
@@ -62,13 +59,12 @@ final class Connection {
 	private boolean left;
 
 	/** Made with {@link ConnectionLifecycle#newConnection} only. */
-	Connection(ConnectionLifecycle lifecycle, Reactor reactor, SocketChannel channel, RdmapStream stream,
-			SelectionKey key, Duration frameTimeout) {
+	Connection(ConnectionLifecycle lifecycle, Reactor reactor, ByteStream bytes, RdmapStream stream,
+			Duration frameTimeout) {
 		this.lifecycle = lifecycle;
 		this.reactor = reactor;
-		this.channel = channel;
+		this.bytes = bytes;
 		this.stream = stream;
-		this.key = key;
 		this.frameDeadline = new FrameDeadline(this, stream, frameTimeout);
 	}
 
@@ -137,7 +133,7 @@ final class Connection {
 				| (this.stream.wantsToSend() ? SelectionKey.OP_WRITE : 0);
 		if (interest != this.interest) {
 			this.interest = interest;
-			this.key.interestOps(interest);
+			this.bytes.interest(interest);
 			this.reactor.interestChanged();
 		}
 	}
@@ -195,8 +191,8 @@ final class Connection {
 		}
 		this.closed = true;
 		this.stream.close();
-		this.reactor.cancel(this.key);
-		this.lifecycle.linger(this.channel, lastWords);
+		this.reactor.unwatch(this.bytes);
+		this.lifecycle.linger(this.bytes, lastWords);
 		this.left = true;
 	}
 

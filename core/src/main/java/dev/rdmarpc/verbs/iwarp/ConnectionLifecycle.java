@@ -18,8 +18,6 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -258,8 +256,8 @@ final class ConnectionLifecycle implements StreamOwner {
 	}
 
 	/** Sees the socket of a connection that was left out. */
-	void linger(SocketChannel channel, ByteBuffer lastWords) {
-		this.thread.linger(channel, lastWords);
+	void linger(ByteStream bytes, ByteBuffer lastWords) {
+		this.thread.linger(bytes, lastWords);
 	}
 
 	/** Leaves the connection, if any, and flushes; only the first call counts. */
@@ -342,14 +340,14 @@ final class ConnectionLifecycle implements StreamOwner {
 	 * @param ended run once when it is over
 	 * @return false if the queue pair was disconnected or closed meanwhile
 	 */
-	boolean established(SocketChannel channel, ConnectionParameters parameters, @Nullable Runnable ended)
+	boolean established(ByteStream bytes, ConnectionParameters parameters, @Nullable Runnable ended)
 			throws IOException {
 		this.reactor.lock();
 		try {
 			if (this.state != QueuePairState.CONNECTING) {
 				return false;
 			}
-			attach(this.reactor.register(this, channel, parameters), ended);
+			attach(this.reactor.register(this, bytes, parameters), ended);
 			return true;
 		}
 		finally {
@@ -357,11 +355,11 @@ final class ConnectionLifecycle implements StreamOwner {
 		}
 	}
 
-	/** Makes a connection of a socket; the caller holds the lock. */
-	Connection newConnection(SocketChannel channel, ConnectionParameters parameters, SelectionKey key) {
-		RdmapStream stream = new RdmapStream(channel, parameters, this.reactor.buffers(), this.reactor.random(),
+	/** Makes a connection of a stream of bytes; the caller holds the lock. */
+	Connection newConnection(ByteStream bytes, ConnectionParameters parameters) {
+		RdmapStream stream = new RdmapStream(bytes, parameters, this.reactor.buffers(), this.reactor.random(),
 				this.access, this.sendQueue, this.receives, this);
-		return new Connection(this, this.reactor, channel, stream, key, this.options.frameTimeout());
+		return new Connection(this, this.reactor, bytes, stream, this.options.frameTimeout());
 	}
 
 	/** Makes a connection this queue pair's; the caller holds the lock. */

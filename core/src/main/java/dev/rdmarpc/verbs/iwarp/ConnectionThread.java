@@ -17,13 +17,13 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -36,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -84,6 +85,8 @@ final class ConnectionThread implements Runnable {
 
 	private final IwarpOptions options;
 
+	private final UnaryOperator<ByteStream> layer;
+
 	private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
 	private final Map<QueuePair, SocketHandler> attempts = new ConcurrentHashMap<>();
@@ -109,9 +112,14 @@ final class ConnectionThread implements Runnable {
 
 	private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
-	ConnectionThread(String deviceName, IwarpOptions options) {
+	/**
+	 * Creates a thread that starts with its first task.
+	 * @param layer makes the stream of a connection from that of TCP
+	 */
+	ConnectionThread(String deviceName, IwarpOptions options, UnaryOperator<ByteStream> layer) {
 		this.deviceName = deviceName;
 		this.options = options;
+		this.layer = layer;
 	}
 
 	/** Runs a task on the thread, starting it if need be. */
@@ -137,7 +145,7 @@ final class ConnectionThread implements Runnable {
 		boolean running = false;
 		try {
 			opened = Selector.open();
-			prepareToClose();
+			TcpStream.prepareToClose();
 			this.selector = opened;
 			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
 			created.setDaemon(true);
@@ -157,25 +165,37 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
-	/**
-	 * Closes a socket while there are descriptors: the first one that a virtual machine
-	 * closes needs another two, and if there are none then, it closes no socket ever.
-	 */
-	private static void prepareToClose() throws IOException {
-		SocketChannel.open().close();
-	}
-
 	boolean isCurrent() {
 		return Thread.currentThread() == this.thread;
+	}
+
+	/** Begins to connect a stream. */
+	ByteStream connect(InetSocketAddress remote) throws IOException {
+		return layered(TcpStream.connect(remote, this.options));
+	}
+
+	/** The stream that connections of the device get on top of TCP's. */
+	ByteStream layered(TcpStream stream) {
+		return this.layer.apply(stream);
 	}
 
 	/** Registers a handler's channel; on the thread. */
 	SelectionKey register(SelectableChannel channel, int interest, SocketHandler handler) throws IOException {
 		SelectionKey key = channel.register(selector(), interest, handler);
+		add(handler);
+		return key;
+	}
+
+	/** Registers a handler's stream; on the thread. */
+	void register(ByteStream bytes, int interest, SocketHandler handler) throws IOException {
+		bytes.watch(selector(), interest, handler);
+		add(handler);
+	}
+
+	private void add(SocketHandler handler) {
 		if (this.handlers.add(handler)) {
 			this.deadlines.add(handler);
 		}
-		return key;
 	}
 
 	/** Gives a handler another deadline; on the thread. */
@@ -185,9 +205,9 @@ final class ConnectionThread implements Runnable {
 		this.deadlines.add(handler);
 	}
 
-	/** Gives a channel free for another selector; on the thread. */
-	void deregister(SelectionKey key) throws IOException {
-		key.cancel();
+	/** Gives a stream free for another selector; on the thread. */
+	void deregister(ByteStream bytes) throws IOException {
+		bytes.unwatch();
 		releaseClosed();
 	}
 
@@ -225,9 +245,9 @@ final class ConnectionThread implements Runnable {
 	 * Sees a socket out: writes what is left, half-closes, and reads until the peer has
 	 * closed too or the time is over; from any thread.
 	 */
-	void linger(SocketChannel channel, ByteBuffer lastWords) {
+	void linger(ByteStream bytes, ByteBuffer lastWords) {
 		long deadline = System.nanoTime() + this.options.lingerTimeout().toNanos();
-		execute(() -> LingeringSocket.start(this, channel, lastWords, deadline));
+		execute(() -> LingeringSocket.start(this, bytes, lastWords, deadline));
 	}
 
 	/** Notes a socket that is being seen out; ends the oldest when there are too many. */

@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -79,13 +80,21 @@ final class IwarpDevice implements VerbsDevice {
 	private final LongAdder copiedBefore = new LongAdder();
 
 	IwarpDevice(String name, IwarpOptions options) {
+		this(name, options, UnaryOperator.identity());
+	}
+
+	/**
+	 * Creates a device.
+	 * @param layer makes the stream under MPA from that of TCP
+	 */
+	IwarpDevice(String name, IwarpOptions options, UnaryOperator<ByteStream> layer) {
 		this.name = name;
 		this.options = options;
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
 				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), SendQueue.MAX_MESSAGE_BYTES, true,
 				true, true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
-		this.connectionThread = new ConnectionThread(name, options);
+		this.connectionThread = new ConnectionThread(name, options, layer);
 	}
 
 	@Override

@@ -22,7 +22,6 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -240,7 +239,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	void ready() {
 		for (int i = 0; i < MAX_ACCEPTS; i++) {
 			try {
-				SocketChannel accepted = this.channel.accept();
+				TcpStream accepted = TcpStream.accept(this.channel);
 				if (accepted == null) {
 					return;
 				}
@@ -291,7 +290,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		}
 	}
 
-	private void accept(SocketChannel accepted) {
+	private void accept(TcpStream accepted) {
 		MpaResponder responder = null;
 		if (this.pending.size() - this.halfOpen.size() >= this.options.maxPendingHandshakes()) {
 			closedAtHandshake();
@@ -299,8 +298,8 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return;
 		}
 		try {
-			SocketTuning.prepare(accepted, this.settings);
-			responder = MpaResponder.start(this, accepted);
+			accepted.prepare(this.settings);
+			responder = MpaResponder.start(this, this.thread.layered(accepted));
 			this.pending.add(responder);
 			this.halfOpen.add(responder, this.pending.size() - 1 - this.halfOpen.size());
 		}

@@ -19,9 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,27 +35,25 @@ final class LingeringSocket extends SocketHandler {
 
 	private final ConnectionThread thread;
 
-	private final SocketChannel channel;
+	private final ByteStream bytes;
 
 	private final ByteBuffer lastWords;
 
-	private @Nullable SelectionKey key;
-
 	private boolean halfClosed;
 
-	private LingeringSocket(ConnectionThread thread, SocketChannel channel, ByteBuffer lastWords, long deadlineNanos) {
+	private LingeringSocket(ConnectionThread thread, ByteStream bytes, ByteBuffer lastWords, long deadlineNanos) {
 		super(deadlineNanos);
 		this.thread = thread;
-		this.channel = channel;
+		this.bytes = bytes;
 		this.lastWords = lastWords;
 	}
 
 	/** Takes over a socket; on the connection thread. */
-	static void start(ConnectionThread thread, SocketChannel channel, ByteBuffer lastWords, long deadlineNanos) {
-		LingeringSocket socket = new LingeringSocket(thread, channel, lastWords, deadlineNanos);
+	static void start(ConnectionThread thread, ByteStream bytes, ByteBuffer lastWords, long deadlineNanos) {
+		LingeringSocket socket = new LingeringSocket(thread, bytes, lastWords, deadlineNanos);
 		try {
 			if (!socket.advance()) {
-				socket.key = thread.register(channel, socket.interest(), socket);
+				thread.register(bytes, socket.interest(), socket);
 				thread.addLingering(socket);
 			}
 		}
@@ -72,8 +68,8 @@ final class LingeringSocket extends SocketHandler {
 
 	@Override
 	void ready() throws IOException {
-		if (!advance() && this.key != null) {
-			this.key.interestOps(interest());
+		if (!advance()) {
+			this.bytes.interest(interest());
 		}
 	}
 
@@ -82,12 +78,12 @@ final class LingeringSocket extends SocketHandler {
 		if (!this.halfClosed) {
 			write();
 			if (!this.lastWords.hasRemaining()) {
-				this.channel.shutdownOutput();
+				this.bytes.shutdownOutput();
 				this.halfClosed = true;
 			}
 		}
 		for (int i = 0; i < MAX_READS; i++) {
-			int read = this.channel.read(this.thread.buffer());
+			int read = this.bytes.read(this.thread.buffer());
 			if (read < 0) {
 				close();
 				return true;
@@ -107,7 +103,7 @@ final class LingeringSocket extends SocketHandler {
 			ByteBuffer piece = this.thread.buffer();
 			int length = Math.min(left.remaining(), piece.capacity());
 			piece.put(0, left, left.position(), length).limit(length);
-			int written = this.channel.write(piece);
+			int written = this.bytes.write(piece);
 			left.position(left.position() + written);
 			taken = written == length;
 		}
@@ -132,7 +128,7 @@ final class LingeringSocket extends SocketHandler {
 	void close() {
 		finish();
 		this.thread.removeLingering(this);
-		closeQuietly(this.channel);
+		closeQuietly(this.bytes);
 	}
 
 }

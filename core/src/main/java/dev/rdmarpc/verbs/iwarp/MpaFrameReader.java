@@ -19,7 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.ReadableByteChannel;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
 /**
- * Reads one MPA frame from a socket, never a byte beyond its end, because what follows
+ * Reads one MPA frame from a stream, never a byte beyond its end, because what follows
  * belongs to the established stream. A wrong key is refused at its first wrong byte.
  */
 final class MpaFrameReader {
@@ -54,10 +54,10 @@ final class MpaFrameReader {
 	 * @throws EOFException if the peer has closed
 	 * @throws VerbsException with {@link VerbsError#PROTOCOL_ERROR} if it is no MPA frame
 	 */
-	@Nullable MpaFrame read(SocketChannel channel) throws IOException {
+	@Nullable MpaFrame read(ReadableByteChannel bytes) throws IOException {
 		while (true) {
 			if (this.buffer.hasRemaining()) {
-				int read = channel.read(this.buffer);
+				int read = bytes.read(this.buffer);
 				if (read < 0) {
 					throw new EOFException("peer closed the connection during the MPA handshake");
 				}

@@ -23,7 +23,6 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
@@ -69,9 +68,7 @@ final class MpaInitiator extends SocketHandler {
 
 	private final MpaFrameReader reader = new MpaFrameReader(false);
 
-	private @Nullable SocketChannel channel;
-
-	private @Nullable SelectionKey key;
+	private @Nullable ByteStream bytes;
 
 	private @Nullable ByteBuffer request;
 
@@ -107,11 +104,10 @@ final class MpaInitiator extends SocketHandler {
 			return;
 		}
 		try {
-			SocketChannel opened = SocketChannel.open();
-			this.channel = opened;
-			SocketTuning.prepare(opened, this.settings);
-			boolean connected = opened.connect(this.remote);
-			this.key = this.thread.register(opened, connected ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT, this);
+			ByteStream opened = this.thread.connect(this.remote);
+			this.bytes = opened;
+			this.thread.register(opened, opened.finishConnect() ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT,
+					this);
 		}
 		catch (Throwable ex) {
 			failed(ex);
@@ -120,12 +116,8 @@ final class MpaInitiator extends SocketHandler {
 
 	@Override
 	void ready() throws IOException {
-		SocketChannel open = this.channel;
-		SelectionKey current = this.key;
-		if (open == null || current == null) {
-			return;
-		}
-		if (!open.isConnected() && !open.finishConnect()) {
+		ByteStream open = this.bytes;
+		if (open == null || !open.finishConnect()) {
 			return;
 		}
 		ByteBuffer frame = this.request;
@@ -135,12 +127,12 @@ final class MpaInitiator extends SocketHandler {
 		}
 		if (frame.hasRemaining()) {
 			open.write(frame);
-			current.interestOps(frame.hasRemaining() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+			open.interest(frame.hasRemaining() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ);
 			return;
 		}
 		MpaFrame reply = this.reader.read(open);
 		if (reply != null) {
-			onReply(open, current, reply);
+			onReply(open, reply);
 		}
 	}
 
@@ -156,7 +148,7 @@ final class MpaInitiator extends SocketHandler {
 		return MpaFrameFlyweight.encodeEnhanced(true, flags, ird, ord, this.options.privateData());
 	}
 
-	private void onReply(SocketChannel open, SelectionKey current, MpaFrame reply) throws IOException {
+	private void onReply(ByteStream open, MpaFrame reply) throws IOException {
 		if (reply.revision() > MpaFrameFlyweight.REVISION_2) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "MPA reply of revision " + reply.revision());
 		}
@@ -176,12 +168,12 @@ final class MpaInitiator extends SocketHandler {
 		}
 		TerminateError disagreement = disagreement(reply);
 		if (disagreement != null) {
-			refuse(open, current, reply, disagreement);
+			refuse(open, reply, disagreement);
 			return;
 		}
 		ConnectionParameters parameters = negotiate(open, reply);
-		InetSocketAddress local = (InetSocketAddress) open.getLocalAddress();
-		this.thread.deregister(current);
+		InetSocketAddress local = open.localAddress();
+		this.thread.deregister(open);
 		finish();
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		if (this.lifecycle.established(open, parameters, null)) {
@@ -219,9 +211,8 @@ final class MpaInitiator extends SocketHandler {
 	}
 
 	/** Ends the stream that the reply has opened (RFC 6581, section 8). */
-	private void refuse(SocketChannel open, SelectionKey current, MpaFrame reply, TerminateError error)
-			throws IOException {
-		this.thread.deregister(current);
+	private void refuse(ByteStream open, MpaFrame reply, TerminateError error) throws IOException {
+		this.thread.deregister(open);
 		finish();
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		this.lifecycle.connectingFailed();
@@ -234,7 +225,7 @@ final class MpaInitiator extends SocketHandler {
 				what + ": sent terminate " + TerminateError.describe(error.layer(), error.type(), error.code())));
 	}
 
-	private ConnectionParameters negotiate(SocketChannel open, MpaFrame reply) throws IOException {
+	private ConnectionParameters negotiate(ByteStream open, MpaFrame reply) throws IOException {
 		int readDepth = this.options.readDepth();
 		int responderResources = this.options.responderResources();
 		ReadyToReceive readyToReceive = ReadyToReceive.NONE;
@@ -254,7 +245,7 @@ final class MpaInitiator extends SocketHandler {
 		MpaInitiator second = new MpaInitiator(this.lifecycle, this.remote, this.options, this.thread, this.settings,
 				MpaFrameFlyweight.REVISION_1, this.result, deadlineNanos());
 		finish();
-		closeQuietly(this.channel);
+		closeQuietly(this.bytes);
 		this.thread.addAttempt(this.lifecycle.queuePair(), second);
 		second.open();
 	}
@@ -275,7 +266,7 @@ final class MpaInitiator extends SocketHandler {
 		finish();
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		this.lifecycle.connectingFailed();
-		closeQuietly(this.channel);
+		closeQuietly(this.bytes);
 		this.result.completeExceptionally(translate(cause));
 	}
 

@@ -21,7 +21,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
@@ -53,30 +52,28 @@ final class MpaResponder extends SocketHandler {
 
 	private final ConnectionThread thread;
 
-	private final SocketChannel channel;
+	private final ByteStream bytes;
 
 	private final InetSocketAddress remote;
 
 	private final MpaFrameReader reader = new MpaFrameReader(true);
 
-	private @Nullable SelectionKey key;
-
 	private @Nullable IwarpConnectionRequest request;
 
 	private @Nullable Acceptance acceptance;
 
-	private MpaResponder(IwarpListener listener, SocketChannel channel, InetSocketAddress remote) {
+	private MpaResponder(IwarpListener listener, ByteStream bytes, InetSocketAddress remote) {
 		super(System.nanoTime() + listener.options().handshakeTimeoutNanos());
 		this.listener = listener;
 		this.thread = listener.thread();
-		this.channel = channel;
+		this.bytes = bytes;
 		this.remote = remote;
 	}
 
 	/** Starts the handshake of an accepted socket. */
-	static MpaResponder start(IwarpListener listener, SocketChannel channel) throws IOException {
-		MpaResponder responder = new MpaResponder(listener, channel, (InetSocketAddress) channel.getRemoteAddress());
-		responder.key = responder.thread.register(channel, SelectionKey.OP_READ, responder);
+	static MpaResponder start(IwarpListener listener, ByteStream bytes) throws IOException {
+		MpaResponder responder = new MpaResponder(listener, bytes, bytes.remoteAddress());
+		responder.thread.register(bytes, SelectionKey.OP_READ, responder);
 		return responder;
 	}
 
@@ -118,13 +115,13 @@ final class MpaResponder extends SocketHandler {
 			return;
 		}
 		if (this.request != null) {
-			int read = this.channel.read(this.thread.buffer().limit(1));
+			int read = this.bytes.read(this.thread.buffer().limit(1));
 			if (read != 0) {
 				drop((read < 0) ? "peer closed before the reply" : "peer sent data before the reply");
 			}
 			return;
 		}
-		MpaFrame frame = this.reader.read(this.channel);
+		MpaFrame frame = this.reader.read(this.bytes);
 		if (frame != null) {
 			this.listener.requested(this);
 			requested(frame);
@@ -164,7 +161,7 @@ final class MpaResponder extends SocketHandler {
 			return;
 		}
 		try {
-			Acceptance accepted = Acceptance.of(lifecycle, options, frame, result, this.channel, this.remote,
+			Acceptance accepted = Acceptance.of(lifecycle, options, frame, result, this.bytes, this.remote,
 					this.listener.settings());
 			this.acceptance = accepted;
 			this.thread.addAttempt(lifecycle.queuePair(), this);
@@ -176,21 +173,17 @@ final class MpaResponder extends SocketHandler {
 	}
 
 	private void writeReply(Acceptance accepted) throws IOException {
-		this.channel.write(accepted.reply());
-		SelectionKey current = this.key;
-		if (current == null) {
-			return;
-		}
+		this.bytes.write(accepted.reply());
 		if (accepted.reply().hasRemaining()) {
-			current.interestOps(SelectionKey.OP_WRITE);
+			this.bytes.interest(SelectionKey.OP_WRITE);
 			return;
 		}
-		InetSocketAddress local = (InetSocketAddress) this.channel.getLocalAddress();
+		InetSocketAddress local = this.bytes.localAddress();
 		ConnectionInfo info = new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
 				accepted.parameters().responderResources(), accepted.frame().privateData());
-		this.thread.deregister(current);
+		this.thread.deregister(this.bytes);
 		boolean established = accepted.lifecycle()
-			.established(this.channel, accepted.parameters(), this.listener::removeConnection);
+			.established(this.bytes, accepted.parameters(), this.listener::removeConnection);
 		end();
 		this.thread.removeAttempt(accepted.lifecycle().queuePair());
 		if (established) {
@@ -198,7 +191,7 @@ final class MpaResponder extends SocketHandler {
 			return;
 		}
 		this.listener.removeConnection();
-		this.thread.linger(this.channel, ByteBuffer.allocate(0));
+		this.thread.linger(this.bytes, ByteBuffer.allocate(0));
 		accepted.result()
 			.completeExceptionally(
 					new VerbsException(VerbsError.CLOSED, accepted.lifecycle() + " was closed or disconnected"));
@@ -216,16 +209,13 @@ final class MpaResponder extends SocketHandler {
 		int flags = MpaFrameFlyweight.FLAG_REJECT | (frame.flags() & MpaFrameFlyweight.FLAG_CRC);
 		ByteBuffer reply = frame.enhanced() ? MpaFrameFlyweight.encodeEnhanced(false, flags, 0, 0, privateData)
 				: MpaFrameFlyweight.encode(false, flags, frame.revision(), privateData);
-		SelectionKey current = this.key;
 		end();
 		try {
-			if (current != null) {
-				this.thread.deregister(current);
-			}
-			this.thread.linger(this.channel, reply);
+			this.thread.deregister(this.bytes);
+			this.thread.linger(this.bytes, reply);
 		}
 		catch (Throwable ex) {
-			closeQuietly(this.channel);
+			closeQuietly(this.bytes);
 		}
 	}
 
@@ -245,7 +235,7 @@ final class MpaResponder extends SocketHandler {
 			asked.drop();
 			this.listener.removeConnection();
 		}
-		closeQuietly(this.channel);
+		closeQuietly(this.bytes);
 		Acceptance accepted = this.acceptance;
 		if (accepted != null) {
 			this.thread.removeAttempt(accepted.lifecycle().queuePair());

@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -395,29 +394,28 @@ final class Reactor {
 		}
 	}
 
-	/** Takes over the socket of an established connection. */
-	Connection register(ConnectionLifecycle lifecycle, SocketChannel channel, ConnectionParameters parameters)
+	/** Takes over the bytes of an established connection. */
+	Connection register(ConnectionLifecycle lifecycle, ByteStream bytes, ConnectionParameters parameters)
 			throws IOException {
-		SelectionKey key = channel.register(this.selector, SelectionKey.OP_READ);
+		Connection connection = lifecycle.newConnection(bytes, parameters);
+		this.connections.add(connection);
 		boolean registered = false;
 		try {
-			Connection connection = lifecycle.newConnection(channel, parameters, key);
-			this.connections.add(connection);
-			key.attach(connection);
+			bytes.watch(this.selector, SelectionKey.OP_READ, connection);
 			registered = true;
 			interestChanged();
 			return connection;
 		}
 		finally {
 			if (!registered) {
-				cancel(key);
+				deregister(connection);
 			}
 		}
 	}
 
-	/** Takes a key out of the selector. */
-	void cancel(SelectionKey key) {
-		key.cancel();
+	/** Takes a stream out of the selector. */
+	void unwatch(ByteStream bytes) {
+		bytes.unwatch();
 		this.upkeepDue = true;
 		if (this.selecting) {
 			this.selector.wakeup();

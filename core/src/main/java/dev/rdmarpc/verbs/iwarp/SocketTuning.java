@@ -19,14 +19,11 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.net.StandardSocketOptions;
-import java.nio.channels.SocketChannel;
 
 /**
- * What an iWARP connection asks of its socket, and what it derives from its addresses.
+ * What an iWARP connection derives from its addresses.
  */
 final class SocketTuning {
 
@@ -42,18 +39,6 @@ final class SocketTuning {
 	private static final int FRAMING_BYTES = 6;
 
 	private SocketTuning() {
-	}
-
-	/** Prepares a socket that is connected or about to be. */
-	static void prepare(SocketChannel channel, IwarpOptions options) throws IOException {
-		channel.configureBlocking(false);
-		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-		if (options.sendBufferBytes() > 0) {
-			channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
-		}
-		if (options.receiveBufferBytes() > 0) {
-			channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
-		}
 	}
 
 	/** Whether an address is one of this host. */
@@ -83,12 +68,12 @@ final class SocketTuning {
 	 * elsewhere such that an FPDU fits a TCP segment (RFC 5044, section 4.5; markers
 	 * off).
 	 */
-	static int maxUlpduBytes(SocketChannel channel, IwarpOptions options) throws IOException {
+	static int maxUlpduBytes(ByteStream bytes, IwarpOptions options) throws IOException {
 		if (options.maxUlpduBytes() > 0) {
 			return options.maxUlpduBytes();
 		}
-		InetAddress local = ((InetSocketAddress) channel.getLocalAddress()).getAddress();
-		InetAddress remote = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
+		InetAddress local = bytes.localAddress().getAddress();
+		InetAddress remote = bytes.remoteAddress().getAddress();
 		if (isOnThisHost(remote)) {
 			return LARGEST_ALIGNED_ULPDU;
 		}

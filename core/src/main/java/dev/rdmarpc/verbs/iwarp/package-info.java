@@ -24,8 +24,10 @@
  * ({@link dev.rdmarpc.verbs.iwarp.IwarpListener},
  * {@link dev.rdmarpc.verbs.iwarp.MpaInitiator}) ends when a
  * {@link dev.rdmarpc.verbs.iwarp.ConnectionLifecycle lifecycle} takes over the socket.
- * Completion queues, their reactors and connections move the data. The protocol itself is
- * in {@code rdmap}, its bytes are in {@code wire}.
+ * Completion queues, their reactors and connections move the data, through a
+ * {@link dev.rdmarpc.verbs.iwarp.ByteStream stream}, of which only
+ * {@link dev.rdmarpc.verbs.iwarp.TcpStream} knows that it is a socket. The protocol
+ * itself is in {@code rdmap}, its bytes are in {@code wire}.
  *
  * <p>
  * Threading. Each {@link dev.rdmarpc.verbs.iwarp.IwarpCompletionQueue completion queue}

@@ -28,6 +28,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -94,13 +95,13 @@ class FailureContainmentTests {
 	}
 
 	/** Attaches a script as the connection of a queue pair that is polled. */
-	private void attach(IwarpQueuePair queuePair, ScriptedChannel channel, @Nullable Runnable ended) {
+	private void attach(IwarpQueuePair queuePair, ScriptedStream stream, @Nullable Runnable ended) {
 		Reactor reactor = this.completionQueue.reactor();
 		reactor.lock();
 		try {
 			ConnectionParameters parameters = new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE);
 			ConnectionLifecycle lifecycle = queuePair.lifecycle();
-			lifecycle.attach(lifecycle.newConnection(channel, parameters, new ScriptedChannel.Key(channel)), ended);
+			lifecycle.attach(lifecycle.newConnection(stream, parameters), ended);
 			lifecycle.advance();
 		}
 		finally {
@@ -115,7 +116,7 @@ class FailureContainmentTests {
 		IwarpQueuePair good = queuePair(QueuePairListener.NONE);
 		MemoryRegion target = this.domain.registerMemory(ByteBuffer.allocateDirect(64), Endpoint.ALL_ACCESS);
 		good.postReceive(new WorkRequest(1).receive(7).addSegment(target, 0, 64));
-		attach(failing, new ScriptedChannel(ByteBuffer.allocate(10), 1) {
+		attach(failing, new ScriptedStream(ByteBuffer.allocate(10), 1) {
 			@Override
 			public long read(ByteBuffer[] targets, int offset, int length) {
 				FailureContainmentTests.<RuntimeException>sneak(failure);
@@ -126,7 +127,7 @@ class FailureContainmentTests {
 		assertThat(this.faults).singleElement()
 			.satisfies((fault) -> assertThat(fault.detail()).contains("unexpected failure").contains("on purpose"));
 		assertThat(failing.state()).isEqualTo(QueuePairState.ERROR);
-		attach(good, new ScriptedChannel(ByteBuffer.wrap(Fpdu.frame(Fpdu.send(1, new byte[8]), false)), 100), null);
+		attach(good, new ScriptedStream(ByteBuffer.wrap(Fpdu.frame(Fpdu.send(1, new byte[8]), false)), 100), null);
 		assertThat(this.completionQueue.poll(this.polled)).isOne();
 		assertThat(this.polled[0].status()).isEqualTo(WorkStatus.SUCCESS);
 	}
@@ -140,10 +141,9 @@ class FailureContainmentTests {
 			AtomicInteger attempts = new AtomicInteger();
 			IwarpQueuePair queuePair = queuePair((ended, fault) -> this.faults.add(fault));
 			queuePair.lifecycle().beginConnecting();
-			SocketChannel channel = server.accept();
-			channel.configureBlocking(false);
+			ByteStream stream = accept(server);
 			queuePair.lifecycle()
-				.established(channel, new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE), () -> {
+				.established(stream, new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE), () -> {
 					if (attempts.incrementAndGet() < 3) {
 						FailureContainmentTests.<RuntimeException>sneak(failure);
 					}
@@ -166,8 +166,8 @@ class FailureContainmentTests {
 	void aListenerThatFailsLeavesTheCompletionQueueToOthers(Throwable failure) throws Exception {
 		IwarpQueuePair failing = queuePair((ended, fault) -> FailureContainmentTests.<RuntimeException>sneak(failure));
 		IwarpQueuePair other = queuePair((ended, fault) -> this.faults.add(fault));
-		attach(failing, new ScriptedChannel(ByteBuffer.allocate(0), 1), null);
-		attach(other, new ScriptedChannel(ByteBuffer.allocate(0), 1), null);
+		attach(failing, new ScriptedStream(ByteBuffer.allocate(0), 1), null);
+		attach(other, new ScriptedStream(ByteBuffer.allocate(0), 1), null);
 		this.completionQueue.poll(this.polled);
 		assertThat(this.faults).as("told about the other connection").hasSize(1);
 		CompletableFuture<Integer> elsewhere = new CompletableFuture<>();
@@ -241,11 +241,16 @@ class FailureContainmentTests {
 	private IwarpQueuePair establish(ServerSocketChannel server) throws IOException {
 		IwarpQueuePair queuePair = queuePair(QueuePairListener.NONE);
 		queuePair.lifecycle().beginConnecting();
-		SocketChannel channel = server.accept();
-		channel.configureBlocking(false);
+		ByteStream stream = accept(server);
 		queuePair.lifecycle()
-			.established(channel, new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE), null);
+			.established(stream, new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE), null);
 		return queuePair;
+	}
+
+	private static ByteStream accept(ServerSocketChannel server) throws IOException {
+		TcpStream stream = Objects.requireNonNull(TcpStream.accept(server));
+		stream.prepare(IwarpOptions.DEFAULTS);
+		return stream;
 	}
 
 	/** A handler that fails in all it does. */

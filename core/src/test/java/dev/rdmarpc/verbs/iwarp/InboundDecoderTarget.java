@@ -101,12 +101,12 @@ final class InboundDecoderTarget implements AutoCloseable {
 		ConnectionParameters parameters = new ConnectionParameters(true, crc, 1000, READS, READS, ReadyToReceive.NONE);
 		Reactor reactor = this.completionQueue.reactor();
 		reactor.lock();
-		ScriptedChannel channel;
+		ScriptedStream stream;
 		try {
-			ByteBuffer stream = new InboundScript(choices, crc, writable, readable).write();
-			channel = new ScriptedChannel(stream, choices.lengths());
+			ByteBuffer script = new InboundScript(choices, crc, writable, readable).write();
+			stream = new ScriptedStream(script, choices.lengths());
 			ConnectionLifecycle lifecycle = queuePair.lifecycle();
-			lifecycle.attach(lifecycle.newConnection(channel, parameters, new ScriptedChannel.Key(channel)), null);
+			lifecycle.attach(lifecycle.newConnection(stream, parameters), null);
 		}
 		finally {
 			reactor.unlock();
@@ -119,7 +119,7 @@ final class InboundDecoderTarget implements AutoCloseable {
 		assertThat(completed).as("completions").isEqualTo(RECEIVES + reads);
 		assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
 		assertGuards();
-		checkOutput(channel.written(), crc);
+		checkOutput(stream.written(), crc);
 		queuePair.close();
 		writable.close();
 		readable.close();

@@ -17,29 +17,20 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.net.SocketAddress;
-import java.net.SocketOption;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-
-import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A socket without a network: reads bytes from a script in pieces of given lengths, and
+ * A stream without a network: reads bytes from a script in pieces of given lengths, and
  * keeps what is written. When the script is over the stream ends.
  */
-class ScriptedChannel extends SocketChannel {
+class ScriptedStream implements ByteStream {
 
 	private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
@@ -56,13 +47,12 @@ class ScriptedChannel extends SocketChannel {
 	private boolean pause;
 
 	/**
-	 * Creates a channel.
+	 * Creates a stream.
 	 * @param script what will be read
 	 * @param pieces the most bytes that the first, second, … read finds, in rotation;
 	 * each is followed by a read that finds nothing
 	 */
-	ScriptedChannel(ByteBuffer script, int... pieces) {
-		super(null);
+	ScriptedStream(ByteBuffer script, int... pieces) {
 		this.script = script;
 		this.pieces = pieces;
 	}
@@ -122,128 +112,48 @@ class ScriptedChannel extends SocketChannel {
 	}
 
 	@Override
-	public SocketChannel shutdownInput() {
-		return this;
-	}
-
-	@Override
-	public SocketChannel shutdownOutput() {
-		this.halfClosed.countDown();
-		return this;
-	}
-
-	@Override
-	public SocketAddress getLocalAddress() {
-		return ADDRESS;
-	}
-
-	@Override
-	public SocketAddress getRemoteAddress() {
-		return ADDRESS;
-	}
-
-	@Override
-	public boolean isConnected() {
-		return true;
-	}
-
-	@Override
-	public boolean isConnectionPending() {
-		return false;
-	}
-
-	@Override
-	public SocketChannel bind(@Nullable SocketAddress local) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public <T> SocketChannel setOption(SocketOption<T> name, T value) {
-		return this;
-	}
-
-	@Override
-	public <T> T getOption(SocketOption<T> name) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public Set<SocketOption<?>> supportedOptions() {
-		return Set.of();
-	}
-
-	@Override
-	public Socket socket() {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public boolean connect(SocketAddress remote) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
 	public boolean finishConnect() {
 		return true;
 	}
 
 	@Override
-	protected void implCloseSelectableChannel() throws IOException {
-		// Nothing to close.
+	public void watch(Selector selector, int interest, Object attachment) {
+		throw new UnsupportedOperationException();
 	}
 
 	@Override
-	protected void implConfigureBlocking(boolean block) throws IOException {
-		// Never blocks.
+	public void interest(int interest) {
+		// No selector watches.
 	}
 
-	/** A key of no selector. */
-	static final class Key extends SelectionKey {
+	@Override
+	public void unwatch() {
+		// No selector watches.
+	}
 
-		private final ScriptedChannel channel;
+	@Override
+	public void shutdownOutput() {
+		this.halfClosed.countDown();
+	}
 
-		private int interest = SelectionKey.OP_READ;
+	@Override
+	public InetSocketAddress localAddress() {
+		return ADDRESS;
+	}
 
-		Key(ScriptedChannel channel) {
-			this.channel = channel;
-		}
+	@Override
+	public InetSocketAddress remoteAddress() {
+		return ADDRESS;
+	}
 
-		@Override
-		public ScriptedChannel channel() {
-			return this.channel;
-		}
+	@Override
+	public boolean isOpen() {
+		return true;
+	}
 
-		@Override
-		public Selector selector() {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public boolean isValid() {
-			return true;
-		}
-
-		@Override
-		public void cancel() {
-			// No selector has to be told.
-		}
-
-		@Override
-		public int interestOps() {
-			return this.interest;
-		}
-
-		@Override
-		public SelectionKey interestOps(int ops) {
-			this.interest = ops;
-			return this;
-		}
-
-		@Override
-		public int readyOps() {
-			return this.interest;
-		}
-
+	@Override
+	public void close() {
+		// Nothing to close.
 	}
 
 }
