@@ -133,35 +133,25 @@ class InboundTransfersTests {
 	void readsOfALongMessageLeaveTogetherAndAShortOneDoesNotWaitForThat() throws Exception {
 		int depth = 8;
 		int chunk = 256 * 1024;
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
-				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				transfers.readDepth(depth);
-				earnTrust(transfers, pair, buffer, 4 * chunk);
-				begin(transfers, buffer, 1, 20 * chunk, 0);
-				assertThat(transfers.post(pair)).isTrue();
-				assertThat(pair.reads).isEqualTo(depth);
-				for (int i = 1; i < depth / 2; i++) {
-					transfers.completed(true, chunk, i);
-					assertThat(transfers.canPost()).as("after %d", i).isFalse();
-				}
-				transfers.completed(true, chunk, depth / 2);
-				assertThat(transfers.post(pair)).isTrue();
-				assertThat(pair.reads).isEqualTo(depth + depth / 2);
-				transfers.completed(true, chunk, depth);
-				assertThat(transfers.post(pair)).isFalse();
-				begin(transfers, buffer, 2, MESSAGE, depth);
-				assertThat(transfers.post(pair)).isTrue();
-				assertThat(pair.reads).isEqualTo(depth + depth / 2 + 1);
-				transfers.close();
-				transfers.dropPosted();
-				buffer.release();
-			});
-		}
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(depth);
+			earnTrust(transfers, pair, buffer, 4 * chunk);
+			begin(transfers, buffer, 1, 20 * chunk, 0);
+			assertThat(transfers.post(pair)).isTrue();
+			assertThat(pair.reads).isEqualTo(depth);
+			for (int i = 1; i < depth / 2; i++) {
+				transfers.completed(true, chunk, i);
+				assertThat(transfers.canPost()).as("after %d", i).isFalse();
+			}
+			transfers.completed(true, chunk, depth / 2);
+			assertThat(transfers.post(pair)).isTrue();
+			assertThat(pair.reads).isEqualTo(depth + depth / 2);
+			transfers.completed(true, chunk, depth);
+			assertThat(transfers.post(pair)).isFalse();
+			begin(transfers, buffer, 2, MESSAGE, depth);
+			assertThat(transfers.post(pair)).isTrue();
+			assertThat(pair.reads).isEqualTo(depth + depth / 2 + 1);
+		});
 	}
 
 	@Test
@@ -169,160 +159,129 @@ class InboundTransfersTests {
 		int chunk = 256 * 1024;
 		long second = 1_000_000_000;
 		long start = Long.MAX_VALUE - second;
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
-				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				transfers.readDepth(4);
-				earnTrust(transfers, pair, buffer, 2 * chunk);
-				begin(transfers, buffer, 1, 12 * chunk, start);
-				for (int i = 1; i < 12; i++) {
-					transfers.post(pair);
-					transfers.completed(true, chunk, start + i * second * 4 / 10);
-				}
-				assertThat(this.told).containsExactly(3 * chunk, 6 * chunk, 9 * chunk);
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(4);
+			earnTrust(transfers, pair, buffer, 2 * chunk);
+			begin(transfers, buffer, 1, 12 * chunk, start);
+			for (int i = 1; i < 12; i++) {
 				transfers.post(pair);
-				transfers.completed(true, chunk, start + 100 * second);
-				assertThat(this.told).as("its end is told anyway").hasSize(3);
-				transfers.close();
-				transfers.dropPosted();
-				buffer.release();
-			});
-		}
+				transfers.completed(true, chunk, start + i * second * 4 / 10);
+			}
+			assertThat(this.told).containsExactly(3 * chunk, 6 * chunk, 9 * chunk);
+			transfers.post(pair);
+			transfers.completed(true, chunk, start + 100 * second);
+			assertThat(this.told).as("its end is told anyway").hasSize(3);
+		});
 	}
 
 	@Test
 	void peerHoldsNoMoreThanAFewTimesWhatItHasDelivered() throws Exception {
 		int message = 4 << 20;
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
-				pair.content = (offset) -> (byte) ((offset * 31) >>> 3);
-				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				transfers.readDepth(4);
-				long before = fixture.memory.metrics().allocatedBytes();
-				for (int id = 1; id <= 4; id++) {
-					begin(transfers, buffer, id, message, 0);
-				}
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			pair.content = (offset) -> (byte) ((offset * 31) >>> 3);
+			transfers.readDepth(4);
+			long before = fixture.memory.metrics().allocatedBytes();
+			for (int id = 1; id <= 4; id++) {
+				begin(transfers, buffer, id, message, 0);
+			}
+			transfers.post(pair);
+			assertThat(fixture.memory.metrics().allocatedBytes() - before).as("nothing was delivered")
+				.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES);
+			long delivered = 0;
+			while (this.transferred.isEmpty()) {
+				delivered += pair.readBytes.remove();
+				pair.reads--;
+				transfers.completed(true, 0, 1);
 				transfers.post(pair);
-				assertThat(fixture.memory.metrics().allocatedBytes() - before).as("nothing was delivered")
-					.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES);
-				long delivered = 0;
-				while (this.transferred.isEmpty()) {
-					delivered += pair.readBytes.remove();
-					pair.reads--;
-					transfers.completed(true, 0, 1);
-					transfers.post(pair);
-					assertThat(fixture.memory.metrics().allocatedBytes() - before).as("%d were delivered", delivered)
-						.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES + 9 * delivered);
-				}
-				assertThat(delivered).isEqualTo(message);
-				byte[] expected = new byte[message];
-				for (int i = 0; i < message; i++) {
-					expected[i] = pair.content.at(i);
-				}
-				assertThat(this.transferred).as("the first message").containsExactly(expected);
-				transfers.close();
-				transfers.dropPosted();
-				buffer.release();
-			});
-		}
+				assertThat(fixture.memory.metrics().allocatedBytes() - before).as("%d were delivered", delivered)
+					.isLessThanOrEqualTo(InboundTransfers.FIRST_BYTES + 9 * delivered);
+			}
+			assertThat(delivered).isEqualTo(message);
+			byte[] expected = new byte[message];
+			for (int i = 0; i < message; i++) {
+				expected[i] = pair.content.at(i);
+			}
+			assertThat(this.transferred).as("the first message").containsExactly(expected);
+		});
 	}
 
 	@Test
 	void whatIsHeldWithoutAnAnswerIsKnown() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
-				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				begin(transfers, buffer, 1, 1 << 20, 1000);
-				assertThat(transfers.stalledBytes(2000)).as("no Read is under way").isZero();
-				transfers.post(pair);
-				assertThat(transfers.stalledBytes(1000)).isZero();
-				assertThat(transfers.stalledBytes(1001)).isEqualTo(InboundTransfers.FIRST_BYTES);
-				transfers.completed(true, 0, 1500);
-				transfers.post(pair);
-				assertThat(transfers.stalledBytes(1500)).isZero();
-				assertThat(transfers.stalledBytes(1501)).isEqualTo(8 * InboundTransfers.FIRST_BYTES);
-				transfers.close();
-				transfers.dropPosted();
-				buffer.release();
-			});
-		}
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			begin(transfers, buffer, 1, 1 << 20, 1000);
+			assertThat(transfers.stalledBytes(2000)).as("no Read is under way").isZero();
+			transfers.post(pair);
+			assertThat(transfers.stalledBytes(1000)).isZero();
+			assertThat(transfers.stalledBytes(1001)).isEqualTo(InboundTransfers.FIRST_BYTES);
+			transfers.completed(true, 0, 1500);
+			transfers.post(pair);
+			assertThat(transfers.stalledBytes(1500)).isZero();
+			assertThat(transfers.stalledBytes(1501)).isEqualTo(8 * InboundTransfers.FIRST_BYTES);
+		});
 	}
 
 	@Test
 	void arrayIsFilledWhileAMessageArrivesForWhichThereIsMemory() throws Exception {
 		int chunk = 256 * 1024;
 		int message = 4 * chunk;
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				this.memory = fixture.memory;
-				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
-				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				transfers.readDepth(4);
-				earnTrust(transfers, pair, buffer, message);
-				assertThat(this.begun).as("memory for a part of the message only, or all of it there").isEmpty();
-				begin(transfers, buffer, 1, message, 0);
-				transfers.post(pair);
-				assertThat(this.begun).isEmpty();
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(4);
+			earnTrust(transfers, pair, buffer, message);
+			assertThat(this.begun).as("memory for a part of the message only, or all of it there").isEmpty();
+			begin(transfers, buffer, 1, message, 0);
+			transfers.post(pair);
+			assertThat(this.begun).isEmpty();
+			transfers.completed(true, chunk, 0);
+			transfers.completed(true, chunk, 0);
+			assertThat(this.begun).containsExactly(chunk);
+			assertThat(this.heap.takenBytes()).isEqualTo(message);
+			transfers.completed(true, chunk, 0);
+			transfers.completed(true, chunk, 0);
+			assertThat(this.transferred).hasSize(2);
+			assertThat(this.heap.takenBytes()).as("nobody took it").isZero();
+			begin(transfers, buffer, 2, message, 0);
+			begin(transfers, buffer, 3, message, 0);
+			transfers.post(pair);
+			transfers.completed(true, chunk, 0);
+			assertThat(this.heap.takenBytes()).isEqualTo(message);
+			transfers.cancel(2);
+			for (int i = 1; i < 4; i++) {
 				transfers.completed(true, chunk, 0);
-				transfers.completed(true, chunk, 0);
-				assertThat(this.begun).containsExactly(chunk);
-				assertThat(this.heap.takenBytes()).isEqualTo(message);
-				transfers.completed(true, chunk, 0);
-				transfers.completed(true, chunk, 0);
-				assertThat(this.transferred).hasSize(2);
-				assertThat(this.heap.takenBytes()).as("nobody took it").isZero();
-				begin(transfers, buffer, 2, message, 0);
-				begin(transfers, buffer, 3, message, 0);
-				transfers.post(pair);
-				transfers.completed(true, chunk, 0);
-				assertThat(this.heap.takenBytes()).isEqualTo(message);
-				transfers.cancel(2);
-				for (int i = 1; i < 4; i++) {
-					transfers.completed(true, chunk, 0);
-				}
-				assertThat(this.heap.takenBytes()).as("given up").isZero();
-				transfers.post(pair);
-				transfers.completed(true, chunk, 0);
-				assertThat(this.begun).hasSize(3);
-				assertThat(this.heap.takenBytes()).isEqualTo(message);
-				transfers.close();
-				transfers.dropPosted();
-				assertThat(this.heap.takenBytes()).as("closed").isZero();
-				buffer.release();
-			});
-		}
+			}
+			assertThat(this.heap.takenBytes()).as("given up").isZero();
+			transfers.post(pair);
+			transfers.completed(true, chunk, 0);
+			assertThat(this.begun).hasSize(3);
+			assertThat(this.heap.takenBytes()).isEqualTo(message);
+		});
+		assertThat(this.heap.takenBytes()).as("closed").isZero();
 	}
 
 	@Test
 	void messageGivenUpWhileItIsReadTakesNoPlaceOfTheNext() throws Exception {
+		reading(1, (fixture, transfers, pair, buffer) -> {
+			begin(transfers, buffer, 1, 1000);
+			transfers.post(pair);
+			transfers.cancel(1);
+			begin(transfers, buffer, 2, 1000);
+			assertThat(transfers.count()).as("a Read is under way").isEqualTo(2);
+			transfers.completed(true, MESSAGE, 1000);
+			assertThat(transfers.count()).isEqualTo(1);
+		});
+	}
+
+	/**
+	 * Runs the body of a test as driver of a loop.
+	 * @param mostMessages how many the peer may have read at a time
+	 */
+	private void reading(int mostMessages, Body body) throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 1);
-				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, mostMessages);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
-				begin(transfers, buffer, 1, 1000);
-				transfers.post(pair);
-				transfers.cancel(1);
-				begin(transfers, buffer, 2, 1000);
-				assertThat(transfers.count()).as("a Read is under way").isEqualTo(2);
-				transfers.completed(true, MESSAGE, 1000);
-				assertThat(transfers.count()).isEqualTo(1);
+				body.run(fixture, transfers, new FakeQueuePair(null, fixture.completions), buffer);
 				transfers.close();
 				transfers.dropPosted();
 				buffer.release();
@@ -363,6 +322,14 @@ class InboundTransfersTests {
 		IncomingMessage message = new IncomingMessage();
 		message.wrap(buffer, frame);
 		assertThat(transfers.begin(message, frame, true, nowNanos)).isTrue();
+	}
+
+	/** Of a test. */
+	private interface Body {
+
+		void run(LoopFixture fixture, InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer)
+				throws Throwable;
+
 	}
 
 }

@@ -41,31 +41,28 @@ class OutboundQueueTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, FRAME - 32, FRAME - 31, 2 * FRAME, 100_000 })
 	void framesMakeUpTheMessage(int size) throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
-				byte[] message = bytes(size);
-				StubCall call = new StubCall();
-				submit(channel, call, message);
-				fixture.turn();
-				List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
-				ByteArrayOutputStream joined = new ByteArrayOutputStream();
-				for (int i = 1; i < sent.size(); i++) {
-					ByteBuffer frame = sent.get(i);
-					int header = (i == 1) ? 32 : 16;
-					assertThat(FrameFlyweight.type(frame)).isEqualTo((i == 1) ? 3 : 5);
-					assertThat(FrameFlyweight.requestId(frame)).isEqualTo(call.requestId());
-					assertThat(FrameFlyweight.messageBytes(frame)).isEqualTo(size);
-					assertThat(FrameFlyweight.offsetBytes(frame)).isEqualTo(joined.size());
-					assertThat(frame.capacity()).isLessThanOrEqualTo(FRAME);
-					assertThat(i < sent.size() - 1 && frame.capacity() < FRAME).as("short frame in between").isFalse();
-					byte[] part = new byte[frame.capacity() - header];
-					frame.get(header, part);
-					joined.writeBytes(part);
-				}
-				assertThat(joined.toByteArray()).isEqualTo(message);
-			});
-		}
+		on(128, (fixture, channel) -> {
+			byte[] message = bytes(size);
+			StubCall call = new StubCall();
+			submit(channel, call, message);
+			fixture.turn();
+			List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
+			ByteArrayOutputStream joined = new ByteArrayOutputStream();
+			for (int i = 1; i < sent.size(); i++) {
+				ByteBuffer frame = sent.get(i);
+				int header = (i == 1) ? 32 : 16;
+				assertThat(FrameFlyweight.type(frame)).isEqualTo((i == 1) ? 3 : 5);
+				assertThat(FrameFlyweight.requestId(frame)).isEqualTo(call.requestId());
+				assertThat(FrameFlyweight.messageBytes(frame)).isEqualTo(size);
+				assertThat(FrameFlyweight.offsetBytes(frame)).isEqualTo(joined.size());
+				assertThat(frame.capacity()).isLessThanOrEqualTo(FRAME);
+				assertThat(i < sent.size() - 1 && frame.capacity() < FRAME).as("short frame in between").isFalse();
+				byte[] part = new byte[frame.capacity() - header];
+				frame.get(header, part);
+				joined.writeBytes(part);
+			}
+			assertThat(joined.toByteArray()).isEqualTo(message);
+		});
 	}
 
 	@Test
@@ -88,177 +85,162 @@ class OutboundQueueTests {
 
 	@Test
 	void smallMessageDoesNotWaitForALargeOne() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
-				StubCall large = new StubCall();
-				StubCall small = new StubCall();
-				submit(channel, large, bytes(10 * FRAME));
-				submit(channel, small, bytes(1));
-				fixture.turn();
-				List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
-				assertThat(FrameFlyweight.requestId(sent.get(1))).isEqualTo(large.requestId());
-				assertThat(FrameFlyweight.requestId(sent.get(2))).isEqualTo(small.requestId());
-				assertThat(FrameFlyweight.requestId(sent.get(3))).isEqualTo(large.requestId());
-			});
-		}
+		on(128, (fixture, channel) -> {
+			StubCall large = new StubCall();
+			StubCall small = new StubCall();
+			submit(channel, large, bytes(10 * FRAME));
+			submit(channel, small, bytes(1));
+			fixture.turn();
+			List<ByteBuffer> sent = LoopFixture.pair(channel).sent;
+			assertThat(FrameFlyweight.requestId(sent.get(1))).isEqualTo(large.requestId());
+			assertThat(FrameFlyweight.requestId(sent.get(2))).isEqualTo(small.requestId());
+			assertThat(FrameFlyweight.requestId(sent.get(3))).isEqualTo(large.requestId());
+		});
 	}
 
 	@Test
 	void dataWaitsForCreditsAndControlGoesBefore() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
-				for (int i = 0; i < 8; i++) {
-					submit(channel, new StubCall(), bytes(1));
-				}
-				fixture.turn();
-				FakeQueuePair pair = LoopFixture.pair(channel);
-				assertThat(pair.sentTypes()).as("two credits kept").hasSize(1 + 6);
-				channel.sender().sendControl(FrameType.PING, 0);
-				channel.sender().sendControl(FrameType.PING, 0);
-				fixture.turn();
-				assertThat(pair.sentTypes()).as("one credit kept").hasSize(1 + 6 + 1).endsWith("PING");
-				fixture.deliver(channel, Frames.control(7, 7, 0));
-				assertThat(pair.sentTypes().subList(8, 11)).containsExactly("PING", "REQUEST", "REQUEST");
-			});
-		}
+		on(8, (fixture, channel) -> {
+			for (int i = 0; i < 8; i++) {
+				submit(channel, new StubCall(), bytes(1));
+			}
+			fixture.turn();
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			assertThat(pair.sentTypes()).as("two credits kept").hasSize(1 + 6);
+			channel.sender().sendControl(FrameType.PING, 0);
+			channel.sender().sendControl(FrameType.PING, 0);
+			fixture.turn();
+			assertThat(pair.sentTypes()).as("one credit kept").hasSize(1 + 6 + 1).endsWith("PING");
+			fixture.deliver(channel, Frames.control(7, 7, 0));
+			assertThat(pair.sentTypes().subList(8, 11)).containsExactly("PING", "REQUEST", "REQUEST");
+		});
 	}
 
 	@Test
 	void fullSendQueueIsFilledAgainAsItCompletes() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
-				FakeQueuePair pair = LoopFixture.pair(channel);
-				pair.completeAll();
-				fixture.turn();
-				int depth = ChannelOptions.MIN_CREDITS;
-				pair.depth = depth;
-				for (int i = 0; i < depth + 3; i++) {
-					submit(channel, new StubCall(), bytes(1));
-				}
-				fixture.turn();
-				assertThat(pair.sent).hasSize(1 + depth);
-				for (int i = 0; i < depth; i++) {
-					pair.completeOne();
-				}
-				fixture.turn();
-				assertThat(pair.sent).as("one of them has said that there is room").hasSize(1 + depth + 3);
-				pair.completeAll();
-				fixture.turn();
-				assertThat(channel.sender().outbound().isEmpty()).isTrue();
-			});
-		}
+		afterHandshake((fixture, channel, pair) -> {
+			int depth = ChannelOptions.MIN_CREDITS;
+			pair.depth = depth;
+			for (int i = 0; i < depth + 3; i++) {
+				submit(channel, new StubCall(), bytes(1));
+			}
+			fixture.turn();
+			assertThat(pair.sent).hasSize(1 + depth);
+			for (int i = 0; i < depth; i++) {
+				pair.completeOne();
+			}
+			fixture.turn();
+			assertThat(pair.sent).as("one of them has said that there is room").hasSize(1 + depth + 3);
+			pair.completeAll();
+			fixture.turn();
+			assertThat(channel.sender().outbound().isEmpty()).isTrue();
+		});
 	}
 
 	@Test
 	void theLastOfSeveralSendsCompletesForAll() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
-				FakeQueuePair pair = LoopFixture.pair(channel);
-				pair.completeAll();
-				fixture.turn();
-				long before = fixture.memory.metrics().allocatedBytes();
-				long completions = channel.loop().metrics().completions();
-				for (int i = 0; i < 20; i++) {
-					submit(channel, new StubCall(), bytes(1));
-				}
-				fixture.turn();
-				assertThat(pair.sent).hasSize(1 + 20);
-				assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
-				pair.completeAll();
-				fixture.turn();
-				assertThat(channel.loop().metrics().completions() - completions).isEqualTo(3);
-				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
-				assertThat(channel.sender().outbound().isEmpty()).isTrue();
-			});
-		}
+		afterHandshake((fixture, channel, pair) -> {
+			long before = fixture.memory.metrics().allocatedBytes();
+			long completions = channel.loop().metrics().completions();
+			for (int i = 0; i < 20; i++) {
+				submit(channel, new StubCall(), bytes(1));
+			}
+			fixture.turn();
+			assertThat(pair.sent).hasSize(1 + 20);
+			assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
+			pair.completeAll();
+			fixture.turn();
+			assertThat(channel.loop().metrics().completions() - completions).isEqualTo(3);
+			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+			assertThat(channel.sender().outbound().isEmpty()).isTrue();
+		});
 	}
 
 	@Test
 	void bufferIsKeptUntilTheLastSendCompletes() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 128);
-				FakeQueuePair pair = LoopFixture.pair(channel);
-				pair.completeAll();
+		afterHandshake((fixture, channel, pair) -> {
+			long before = fixture.memory.metrics().allocatedBytes();
+			submit(channel, new StubCall(), bytes(3 * FRAME));
+			fixture.turn();
+			for (int i = 0; i < 3; i++) {
+				pair.completeOne();
 				fixture.turn();
-				long before = fixture.memory.metrics().allocatedBytes();
-				submit(channel, new StubCall(), bytes(3 * FRAME));
-				fixture.turn();
-				for (int i = 0; i < 3; i++) {
-					pair.completeOne();
-					fixture.turn();
-					assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
-				}
-				pair.completeAll();
-				fixture.turn();
-				assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
-			});
-		}
+				assertThat(fixture.memory.metrics().allocatedBytes()).isGreaterThan(before);
+			}
+			pair.completeAll();
+			fixture.turn();
+			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+		});
 	}
 
 	@Test
 	void withdrawnRequestThatWasNotSentIsNeverSent() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
-				for (int i = 0; i < 6; i++) {
-					submit(channel, new StubCall(), bytes(1));
-				}
-				StubCall waiting = new StubCall();
-				submit(channel, waiting, bytes(100));
-				fixture.turn();
-				long before = fixture.memory.metrics().allocatedBytes();
-				channel.abandon(waiting, CallFailure.CANCELLED, "test");
-				fixture.turn();
-				assertThat(waiting.failure).isEqualTo(CallFailure.CANCELLED);
-				assertThat(fixture.memory.metrics().allocatedBytes()).isLessThan(before);
-				assertThat(LoopFixture.pair(channel).sentTypes()).doesNotContain("CANCEL");
-			});
-		}
+		on(8, (fixture, channel) -> {
+			for (int i = 0; i < 6; i++) {
+				submit(channel, new StubCall(), bytes(1));
+			}
+			StubCall waiting = new StubCall();
+			submit(channel, waiting, bytes(100));
+			fixture.turn();
+			long before = fixture.memory.metrics().allocatedBytes();
+			channel.abandon(waiting, CallFailure.CANCELLED, "test");
+			fixture.turn();
+			assertThat(waiting.failure).isEqualTo(CallFailure.CANCELLED);
+			assertThat(fixture.memory.metrics().allocatedBytes()).isLessThan(before);
+			assertThat(LoopFixture.pair(channel).sentTypes()).doesNotContain("CANCEL");
+		});
 	}
 
 	@Test
 	void withdrawnRequestSentInPartIsCancelledAndItsRestDropped() throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
-				StubCall call = new StubCall();
-				submit(channel, call, bytes(20 * FRAME));
-				fixture.turn();
-				channel.abandon(call, CallFailure.CANCELLED, "test");
-				fixture.turn();
-				FakeQueuePair pair = LoopFixture.pair(channel);
-				assertThat(pair.sentTypes()).hasSize(1 + 6 + 1).endsWith("CONTINUATION", "CANCEL");
-				fixture.deliver(channel, Frames.control(7, 7, 0));
-				assertThat(pair.sentTypes()).endsWith("CONTINUATION", "CANCEL");
-			});
-		}
+		on(8, (fixture, channel) -> {
+			StubCall call = new StubCall();
+			submit(channel, call, bytes(20 * FRAME));
+			fixture.turn();
+			channel.abandon(call, CallFailure.CANCELLED, "test");
+			fixture.turn();
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			assertThat(pair.sentTypes()).hasSize(1 + 6 + 1).endsWith("CONTINUATION", "CANCEL");
+			fixture.deliver(channel, Frames.control(7, 7, 0));
+			assertThat(pair.sentTypes()).endsWith("CONTINUATION", "CANCEL");
+		});
 	}
 
 	@Test
 	void closingGivesBackWhatWaitsAndWhatWasPosted() throws Exception {
+		on(8, (fixture, channel) -> {
+			StubCall inPart = new StubCall();
+			StubCall waiting = new StubCall();
+			submit(channel, inPart, bytes(20 * FRAME));
+			submit(channel, waiting, bytes(20 * FRAME));
+			fixture.turn();
+			channel.shut("test");
+			fixture.turn();
+			assertThat(inPart.failure).isEqualTo(CallFailure.CONNECTION_LOST);
+			assertThat(waiting.ends).isEqualTo(1);
+			StubCall late = new StubCall();
+			submit(channel, late, bytes(1));
+			assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);
+			assertThat(late.detail).isEqualTo("test");
+		});
+	}
+
+	/** Runs the body of a test as driver of a channel's loop. */
+	private static void on(int credits, Body body) throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 8);
-				StubCall inPart = new StubCall();
-				StubCall waiting = new StubCall();
-				submit(channel, inPart, bytes(20 * FRAME));
-				submit(channel, waiting, bytes(20 * FRAME));
-				fixture.turn();
-				channel.shut("test");
-				fixture.turn();
-				assertThat(inPart.failure).isEqualTo(CallFailure.CONNECTION_LOST);
-				assertThat(waiting.ends).isEqualTo(1);
-				StubCall late = new StubCall();
-				submit(channel, late, bytes(1));
-				assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);
-				assertThat(late.detail).isEqualTo("test");
-			});
+			fixture.drive(
+					() -> body.run(fixture, fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), credits)));
 		}
+	}
+
+	/** The same once the device has sent what the channel says first. */
+	private static void afterHandshake(QueuePairBody body) throws Exception {
+		on(128, (fixture, channel) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			pair.completeAll();
+			fixture.turn();
+			body.run(fixture, channel, pair);
+		});
 	}
 
 	private static void submit(RpcChannel channel, StubCall call, byte[] message) {
@@ -271,6 +253,20 @@ class OutboundQueueTests {
 		byte[] bytes = new byte[count];
 		new Random(count).nextBytes(bytes);
 		return bytes;
+	}
+
+	/** Of a test. */
+	private interface Body {
+
+		void run(LoopFixture fixture, RpcChannel channel) throws Throwable;
+
+	}
+
+	/** Of a test that looks at the queue pair. */
+	private interface QueuePairBody {
+
+		void run(LoopFixture fixture, RpcChannel channel, FakeQueuePair pair) throws Throwable;
+
 	}
 
 }
