@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,7 +49,7 @@ class CallQueueTests {
 	@Test
 	void lostTurnIsNoticedThoughNoCallWaitsForASecond() {
 		AtomicInteger asked = new AtomicInteger();
-		try (RpcFixture fixture = new RpcFixture(); RpcServer server = server(fixture, fixture.service, (task) -> {
+		try (RpcFixture fixture = new RpcFixture(); RpcServer server = fixture.startServer(fixture.service, (task) -> {
 			if (asked.getAndIncrement() > 0) {
 				task.run();
 			}
@@ -62,7 +62,7 @@ class CallQueueTests {
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -72,9 +72,9 @@ class CallQueueTests {
 		AtomicBoolean over = new AtomicBoolean();
 		ExecutorService shared = Executors.newSingleThreadExecutor();
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = server(fixture, fixture.service, shared);
+				RpcServer server = fixture.startServer(fixture.service, shared);
 				RpcClient client = fixture.newClient(server)) {
-			shared.execute(() -> await(release));
+			shared.execute(() -> Await.latch(release));
 			Echo hasty = CallOptions.deadline(Duration.ofMillis(1200)).on(client.proxy(Echo.class));
 			assertThat(RpcFixture.failureOf(() -> hasty.echoOnExecutor("gives up")).status())
 				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
@@ -96,38 +96,13 @@ class CallQueueTests {
 			for (CompletableFuture<Void> calls : load) {
 				calls.get(20, TimeUnit.SECONDS);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 		finally {
 			release.countDown();
 			over.set(true);
 			shared.shutdown();
 		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static RpcServer server(RpcFixture fixture, Echo service, Executor executor) {
-		return RpcServer.builder()
-			.transport(fixture.serverTransport)
-			.options(RpcFixture.serverOptions(0))
-			.service(Echo.class, service)
-			.executor(executor)
-			.build()
-			.start();
-	}
-
-	private static void assertServesOn(RpcServer server, RpcClient client) {
-		RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
-		assertThat(server.channels()).hasSize(1);
-		assertThat(client.metrics().losses()).as("connections lost").isZero();
 	}
 
 }

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -62,7 +64,7 @@ class HandlerPoolTests {
 	void tasksBeyondTheMaximumWaitInOrder() {
 		try (HandlerPool pool = platform(1, NEVER)) {
 			CountDownLatch release = new CountDownLatch(1);
-			pool.execute(() -> await(release));
+			pool.execute(() -> Await.latch(release));
 			Queue<Integer> order = new ConcurrentLinkedQueue<>();
 			for (int i = 0; i < 5; i++) {
 				int number = i;
@@ -150,7 +152,7 @@ class HandlerPoolTests {
 			}));
 			assertThat(pool.threads()).isZero();
 			AtomicInteger ran = new AtomicInteger();
-			pool.execute(() -> await(release));
+			pool.execute(() -> Await.latch(release));
 			RpcFixture.awaitTrue(
 					() -> pool.list().stream().anyMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
 			pool.execute(ran::incrementAndGet);
@@ -173,10 +175,10 @@ class HandlerPoolTests {
 				interrupted.countDown();
 			}
 		});
-		await(running);
+		Await.latch(running);
 		pool.execute(ran::incrementAndGet);
 		pool.close();
-		await(interrupted);
+		Await.latch(interrupted);
 		RpcFixture.awaitTrue(() -> pool.threads() == 0);
 		assertThat(ran).hasValue(0);
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> pool.execute(() -> {
@@ -256,15 +258,6 @@ class HandlerPoolTests {
 
 	private static HandlerPool platform(int maxThreads, long keepAliveNanos) {
 		return new HandlerPool(HandlerThreadFactory.platform(), maxThreads, keepAliveNanos);
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private static void await(CyclicBarrier barrier) {

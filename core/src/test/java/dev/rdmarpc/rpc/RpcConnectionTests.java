@@ -38,6 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
@@ -183,7 +184,7 @@ class RpcConnectionTests {
 		AtomicInteger asked = new AtomicInteger();
 		try (RpcFixture fixture = new RpcFixture(); RpcClient slow = client(fixture, () -> {
 			asked.incrementAndGet();
-			awaitQuietly(resolvable);
+			Await.latch(resolvable);
 			return fixture.server.address();
 		}, RpcClientOptions.DEFAULTS)) {
 			CompletableFuture<String> first = slow.proxy(Echo.class).echoAsync("late");
@@ -221,7 +222,7 @@ class RpcConnectionTests {
 		AtomicInteger asked = new AtomicInteger();
 		try (RpcFixture fixture = new RpcFixture(); RpcClient client = client(fixture, () -> {
 			asked.incrementAndGet();
-			awaitQuietly(resolvable);
+			Await.latch(resolvable);
 			return fixture.server.address();
 		}, impatient(Duration.ofMillis(200)))) {
 			Echo hasty = CallOptions.deadline(Duration.ofMillis(50)).on(client.proxy(Echo.class));
@@ -258,7 +259,7 @@ class RpcConnectionTests {
 				TcpProxy proxy = new TcpProxy(fixture.server.address());
 				RpcClient stuck = client(fixture, () -> {
 					if (asked.incrementAndGet() > 1) {
-						awaitQuietly(resolvable);
+						Await.latch(resolvable);
 					}
 					return nobody;
 				}, options);
@@ -484,15 +485,6 @@ class RpcConnectionTests {
 	private static InetSocketAddress nobody() throws IOException {
 		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
 			return (InetSocketAddress) socket.getLocalSocketAddress();
-		}
-	}
-
-	private static void awaitQuietly(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -80,7 +81,7 @@ class RpcContinuationTests {
 
 	@Test
 	void interruptOfOneContinuationDoesNotReachTheNext() throws Exception {
-		Holding target = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
+		Holding target = calling(this.a);
 		Queue<Boolean> seen = new ConcurrentLinkedQueue<>();
 		List<CompletableFuture<Void>> all = new ArrayList<>();
 		for (int i = 0; i < 64; i++) {
@@ -101,7 +102,7 @@ class RpcContinuationTests {
 	void continuationThatBlocksHoldsUpNobody(int blocked) throws Exception {
 		RpcClient client = this.caller.client(this.a);
 		Holding target = PATIENT.on(client.proxy(Holding.class));
-		Holding other = PATIENT.on(this.caller.client(this.b).proxy(Holding.class));
+		Holding other = calling(this.b);
 		assertThat(other.echo("there")).isEqualTo("there");
 		CountDownLatch begun = new CountDownLatch(blocked);
 		List<CompletableFuture<String>> blocking = new ArrayList<>();
@@ -120,13 +121,11 @@ class RpcContinuationTests {
 		}
 		this.first.answer("late", 1);
 		assertThat(outstanding.get(20, TimeUnit.SECONDS)).isEqualTo("late");
-		Holding newcomer = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
+		Holding newcomer = calling(this.a);
 		assertThat(newcomer.echo("new")).isEqualTo("new");
 		assertThat(blocking).noneMatch(CompletableFuture::isDone);
 		this.release.countDown();
-		for (CompletableFuture<String> each : blocking) {
-			assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo("held");
-		}
+		assertEndWith("held", blocking);
 	}
 
 	/**
@@ -135,8 +134,8 @@ class RpcContinuationTests {
 	 */
 	@Test
 	void continuationsDoNotRunInBlockingCallsOfOthers() throws Exception {
-		Holding slow = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
-		Holding busy = PATIENT.on(this.caller.client(this.b).proxy(Holding.class));
+		Holding slow = calling(this.a);
+		Holding busy = calling(this.b);
 		assertThat(slow.echo("there")).isEqualTo(busy.echo("there"));
 		Object monitor = new Object();
 		AtomicInteger inCalls = new AtomicInteger();
@@ -178,28 +177,25 @@ class RpcContinuationTests {
 
 	@Test
 	void continuationsOfFailedConnectionsDoNotStopConnectingAndAccepting() throws Exception {
-		Holding backup = PATIENT.on(this.caller.client(this.b).proxy(Holding.class));
+		Holding backup = calling(this.b);
 		int port = freePort();
 		CountDownLatch known = new CountDownLatch(1);
 		List<CompletableFuture<String>> rescued = new ArrayList<>();
 		CountDownLatch begun = new CountDownLatch(4);
 		for (int i = 0; i < 4; i++) {
-			Holding primary = this.caller.client("primary", () -> addressOnce(known, port), UnaryOperator.identity())
-				.proxy(Holding.class);
+			Holding primary = unreachable(known, port);
 			rescued.add(primary.echoAsync("x").exceptionally((failure) -> backup.echo(block(begun, "rescued"))));
 		}
 		known.countDown();
 		assertThat(begun.await(20, TimeUnit.SECONDS)).as("continuations that block at the same time").isTrue();
-		Holding newcomer = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
+		Holding newcomer = calling(this.a);
 		assertThat(newcomer.echo("connected")).isEqualTo("connected");
 		this.caller.serve(Holding.class, new Held());
 		Holding accepted = PATIENT.on(this.a.client(this.caller).proxy(Holding.class));
 		assertThat(accepted.echo("accepted")).isEqualTo("accepted");
 		assertThat(rescued).noneMatch(CompletableFuture::isDone);
 		this.release.countDown();
-		for (CompletableFuture<String> each : rescued) {
-			assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo("rescued");
-		}
+		assertEndWith("rescued", rescued);
 	}
 
 	/** Without a connection yet, which the thread that told of the failure is to make. */
@@ -212,14 +208,11 @@ class RpcContinuationTests {
 		CountDownLatch known = new CountDownLatch(1);
 		List<CompletableFuture<String>> rescued = new ArrayList<>();
 		for (int i = 0; i < 16; i++) {
-			Holding primary = this.caller.client("primary", () -> addressOnce(known, port), UnaryOperator.identity())
-				.proxy(Holding.class);
+			Holding primary = unreachable(known, port);
 			rescued.add(primary.echoAsync("x").exceptionally((failure) -> backup.echo("rescued")));
 		}
 		known.countDown();
-		for (CompletableFuture<String> each : rescued) {
-			assertThat(each.get(60, TimeUnit.SECONDS)).isEqualTo("rescued");
-		}
+		assertEndWith("rescued", rescued);
 	}
 
 	/** The time-outs of the whole process have one thread. */
@@ -238,7 +231,7 @@ class RpcContinuationTests {
 			assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
 			assertThat(new CompletableFuture<String>().completeOnTimeout("in time", 1, TimeUnit.MILLISECONDS)
 				.get(20, TimeUnit.SECONDS)).isEqualTo("in time");
-			Holding newcomer = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
+			Holding newcomer = calling(this.a);
 			assertThat(newcomer.echo("connected")).isEqualTo("connected");
 			this.release.countDown();
 			assertThat(rescued.get(20, TimeUnit.SECONDS)).isEqualTo("rescued");
@@ -286,8 +279,8 @@ class RpcContinuationTests {
 	/** Each makes the next one from its continuation. */
 	@Test
 	void continuationsMayMakeBlockingCallsInChains() throws Exception {
-		Holding target = PATIENT.on(this.caller.client(this.a).proxy(Holding.class));
-		Holding other = PATIENT.on(this.caller.client(this.b).proxy(Holding.class));
+		Holding target = calling(this.a);
+		Holding other = calling(this.b);
 		List<CompletableFuture<Integer>> chains = new ArrayList<>();
 		for (int i = 0; i < 16; i++) {
 			CompletableFuture<Integer> chain = CompletableFuture.completedFuture(0);
@@ -304,25 +297,28 @@ class RpcContinuationTests {
 		}
 	}
 
-	private String block(CountDownLatch begun, String result) {
-		begun.countDown();
-		try {
-			assertThat(this.release.await(120, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-		return result;
+	private Holding calling(RpcNode node) {
+		return PATIENT.on(this.caller.client(node).proxy(Holding.class));
 	}
 
-	private static InetSocketAddress addressOnce(CountDownLatch known, int port) {
-		try {
-			assertThat(known.await(20, TimeUnit.SECONDS)).isTrue();
+	/** A service whose address is known once the test says so, and where nobody is. */
+	private Holding unreachable(CountDownLatch known, int port) {
+		return this.caller.client("primary", () -> {
+			Await.latch(known);
+			return new InetSocketAddress(TestEnvironment.address(), port);
+		}, UnaryOperator.identity()).proxy(Holding.class);
+	}
+
+	private static void assertEndWith(String result, List<CompletableFuture<String>> futures) throws Exception {
+		for (CompletableFuture<String> future : futures) {
+			assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo(result);
 		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-		return new InetSocketAddress(TestEnvironment.address(), port);
+	}
+
+	private String block(CountDownLatch begun, String result) {
+		begun.countDown();
+		Await.latch(this.release);
+		return result;
 	}
 
 	private static int freePort() throws IOException {

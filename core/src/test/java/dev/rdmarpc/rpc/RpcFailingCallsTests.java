@@ -24,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -94,7 +94,7 @@ class RpcFailingCallsTests {
 				assertThat(failure.status()).isEqualTo(failing.status());
 				assertThat(failure.detail()).isEqualTo(failing.detail());
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -126,7 +126,7 @@ class RpcFailingCallsTests {
 			}
 		};
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = server(fixture, counting, (task) -> how.execute(task, kept));
+				RpcServer server = fixture.startServer(counting, (task) -> how.execute(task, kept));
 				RpcClient client = fixture.newClient(server)) {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
 			for (int i = 0; i < ROUNDS; i++) {
@@ -138,13 +138,13 @@ class RpcFailingCallsTests {
 				assertThat(echo.echo("inline")).isEqualTo("inline");
 			}
 			assertThat(runs).as("calls that failed do not run later").hasValue(0);
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
 	@Test
 	void executorThatRunsACallAndFailsThenChangesNothing() {
-		try (RpcFixture fixture = new RpcFixture(); RpcServer server = server(fixture, fixture.service, (task) -> {
+		try (RpcFixture fixture = new RpcFixture(); RpcServer server = fixture.startServer(fixture.service, (task) -> {
 			task.run();
 			throw new IllegalStateException("after the call");
 		}); RpcClient client = fixture.newClient(server)) {
@@ -152,7 +152,7 @@ class RpcFailingCallsTests {
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -160,7 +160,7 @@ class RpcFailingCallsTests {
 	void callsThatTheExecutorDiscardsEndWithTheirCallers() {
 		Queue<Runnable> discarded = new ArrayDeque<>();
 		try (RpcFixture fixture = new RpcFixture();
-				RpcServer server = server(fixture, fixture.service, discarded::add);
+				RpcServer server = fixture.startServer(fixture.service, discarded::add);
 				RpcClient client = fixture.newClient(server)) {
 			Echo echo = CallOptions.deadline(Duration.ofMillis(20)).on(client.proxy(Echo.class));
 			for (int i = 0; i < ROUNDS; i++) {
@@ -169,7 +169,7 @@ class RpcFailingCallsTests {
 			}
 			RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
 			discarded.forEach(Runnable::run);
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -198,7 +198,7 @@ class RpcFailingCallsTests {
 			RpcFixture.awaitTrue(() -> stages.size() == ROUNDS + 1);
 			stages.forEach((stage) -> stage.result.complete("done"));
 			assertThat(kept.get(10, TimeUnit.SECONDS)).isEqualTo("done");
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -219,7 +219,7 @@ class RpcFailingCallsTests {
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(service.staged("x" + i).toCompletableFuture().get(10, TimeUnit.SECONDS)).isEqualTo("x" + i);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -264,14 +264,14 @@ class RpcFailingCallsTests {
 				assertThat(echo.echoAsync("c").get(10, TimeUnit.SECONDS)).isEqualTo("c");
 				assertThat(RpcFixture.failureOf(() -> echo.fail("rpc")).status()).isEqualTo(RpcStatus.NOT_FOUND);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
 	@Test
 	void callsRunAgainAfterTheExecutorHasDroppedSome() {
 		AtomicBoolean dropping = new AtomicBoolean(true);
-		try (RpcFixture fixture = new RpcFixture(); RpcServer server = server(fixture, fixture.service, (task) -> {
+		try (RpcFixture fixture = new RpcFixture(); RpcServer server = fixture.startServer(fixture.service, (task) -> {
 			if (!dropping.get()) {
 				task.run();
 			}
@@ -285,7 +285,7 @@ class RpcFailingCallsTests {
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
 			}
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 	}
 
@@ -297,10 +297,12 @@ class RpcFailingCallsTests {
 				RpcServer server = fixture.startServer(Echo.class, fixture.service);
 				RpcClient client = fixture.newClient(server)) {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
-			CompletableFuture<Void> blocked = echo.echoAsync("x").thenAccept((reply) -> {
+			Later later = TEN_SECONDS.on(client.proxy(Echo.class.getName(), Later.class));
+			CompletableFuture<Void> blocked = later.slow(10_000).thenAccept((reply) -> {
 				held.countDown();
-				await(release);
+				Await.latch(release);
 			});
+			fixture.service.release.countDown();
 			held.await();
 			assertThat(echo.echo("y")).isEqualTo("y");
 			assertThat(echo.echoAsync("y").join()).isEqualTo("y");
@@ -308,30 +310,11 @@ class RpcFailingCallsTests {
 			release.countDown();
 			blocked.join();
 			assertThat(echo.echo("z")).isEqualTo("z");
-			assertServesOn(server, client);
+			RpcFixture.assertServesOn(server, client);
 		}
 		finally {
 			release.countDown();
 		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static RpcServer server(RpcFixture fixture, Echo service, Executor executor) {
-		return RpcServer.builder()
-			.transport(fixture.serverTransport)
-			.options(RpcFixture.serverOptions(0))
-			.service(Echo.class, service)
-			.executor(executor)
-			.build()
-			.start();
 	}
 
 	private static RpcException failureOf(Function<String, Object> call) {
@@ -347,10 +330,11 @@ class RpcFailingCallsTests {
 		});
 	}
 
-	private static void assertServesOn(RpcServer server, RpcClient client) {
-		RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
-		assertThat(server.channels()).hasSize(1);
-		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	/** Part of the other one, as a caller sees it who does not wait. */
+	interface Later {
+
+		CompletableFuture<String> slow(long millis);
+
 	}
 
 	/** A service that fails as it is told. */

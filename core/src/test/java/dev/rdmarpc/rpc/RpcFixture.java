@@ -18,10 +18,11 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
@@ -134,16 +135,30 @@ final class RpcFixture implements AutoCloseable {
 			.start();
 	}
 
+	/** Another server with an executor of the test's, which the caller closes. */
+	RpcServer startServer(Echo other, Executor executor) {
+		return RpcServer.builder()
+			.transport(this.serverTransport)
+			.options(serverOptions(0))
+			.service(Echo.class, other)
+			.executor(executor)
+			.build()
+			.start();
+	}
+
+	/** Nothing is left of the calls of a client, which has kept its connection. */
+	static void assertServesOn(RpcServer server, RpcClient client) {
+		awaitTrue(() -> server.activeCalls() == 0);
+		assertThat(server.channels()).hasSize(1);
+		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	}
+
 	static RpcException failureOf(Runnable call) {
 		return catchThrowableOfType(RpcException.class, call::run);
 	}
 
 	static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TestEnvironment.patience(Duration.ofSeconds(20)).toNanos();
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(1_000_000);
-		}
+		Await.until(condition);
 	}
 
 	private static RegisteredMemory memory(long maxBytes) {

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -245,7 +246,7 @@ class RpcFutureTests {
 				CountDownLatch release = new CountDownLatch(1);
 				Thread holder = new Thread(() -> loop.execute(() -> {
 					held.countDown();
-					awaitUninterruptibly(release);
+					Await.latch(release);
 				}));
 				holder.start();
 				held.await();
@@ -261,15 +262,6 @@ class RpcFutureTests {
 				service.answers.get(0).complete("thanks");
 				assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("thanks");
 			}
-		}
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 

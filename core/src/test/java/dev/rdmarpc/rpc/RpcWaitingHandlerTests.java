@@ -45,6 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,6 +61,9 @@ class RpcWaitingHandlerTests {
 	private static final Duration PATIENCE = TestEnvironment.patience(Duration.ofSeconds(20));
 
 	private static final CallOptions PATIENT = CallOptions.deadline(PATIENCE);
+
+	/** For calls that wait until the test ends them. */
+	private static final CallOptions UNHURRIED = CallOptions.deadline(Duration.ofMinutes(2));
 
 	private final List<RpcNode> nodes = new ArrayList<>();
 
@@ -162,21 +166,18 @@ class RpcWaitingHandlerTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 4 })
 	void inlineHandlerThatBlocksHoldsUpNobody(int blocked) throws Exception {
-		RpcNode node = serving(new Stop(this.release, new CyclicBarrier(1)), UnaryOperator.identity());
+		RpcNode node = serving(new Stop(this.release), UnaryOperator.identity());
 		RpcClient client = this.caller.client(node);
-		Station station = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+		Station station = UNHURRIED.on(client.proxy(Station.class));
 		List<Future<String>> blocking = new ArrayList<>();
 		for (int i = 0; i < blocked; i++) {
 			blocking.add(this.callers.submit(() -> station.blockInline("x")));
 		}
-		Station patient = PATIENT.on(station);
 		RpcFixture.awaitTrue(() -> node.server().activeCalls() == blocked);
+		assertServes(node, client);
 		for (int i = 0; i < 200; i++) {
-			assertThat(patient.echo("x")).isEqualTo("x");
-			assertThat(patient.onExecutor("y")).isEqualTo("y");
+			assertThat(PATIENT.on(station).onExecutor("y")).isEqualTo("y");
 		}
-		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
-		assertThat(newcomer.echo("new")).isEqualTo("new");
 		assertThat(node.transport.problems()).isEmpty();
 		this.release.countDown();
 		for (Future<String> each : blocking) {
@@ -193,11 +194,11 @@ class RpcWaitingHandlerTests {
 		try (ServerSocket listening = new ServerSocket(0, 1, TestEnvironment.address());
 				Socket silent = new Socket(TestEnvironment.address(), listening.getLocalPort());
 				Socket accepted = listening.accept()) {
-			Stop stop = new Stop(this.release, new CyclicBarrier(1));
+			Stop stop = new Stop(this.release);
 			stop.source = accepted.getInputStream();
 			RpcNode node = serving(stop, UnaryOperator.identity());
 			RpcClient client = this.caller.client(node);
-			Station station = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+			Station station = UNHURRIED.on(client.proxy(Station.class));
 			Station patient = PATIENT.on(station);
 			assertThat(patient.echo("there")).isEqualTo("there");
 			for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
@@ -223,16 +224,12 @@ class RpcWaitingHandlerTests {
 	/** The loop gives tasks to the user's executor, which is not meant to run them. */
 	@Test
 	void executorThatBlocksOrRunsTheHandlerItselfHoldsUpNobody() throws Exception {
-		RpcNode node = serving(new Stop(this.release, new CyclicBarrier(1)),
-				(server) -> server.executor(Runnable::run));
+		RpcNode node = serving(new Stop(this.release), (server) -> server.executor(Runnable::run));
 		RpcClient client = this.caller.client(node);
-		Station station = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+		Station station = UNHURRIED.on(client.proxy(Station.class));
 		Future<String> blocking = this.callers.submit(() -> station.block("x"));
 		RpcFixture.awaitTrue(() -> node.server().activeCalls() == 1);
-		Station patient = PATIENT.on(station);
-		for (int i = 0; i < 200; i++) {
-			assertThat(patient.echo("x")).isEqualTo("x");
-		}
+		assertServes(node, client);
 		this.release.countDown();
 		assertThat(blocking.get(20, TimeUnit.SECONDS)).isEqualTo("x");
 	}
@@ -241,7 +238,7 @@ class RpcWaitingHandlerTests {
 	@Test
 	void continuationOfACancelledHandlerHoldsUpNobody() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
-		Stop stop = new Stop(this.release, new CyclicBarrier(1));
+		Stop stop = new Stop(this.release);
 		CompletableFuture<CompletableFuture<String>> promised = new CompletableFuture<>();
 		stop.onPromise = (promise) -> {
 			promise.whenComplete((result, failure) -> {
@@ -251,17 +248,13 @@ class RpcWaitingHandlerTests {
 			promised.complete(promise);
 		};
 		RpcNode node = serving(stop, UnaryOperator.identity());
-		Station station = PATIENT.on(this.caller.client(node).proxy(Station.class));
-		CompletableFuture<String> call = station.promise();
+		RpcClient client = this.caller.client(node);
+		CompletableFuture<String> call = PATIENT.on(client.proxy(Station.class)).promise();
 		CompletableFuture<String> promise = promised.get(20, TimeUnit.SECONDS);
 		RpcFixture.awaitTrue(() -> promise.getNumberOfDependents() == 2);
 		assertThat(call.cancel(true)).isTrue();
 		assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-		for (int i = 0; i < 200; i++) {
-			assertThat(station.echo("x")).isEqualTo("x");
-		}
-		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
-		assertThat(newcomer.echo("new")).isEqualTo("new");
+		assertServes(node, client);
 	}
 
 	/** Observers are users' code too. */
@@ -291,36 +284,36 @@ class RpcWaitingHandlerTests {
 
 			};
 		};
-		RpcNode node = serving(new Stop(this.release, new CyclicBarrier(1)), (server) -> server.observer(observer));
+		RpcNode node = serving(new Stop(this.release), (server) -> server.observer(observer));
 		RpcClient client = this.caller.client(node);
-		Station station = PATIENT.on(client.proxy(Station.class));
-		Station slow = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Station.class));
+		Station slow = UNHURRIED.on(client.proxy(Station.class));
 		Future<String> observed = this.callers.submit(() -> slow.onExecutor("observed"));
 		assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-		for (int i = 0; i < 200; i++) {
-			assertThat(station.echo("x")).isEqualTo("x");
-		}
-		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
-		assertThat(newcomer.echo("new")).isEqualTo("new");
+		assertServes(node, client);
 		this.release.countDown();
 		assertThat(observed.get(20, TimeUnit.SECONDS)).isEqualTo("observed");
 	}
 
 	private void block(CountDownLatch begun) {
 		begun.countDown();
-		try {
-			assertThat(this.release.await(120, TimeUnit.SECONDS)).isTrue();
+		Await.latch(this.release);
+	}
+
+	/** Others are served meanwhile, on this connection and on a new one. */
+	private void assertServes(RpcNode node, RpcClient client) {
+		Station station = PATIENT.on(client.proxy(Station.class));
+		for (int i = 0; i < 200; i++) {
+			assertThat(station.echo("x")).isEqualTo("x");
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		Station newcomer = PATIENT.on(this.caller.client(node).proxy(Station.class));
+		assertThat(newcomer.echo("new")).isEqualTo("new");
 	}
 
 	/** Servers of which each calls the next one; clients of all of them. */
 	private List<Station> ring(int servers, UnaryOperator<RpcServer.Builder> more) {
 		List<Stop> stops = new ArrayList<>();
 		for (int i = 0; i < servers; i++) {
-			stops.add(new Stop(this.release, new CyclicBarrier(1)));
+			stops.add(new Stop(this.release));
 			serving(stops.get(i), more);
 		}
 		List<Station> stations = new ArrayList<>();
@@ -379,6 +372,10 @@ class RpcWaitingHandlerTests {
 		};
 
 		private volatile InputStream source = InputStream.nullInputStream();
+
+		Stop(CountDownLatch release) {
+			this(release, new CyclicBarrier(1));
+		}
 
 		Stop(CountDownLatch release, CyclicBarrier meeting) {
 			this.release = release;

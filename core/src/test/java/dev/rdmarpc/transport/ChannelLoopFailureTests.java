@@ -21,7 +21,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.codec.MessageSegments;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,7 +58,7 @@ class ChannelLoopFailureTests {
 					}
 				};
 			});
-			awaitTrue(() -> polls.get() > 6);
+			Await.until(() -> polls.get() > 6);
 			fixture.drive(() -> assertThat(handler.events).containsExactly("open", "request 1 of 4"));
 		}
 	}
@@ -89,7 +89,7 @@ class ChannelLoopFailureTests {
 				fixture.deliver(second, REQUEST);
 				assertThat(good.events).last().isEqualTo("request 1 of 4");
 			});
-			awaitTrue(() -> fixture.loop.channels().size() == 1);
+			Await.until(() -> fixture.loop.channels().size() == 1);
 		}
 	}
 
@@ -158,7 +158,7 @@ class ChannelLoopFailureTests {
 				assertThat(handler.events).last().asString().startsWith("closed: protocol violation");
 				assertThat(fixture.loop.channels()).isEmpty();
 			});
-			awaitTrue(() -> pair[0].closed);
+			Await.until(() -> pair[0].closed);
 		}
 	}
 
@@ -177,10 +177,10 @@ class ChannelLoopFailureTests {
 			assertThat(fixture.loop.channels()).hasSize(1);
 			fixture.loop.drain();
 			assertThat(fixture.loop.isDraining()).isTrue();
-			awaitTrue(() -> fixture.loop.problem() != null);
+			Await.until(() -> fixture.loop.problem() != null);
 			release.countDown();
 			blocked.join();
-			awaitTrue(() -> fixture.loop.problem() == null);
+			Await.until(() -> fixture.loop.problem() == null);
 		}
 	}
 
@@ -220,14 +220,6 @@ class ChannelLoopFailureTests {
 		channel
 			.prepareRequest(call, new RequestTemplate(7, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, message)
 			.submit();
-	}
-
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(100_000);
-		}
 	}
 
 	/** A call that takes neither its reply nor, in good order, its failure. */

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import dev.rdmarpc.Await;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What goes wrong while somebody drives, or never ends: the loop goes on. */
@@ -68,7 +70,7 @@ class LoopDriverFailureTests {
 			return false;
 		};
 		this.driver.start();
-		awaitTrue(() -> failures.get() > 10);
+		Await.until(() -> failures.get() > 10);
 		assertThat(this.driver.problem()).isNull();
 	}
 
@@ -99,7 +101,7 @@ class LoopDriverFailureTests {
 			}
 		};
 		this.driver.start();
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 	}
 
 	@ParameterizedTest
@@ -117,7 +119,7 @@ class LoopDriverFailureTests {
 		StubCall call = new StubCall();
 		this.driver.waitFor(call, System.nanoTime() + 20_000_000);
 		this.driver.start();
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 	}
 
 	@ParameterizedTest
@@ -131,7 +133,7 @@ class LoopDriverFailureTests {
 		};
 		this.driver.waitFor(new StubCall(), System.nanoTime() + 20_000_000);
 		this.driver.start();
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 	}
 
 	@ParameterizedTest
@@ -150,7 +152,7 @@ class LoopDriverFailureTests {
 		this.driver.waitFor(new StubCall(), System.nanoTime() + 1_000_000);
 		assertThat(this.driver.isDriver()).isFalse();
 		this.driver.start();
-		awaitTrue(() -> flushes.get() > 20);
+		Await.until(() -> flushes.get() > 20);
 	}
 
 	@ParameterizedTest
@@ -175,10 +177,10 @@ class LoopDriverFailureTests {
 			caller.join();
 			AtomicBoolean ran = new AtomicBoolean();
 			this.driver.execute(() -> ran.set(true));
-			awaitTrue(ran::get);
+			Await.until(ran::get);
 		}
 		int turns = this.work.turns.get();
-		awaitTrue(() -> this.work.turns.get() > turns);
+		Await.until(() -> this.work.turns.get() > turns);
 	}
 
 	private void exhaust(int padding) {
@@ -214,7 +216,7 @@ class LoopDriverFailureTests {
 		holder.join();
 		assertThat(resting).as("samples of 200 in which the loop's thread did not spin").isGreaterThan(100);
 		int turns = this.work.turns.get();
-		awaitTrue(() -> this.work.turns.get() > turns);
+		Await.until(() -> this.work.turns.get() > turns);
 	}
 
 	@Test
@@ -223,12 +225,12 @@ class LoopDriverFailureTests {
 		assertThat(this.driver.problem()).isNull();
 		CountDownLatch release = new CountDownLatch(1);
 		Thread holder = hold(release);
-		awaitTrue(() -> this.driver.problem() != null);
+		Await.until(() -> this.driver.problem() != null);
 		assertThat(this.driver.problem()).contains("held up by thread thread-of-the-test at")
 			.contains(LoopDriverFailureTests.class.getSimpleName());
 		release.countDown();
 		holder.join();
-		awaitTrue(() -> this.driver.problem() == null);
+		Await.until(() -> this.driver.problem() == null);
 	}
 
 	@Test
@@ -247,7 +249,7 @@ class LoopDriverFailureTests {
 			return true;
 		};
 		this.driver.start();
-		awaitTrue(blocking::get);
+		Await.until(blocking::get);
 		AtomicBoolean last = new AtomicBoolean();
 		this.driver.close(() -> last.set(true));
 		assertThat(interrupted).isTrue();
@@ -289,14 +291,6 @@ class LoopDriverFailureTests {
 			.filter((thread) -> thread.getName().equals(name))
 			.findFirst()
 			.orElseThrow();
-	}
-
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(100_000);
-		}
 	}
 
 	/** What is driven, and fails as a test wants it to. */

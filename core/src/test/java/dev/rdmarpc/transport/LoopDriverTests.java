@@ -27,7 +27,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -39,6 +38,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.Await;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -196,7 +197,7 @@ class LoopDriverTests {
 			boolean done = this.driver.waitFor(new StubCall(), Long.MAX_VALUE);
 			outcome.complete(!done && Thread.currentThread().isInterrupted());
 		});
-		awaitTrue(() -> this.work.turns.get() > 10 || this.completions.awaiting.get() > 0);
+		Await.until(() -> this.work.turns.get() > 10 || this.completions.awaiting.get() > 0);
 		waiter.interrupt();
 		assertThat(outcome.get(20, TimeUnit.SECONDS)).isTrue();
 	}
@@ -222,7 +223,7 @@ class LoopDriverTests {
 				}));
 			}
 			if (random.nextBoolean()) {
-				awaitTrue(() -> this.completions.awaiting.get() > 0 || mode == PollingMode.BUSY);
+				Await.until(() -> this.completions.awaiting.get() > 0 || mode == PollingMode.BUSY);
 			}
 			for (int i = 0; i < 3; i++) {
 				StubCall call = calls.get(i);
@@ -239,7 +240,7 @@ class LoopDriverTests {
 	@Test
 	void tickThatMovesCloserWakesTheAwaiter() throws Exception {
 		this.driver.start();
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 		CountDownLatch ticked = new CountDownLatch(1);
 		onDriver(() -> {
 			long soon = System.nanoTime();
@@ -257,11 +258,11 @@ class LoopDriverTests {
 	@Test
 	void completionIsTakenThoughNobodyWaits() throws Exception {
 		this.driver.start();
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 		int before = this.work.turns.get();
 		this.completions.add((completion) -> {
 		});
-		awaitTrue(() -> this.work.turns.get() > before);
+		Await.until(() -> this.work.turns.get() > before);
 	}
 
 	@Test
@@ -278,7 +279,7 @@ class LoopDriverTests {
 			return false;
 		};
 		waiter.set(virtual.apply(() -> outcome.complete(this.driver.waitFor(call, Long.MAX_VALUE))));
-		awaitTrue(() -> waiter.get().getState() == Thread.State.TIMED_WAITING);
+		Await.until(() -> waiter.get().getState() == Thread.State.TIMED_WAITING);
 		this.driver.execute(() -> {
 			call.onFailure(CallFailure.CANCELLED, "done");
 			this.driver.wake(waiter.get());
@@ -293,7 +294,7 @@ class LoopDriverTests {
 		StubCall call = new StubCall();
 		CompletableFuture<Boolean> waiting = new CompletableFuture<>();
 		Thread waiter = start(() -> waiting.complete(this.driver.waitFor(call, Long.MAX_VALUE)));
-		awaitTrue(() -> this.completions.awaiting.get() == 1);
+		Await.until(() -> this.completions.awaiting.get() == 1);
 		AtomicBoolean last = new AtomicBoolean();
 		this.driver.close(() -> {
 			last.set(true);
@@ -360,7 +361,7 @@ class LoopDriverTests {
 			this.work.steps = () -> worked.compareAndSet(0, System.nanoTime());
 		}
 		this.driver.start();
-		awaitTrue(() -> slept.get() != 0);
+		Await.until(() -> slept.get() != 0);
 		assertThat(slept.get() - worked.get()).isGreaterThanOrEqualTo(SpinBudget.TRANSFER_FACTOR * configured);
 	}
 
@@ -369,14 +370,6 @@ class LoopDriverTests {
 		thread.setDaemon(true);
 		thread.start();
 		return thread;
-	}
-
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(100_000);
-		}
 	}
 
 	/** What is driven: notices when two threads do so at once. */

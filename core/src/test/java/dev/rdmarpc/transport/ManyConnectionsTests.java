@@ -21,15 +21,13 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -62,24 +60,24 @@ class ManyConnectionsTests {
 	void thousandConnectionsOfWhichTenAreBusyTakeLessThanAQuarterOfFixedDepths() {
 		run(OPTIONS, CONNECTIONS, (server, client, channels) -> {
 			long fixed = (long) CONNECTIONS * MOST * FRAME;
-			awaitTrue(() -> server.receivesPromised() == CONNECTIONS * LEAST);
+			Await.until(() -> server.receivesPromised() == CONNECTIONS * LEAST);
 			assertThat(server.receiveMemoryBytes()).as("idle").isBetween(fixed / 16, fixed / 15);
 			List<Burst> bursts = channels.subList(0, BUSY).stream().map((channel) -> new Burst(channel, 3000)).toList();
 			bursts.forEach(Burst::start);
 			long[] peak = new long[2];
-			awaitTrue(() -> {
+			Await.until(() -> {
 				peak[0] = Math.max(peak[0], server.receiveMemoryBytes());
 				peak[1] = Math.max(peak[1], server.receivesPromised());
 				return bursts.stream().allMatch((burst) -> burst.left.get() == 0);
 			});
-			awaitTrue(() -> {
+			Await.until(() -> {
 				peak[1] = Math.max(peak[1], server.receivesPromised());
 				return peak[1] == (CONNECTIONS - BUSY) * LEAST + BUSY * MOST;
 			});
 			assertThat(Math.max(peak[0], server.receiveMemoryBytes())).as("ten are busy").isLessThan(fixed / 4);
-			awaitTrue(() -> server.receivesPromised() == CONNECTIONS * LEAST);
-			awaitTrue(() -> client.receivesPromised() == CONNECTIONS * LEAST);
-			awaitTrue(() -> server.receiveMemoryBytes() < fixed / 15);
+			Await.until(() -> server.receivesPromised() == CONNECTIONS * LEAST);
+			Await.until(() -> client.receivesPromised() == CONNECTIONS * LEAST);
+			Await.until(() -> server.receiveMemoryBytes() < fixed / 15);
 			assertThat(server.receivesPosted()).as("promised is posted").isGreaterThanOrEqualTo(CONNECTIONS * LEAST);
 			assertThat(server.receivePosts() * 4).as("receives are posted in batches")
 				.isLessThan(server.framesReceived());
@@ -89,7 +87,7 @@ class ManyConnectionsTests {
 	@Test
 	void fixedDepthsAreTheProductOfDepthAndConnections() {
 		run(OPTIONS.withCredits(MOST, MOST), 20, (server, client, channels) -> {
-			awaitTrue(() -> server.receivesPromised() == 20 * MOST);
+			Await.until(() -> server.receivesPromised() == 20 * MOST);
 			assertThat(server.receiveMemoryBytes()).isBetween(20L * MOST * FRAME, (20L * MOST + 128) * FRAME);
 		});
 	}
@@ -97,16 +95,16 @@ class ManyConnectionsTests {
 	@Test
 	void connectionsThatHaveLeftKeepNoReceives() {
 		run(OPTIONS.withCredits(MOST, MOST), 250, (server, client, channels) -> {
-			awaitTrue(() -> server.receivesPromised() == 250 * MOST);
+			Await.until(() -> server.receivesPromised() == 250 * MOST);
 			assertThat(server.receiveMemoryBytes()).isGreaterThanOrEqualTo(250L * MOST * FRAME);
 			channels.subList(1, 250).forEach((channel) -> channel.close("closed on this side"));
-			awaitTrue(() -> server.receivesPromised() == MOST);
-			awaitTrue(() -> server.receiveMemoryBytes() <= (MOST + 64L) * FRAME);
+			Await.until(() -> server.receivesPromised() == MOST);
+			Await.until(() -> server.receiveMemoryBytes() <= (MOST + 64L) * FRAME);
 			Burst burst = new Burst(channels.get(0), 3000);
 			burst.start();
-			awaitTrue(() -> burst.left.get() == 0);
+			Await.until(() -> burst.left.get() == 0);
 			channels.get(0).close("closed on this side");
-			awaitTrue(() -> server.receiveMemoryBytes() == 0 && client.receiveMemoryBytes() == 0);
+			Await.until(() -> server.receiveMemoryBytes() == 0 && client.receiveMemoryBytes() == 0);
 		});
 	}
 
@@ -125,7 +123,7 @@ class ManyConnectionsTests {
 						channels.add(channel);
 						client.connect(channel, listener.localAddress());
 					}
-					awaitTrue(() -> this.open.get() == channels.size());
+					Await.until(() -> this.open.get() == channels.size());
 				}
 				body.run(serverLoop.metrics(), clientLoop.metrics(), channels);
 				assertThat(this.closed).as("connections lost").hasValue(0);
@@ -139,14 +137,6 @@ class ManyConnectionsTests {
 
 	private static RegisteredMemory memory() {
 		return RegisteredMemory.create(MemoryOptions.builder().initialBytes(0).maxBytes(128L << 20).build());
-	}
-
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(1_000_000);
-		}
 	}
 
 	/** What a test looks at. */

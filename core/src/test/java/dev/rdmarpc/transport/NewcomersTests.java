@@ -23,13 +23,11 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
@@ -156,14 +154,6 @@ class NewcomersTests {
 		return InetAddress.getByAddress(new byte[] { 10, 0, 0, (byte) last });
 	}
 
-	private static void awaitTrue(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			LockSupport.parkNanos(1_000_000);
-		}
-	}
-
 	/** A server that answers each request; nothing is outstanding at its end. */
 	private static final class Server implements AutoCloseable {
 
@@ -192,7 +182,7 @@ class NewcomersTests {
 		}
 
 		void awaitChannels(int count) {
-			awaitTrue(() -> this.loop.channels().size() == count);
+			Await.until(() -> this.loop.channels().size() == count);
 		}
 
 		@Override
@@ -250,7 +240,7 @@ class NewcomersTests {
 				RpcChannel channel = this.transport.newChannel(this.loop, OPTIONS, new RecordingHandler());
 				this.channels.add(channel);
 				this.transport.connect(channel, this.server.listener.localAddress());
-				awaitTrue(() -> channel.state() != ChannelState.CONNECTING
+				Await.until(() -> channel.state() != ChannelState.CONNECTING
 						&& channel.state() != ChannelState.HANDSHAKING);
 				assertThat(channel.isOpen()).as("connection %d", i).isTrue();
 			}
@@ -262,7 +252,7 @@ class NewcomersTests {
 				.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
 						new MessageSegments())
 				.submit();
-			awaitTrue(call::isDone);
+			Await.until(call::isDone);
 			return call.failure == null;
 		}
 
