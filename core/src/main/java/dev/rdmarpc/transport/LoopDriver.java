@@ -121,10 +121,6 @@ final class LoopDriver {
 
 	private volatile long lastCallerNanos;
 
-	private long lastWorkNanos;
-
-	private boolean ranTasks;
-
 	private final ReadyTasks ready = new ReadyTasks();
 
 	private volatile boolean readyLeft;
@@ -142,7 +138,7 @@ final class LoopDriver {
 		this.work = work;
 		this.completions = completions;
 		this.metrics = metrics;
-		this.spinBudget = new SpinBudget(polling, System.nanoTime());
+		this.spinBudget = new SpinBudget(polling, metrics);
 		this.lastCallerNanos = System.nanoTime() - 2 * STANDBY_NANOS;
 		this.crowdedNanos = this.lastCallerNanos;
 		this.thread = new LoopThread(name, this, metrics, watcher);
@@ -153,6 +149,7 @@ final class LoopDriver {
 	}
 
 	void start() {
+		this.spinBudget.wakeUp();
 		this.thread.start();
 	}
 
@@ -301,7 +298,9 @@ final class LoopDriver {
 			run(task);
 			any = true;
 		}
-		this.ranTasks |= any;
+		if (any) {
+			this.spinBudget.submitted();
+		}
 		return any;
 	}
 
@@ -316,10 +315,9 @@ final class LoopDriver {
 
 	/** One turn; driver. */
 	boolean turn() {
+		this.spinBudget.turns();
 		boolean worked = this.work.turn();
-		if (worked) {
-			this.lastWorkNanos = this.work.nowNanos();
-		}
+		this.spinBudget.turned(worked, this.work.nowNanos());
 		this.watch.turned(this.work.nowNanos());
 		return worked;
 	}
@@ -343,6 +341,9 @@ final class LoopDriver {
 			this.completions.requestNotification(false);
 			mine = !turn();
 			this.awaitUntilNanos = this.work.nextTickNanos();
+			if (mine) {
+				this.spinBudget.sleeps(this.work.nowNanos());
+			}
 		}
 		finally {
 			if (!mine) {
@@ -357,14 +358,22 @@ final class LoopDriver {
 			long start = System.nanoTime();
 			long nanos = Math.min(this.awaitUntilNanos - start, remaining(deadlineNanos, start));
 			if (nanos > 0 && this.inbox.isEmpty() && !this.closing) {
-				this.completions.await(nanos);
-				long woken = System.nanoTime();
-				this.metrics.awaited(woken - start);
-				this.spinBudget.slept(woken - start, woken);
+				sleep(start, nanos);
 			}
 		}
 		finally {
 			this.awaiter = null;
+		}
+	}
+
+	private void sleep(long start, long nanos) {
+		this.spinBudget.fallAsleep();
+		try {
+			this.completions.await(nanos);
+			this.metrics.awaited(System.nanoTime() - start, nanos);
+		}
+		finally {
+			this.spinBudget.wakeUp();
 		}
 	}
 
@@ -472,18 +481,13 @@ final class LoopDriver {
 	}
 
 	private Await spin(PendingCall call, long deadlineNanos) {
-		long idleSince = System.nanoTime();
 		while (!call.isDone() && this.outstandingCalls <= 1 && this.ready.isEmpty() && !this.closing
 				&& !isGivenUp(deadlineNanos)) {
-			long now = System.nanoTime();
-			if (turn()) {
-				idleSince = now;
-			}
-			else if (hasPolledEnough(now, idleSince)) {
-				return prepareAwait();
-			}
-			else {
-				Thread.onSpinWait();
+			if (!turn()) {
+				if (hasPolledEnough()) {
+					return prepareAwait();
+				}
+				this.spinBudget.pause();
 			}
 		}
 		return Await.NOT_NEEDED;
@@ -501,16 +505,15 @@ final class LoopDriver {
 		return isDriven() || this.awaiter != null;
 	}
 
-	/** Whether to sleep rather than poll; a call submitted meanwhile is work. Driver. */
-	boolean hasPolledEnough(long now, long idleSince) {
-		if (now - idleSince < this.spinBudget.nanos()) {
-			return false;
-		}
-		if (this.ranTasks) {
-			this.ranTasks = false;
-			this.lastWorkNanos = now;
-		}
-		return !this.work.expectsBytes() || !this.spinBudget.pollsForTransfer(this.lastWorkNanos, now);
+	/** Whether to sleep rather than poll; driver, after a turn that found nothing. */
+	boolean hasPolledEnough() {
+		long now = this.work.nowNanos();
+		return this.spinBudget.isSpent(now) && !(this.work.expectsBytes() && this.spinBudget.pollsForTransfer(now));
+	}
+
+	/** Between two polls; any thread. */
+	void pause() {
+		this.spinBudget.pause();
 	}
 
 	private void park(PendingCall call, long deadlineNanos) {
@@ -569,6 +572,7 @@ final class LoopDriver {
 		this.thread.close();
 		LoopClosing rest = new LoopClosing(this.completions, () -> this.thread.breakOff(this.driver));
 		rest.await(() -> this.thread.hasEnded() && this.awaiter == null);
+		this.spinBudget.fallAsleep();
 		this.last = task;
 		rest.await(() -> {
 			if (tryEnter()) {

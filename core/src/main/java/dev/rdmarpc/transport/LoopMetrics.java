@@ -34,6 +34,14 @@ public final class LoopMetrics {
 
 	private static final VarHandle AWAIT_NANOS = handle("awaitNanos");
 
+	private static final VarHandle EMPTY_POLLS = handle("emptyPolls");
+
+	private static final VarHandle PAID_SPINS = handle("paidSpins");
+
+	private static final VarHandle WAKE_UPS = handle("wakeUps");
+
+	private static final VarHandle SPIN_NANOS = handle("spinNanos");
+
 	private static final VarHandle USER_TASKS = handle("userTasks");
 
 	private static final VarHandle USER_NANOS = handle("userNanos");
@@ -59,6 +67,14 @@ public final class LoopMetrics {
 	private long awaits;
 
 	private long awaitNanos;
+
+	private long emptyPolls;
+
+	private long paidSpins;
+
+	private long wakeUps;
+
+	private long spinNanos;
 
 	private long userTasks;
 
@@ -107,8 +123,25 @@ public final class LoopMetrics {
 		POLLS.setOpaque(this, this.polls + 1);
 	}
 
+	void polledInVain() {
+		EMPTY_POLLS.setOpaque(this, this.emptyPolls + 1);
+	}
+
+	/** What was waited for has come while the loop polled. */
+	void spinPaid() {
+		PAID_SPINS.setOpaque(this, this.paidSpins + 1);
+	}
+
+	/** For how long the loop polls from here on. */
+	void spinBudget(long nanos) {
+		SPIN_NANOS.setOpaque(this, nanos);
+	}
+
 	/** By the awaiter, of which there is one at a time. */
-	void awaited(long nanos) {
+	void awaited(long nanos, long mostNanos) {
+		if (nanos < mostNanos) {
+			WAKE_UPS.setOpaque(this, this.wakeUps + 1);
+		}
 		AWAITS.setOpaque(this, this.awaits + 1);
 		AWAIT_NANOS.setOpaque(this, this.awaitNanos + nanos);
 	}
@@ -176,6 +209,26 @@ public final class LoopMetrics {
 	/** Polls that found something; completions per poll say how well batching works. */
 	public long polls() {
 		return (long) POLLS.getOpaque(this);
+	}
+
+	/** Polls that found nothing. */
+	public long emptyPolls() {
+		return (long) EMPTY_POLLS.getOpaque(this);
+	}
+
+	/** Times that what was waited for came while the loop polled. */
+	public long paidSpins() {
+		return (long) PAID_SPINS.getOpaque(this);
+	}
+
+	/** Sleeps that ended before their time, by an event or by another thread. */
+	public long wakeUps() {
+		return (long) WAKE_UPS.getOpaque(this);
+	}
+
+	/** How long the loop polls in vain before it sleeps, at present, in nanoseconds. */
+	public long spinNanos() {
+		return (long) SPIN_NANOS.getOpaque(this);
 	}
 
 	/** Times somebody went to wait for an event. */

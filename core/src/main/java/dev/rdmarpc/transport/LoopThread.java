@@ -136,11 +136,10 @@ final class LoopThread {
 
 	/** Until it is replaced or the loop closes. */
 	private void run(DriverLeave own) {
-		long idleSince = System.nanoTime();
 		boolean stays = true;
 		while (stays && !this.driver.isClosing()) {
 			try {
-				idleSince = step(own, idleSince);
+				step(own);
 				stays = !own.hasTasks() || runTasks(own);
 			}
 			catch (Throwable ex) {
@@ -155,29 +154,20 @@ final class LoopThread {
 		}
 	}
 
-	/**
-	 * What to do next.
-	 * @return since when there is nothing to do
-	 */
-	private long step(DriverLeave own, long idleSince) {
+	/** What to do next. */
+	private void step(DriverLeave own) {
 		ignoreInterrupt();
 		if (this.driver.standsBy()) {
 			standBy(this.driver::standsBy, LoopDriver.STANDBY_NANOS);
-			return idleSince;
+			return;
 		}
 		if (!this.driver.tryEnter()) {
 			awaitRole();
-			return idleSince;
+			return;
 		}
-		long since = idleSince;
 		LoopDriver.Await await = LoopDriver.Await.NOT_NEEDED;
 		try {
-			boolean worked = this.driver.turn();
-			long now = System.nanoTime();
-			if (worked) {
-				since = now;
-			}
-			else if (this.driver.hasPolledEnough(now, since)) {
+			if (!this.driver.turn() && this.driver.hasPolledEnough()) {
 				await = this.driver.prepareAwait();
 			}
 		}
@@ -185,14 +175,10 @@ final class LoopThread {
 			this.driver.exit(own);
 		}
 		switch (await) {
-			case MINE -> {
-				this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
-				since = System.nanoTime();
-			}
+			case MINE -> this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
 			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.isDrivenOrAwaited(), LoopDriver.STANDBY_NANOS);
-			case NOT_NEEDED -> Thread.onSpinWait();
+			case NOT_NEEDED -> this.driver.pause();
 		}
-		return since;
 	}
 
 	/** It was meant for what ran before, and is not to reach what runs next. */

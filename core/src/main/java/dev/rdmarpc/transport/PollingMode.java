@@ -23,10 +23,14 @@ public enum PollingMode {
 	BUSY,
 
 	/**
-	 * Spin for the budget, then wait for an event (BPEV, the hybrid of RR-Compound, TPDS
-	 * 2024).
+	 * Spin for about as long as replies take, as the loop measures it, then wait for an
+	 * event (BPEV, the hybrid of RR-Compound, TPDS 2024, with a budget that follows the
+	 * load).
 	 */
 	ADAPTIVE,
+
+	/** Spin for as long as is configured, whatever comes, then wait for an event. */
+	FIXED,
 
 	/** Wait for events only: the least CPU. */
 	EVENT

@@ -21,34 +21,35 @@ import java.time.Duration;
 /**
  * How a loop waits for completions.
  *
- * @param mode busy, adaptive or event
- * @param spinBudgetNanos how long to poll without success before waiting for an event;
- * about one round trip is right, used by {@link PollingMode#ADAPTIVE} only, which extends
- * it up to {@value SpinBudget#LARGEST_FACTOR} times while that pays, and up to
- * {@value SpinBudget#TRANSFER_FACTOR} times while a large message is under way
+ * @param mode busy, adaptive, fixed or event
+ * @param spinMaxNanos how long to poll at most without success before waiting for an
+ * event. {@link PollingMode#ADAPTIVE} polls for less where that meets what comes, and
+ * takes a sleep to cost as much as polling for that long; {@link PollingMode#FIXED}
+ * always polls for that long
  */
-public record PollingOptions(PollingMode mode, long spinBudgetNanos) {
+public record PollingOptions(PollingMode mode, long spinMaxNanos) {
 
-	/** Adaptive, 50 microseconds; event driven where there is only one processor. */
+	/** Adaptive, 200 microseconds; event driven where there is only one processor. */
 	public static final PollingOptions DEFAULTS = new PollingOptions(
 			(Runtime.getRuntime().availableProcessors() > 1) ? PollingMode.ADAPTIVE : PollingMode.EVENT,
-			Duration.ofNanos(50_000).toNanos());
+			Duration.ofNanos(200_000).toNanos());
 
 	/**
 	 * Checks the bounds.
 	 * @throws IllegalArgumentException naming the value and what was expected
 	 */
 	public PollingOptions {
-		if (spinBudgetNanos < 0 || spinBudgetNanos > Duration.ofSeconds(1).toNanos()) {
-			throw new IllegalArgumentException("spin budget of " + spinBudgetNanos + " ns (expected: 0 to 1000000000)");
+		if (spinMaxNanos < 0 || spinMaxNanos > Duration.ofSeconds(1).toNanos()) {
+			throw new IllegalArgumentException(
+					"polling for " + spinMaxNanos + " ns at most (expected: 0 to 1000000000)");
 		}
 	}
 
-	/** How long to spin in this mode, in nanoseconds. */
+	/** How long to spin at most in this mode, in nanoseconds. */
 	long effectiveSpinNanos() {
 		return switch (this.mode) {
 			case BUSY -> Long.MAX_VALUE / 2;
-			case ADAPTIVE -> this.spinBudgetNanos;
+			case ADAPTIVE, FIXED -> this.spinMaxNanos;
 			case EVENT -> 0;
 		};
 	}

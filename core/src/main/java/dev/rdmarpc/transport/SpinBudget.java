@@ -16,109 +16,223 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /**
- * How long a loop polls before it sleeps. In adaptive mode this follows what it sees:
- * when an event comes soon after the thread has gone to sleep, polling a little longer
- * would have met it, so the budget doubles, up to {@value #LARGEST_FACTOR} times what was
- * configured; when the sleep was longer than that, nothing is going on, and the budget is
- * what was configured. (Linux decides in the same way how long a virtual processor polls
- * before it halts.) When polling for longer keeps ending in sleep all the same, others
- * need the processors more, and it is not tried again for a while.
+ * How long a loop polls before it sleeps. In adaptive mode this follows what the loop
+ * measures: {@linkplain Waits how long it waited}, polling or asleep, for what came next,
+ * which for a peer that answers is the round trip. The budget is what would have cost
+ * least over the last waits if going to sleep costs as much as polling for the configured
+ * maximum. So a loop polls for about a round trip where that meets most replies, and
+ * sleeps at once where nothing comes so soon.
  *
  * <p>
- * Without this two peers that once had to sleep go on sleeping: each one's wake-up takes
- * longer than the other's budget.
+ * A wait ends with what has arrived. What is submitted on this side ends it too, but does
+ * not count: whoever submits drives, whether the loop polls or sleeps. A loop whose sleep
+ * ends without an arrival goes on sleeping.
  *
  * <p>
- * While a large message is on its way its bytes are met polling, because a thread that
- * sleeps in between is woken at the expense of the one that sends: on a virtual machine
- * that takes as long as 300 KiB.
+ * Where more loops of the process are awake than there are processors, polling keeps
+ * others from answering, and the budget is nothing. Other processes may need the
+ * processors, too: after {@value #MOST_VAIN} budgets in a row that were spent in vain the
+ * loop sleeps at once for a while, and for twice as long each time, until one pays.
  *
  * <p>
- * Written by the thread that awaits events, of which there is one at a time, and read by
- * whoever drives; what concerns large messages belongs to the driver.
+ * While a large message is on its way its bytes are met polling for as long as is
+ * allowed, because a thread that sleeps in between is woken at the expense of the one
+ * that sends: on a virtual machine that takes as long as 300 KiB.
+ *
+ * <p>
+ * Confined to the loop's driver, except for {@link #fallAsleep()} and {@link #wakeUp()}.
  */
 final class SpinBudget {
 
-	/** By how much the budget may exceed the one configured. */
-	static final int LARGEST_FACTOR = 4;
-
-	/** By how much it is exceeded while a large message is on its way. */
-	static final int TRANSFER_FACTOR = 5;
-
-	/** For how many times as long that is not tried again after it was in vain. */
+	/** For how many times as long large messages are slept for after a vain wait. */
 	static final int TRANSFER_PAUSE_FACTOR = 20;
 
-	/** Sleeps in a row, with nothing but polling in between, that are too many. */
-	static final int MOST_SLEEPS = 8;
+	/** Budgets spent in vain, one after the other, that are too many. */
+	static final int MOST_VAIN = 8;
 
-	/** How long polling for longer is not tried again, in nanoseconds. */
+	/** How long nothing is polled for then, at first. */
 	static final long PAUSE_NANOS = 50_000_000;
 
-	private final long configuredNanos;
+	static final long LONGEST_PAUSE_NANOS = 32 * PAUSE_NANOS;
 
-	private final long largestNanos;
+	private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
-	private final long transferNanos;
+	/** Loops of this process that do not sleep; changes where one sleeps or wakes. */
+	private static final AtomicInteger AWAKE = new AtomicInteger();
 
-	private volatile long nanos;
+	private final PollingMode mode;
 
-	private long wokenNanos;
+	private final long maxNanos;
+
+	private final AtomicInteger awake;
+
+	private final int processors;
+
+	private final Waits waits;
+
+	private final LoopMetrics metrics;
+
+	private long nanos;
+
+	private boolean idle;
+
+	private boolean slept;
+
+	private boolean turning;
+
+	private boolean submitted;
+
+	private long idleSinceNanos;
+
+	private int vain;
+
+	private long pauseNanos = PAUSE_NANOS;
+
+	private boolean paused;
 
 	private long pausedUntilNanos;
 
+	private boolean transferPaused;
+
 	private long transferPausedUntilNanos;
 
-	private int sleeps;
-
-	SpinBudget(PollingOptions polling, long nowNanos) {
-		this.configuredNanos = polling.effectiveSpinNanos();
-		this.largestNanos = (polling.mode() == PollingMode.ADAPTIVE) ? LARGEST_FACTOR * this.configuredNanos
-				: this.configuredNanos;
-		this.transferNanos = (polling.mode() == PollingMode.ADAPTIVE) ? TRANSFER_FACTOR * this.configuredNanos : 0;
-		this.nanos = this.configuredNanos;
-		this.wokenNanos = nowNanos;
-		this.pausedUntilNanos = nowNanos;
-		this.transferPausedUntilNanos = nowNanos;
+	SpinBudget(PollingOptions polling, LoopMetrics metrics) {
+		this(polling, metrics, AWAKE, PROCESSORS);
 	}
 
-	/** How long to poll without success, in nanoseconds. */
-	long nanos() {
-		return this.nanos;
+	SpinBudget(PollingOptions polling, LoopMetrics metrics, AtomicInteger awake, int processors) {
+		this.mode = polling.mode();
+		this.maxNanos = polling.effectiveSpinNanos();
+		this.nanos = this.maxNanos;
+		this.waits = new Waits(this.maxNanos);
+		this.metrics = metrics;
+		this.awake = awake;
+		this.processors = processors;
+		metrics.spinBudget(this.nanos);
+	}
+
+	/** A turn begins. */
+	void turns() {
+		this.turning = true;
+		this.submitted = false;
+	}
+
+	/**
+	 * A turn has ended.
+	 * @param arrived whether it has found anything
+	 * @param nowNanos when it began
+	 */
+	void turned(boolean arrived, long nowNanos) {
+		this.turning = false;
+		if (!arrived) {
+			this.metrics.polledInVain();
+			if (!this.idle) {
+				this.idle = true;
+				this.idleSinceNanos = nowNanos;
+			}
+			return;
+		}
+		if (this.idle && !this.submitted) {
+			waited(nowNanos - this.idleSinceNanos);
+		}
+		this.idle = false;
+		this.slept = false;
+	}
+
+	private void waited(long waitedNanos) {
+		if (!this.slept) {
+			this.metrics.spinPaid();
+			this.vain = 0;
+			this.pauseNanos = PAUSE_NANOS;
+		}
+		if (this.mode == PollingMode.ADAPTIVE && this.waits.add(waitedNanos, this.slept)) {
+			this.nanos = this.waits.budget();
+			this.metrics.spinBudget(this.nanos);
+		}
+	}
+
+	/** Something was submitted on this side: what it brings about is waited for anew. */
+	void submitted() {
+		if (this.turning) {
+			this.submitted = true;
+		}
+		else if (this.slept) {
+			this.idleSinceNanos = System.nanoTime();
+		}
+		else {
+			this.idle = false;
+		}
+	}
+
+	/** Whether to sleep rather than poll on. */
+	boolean isSpent(long nowNanos) {
+		long limit = this.nanos;
+		if (this.mode == PollingMode.ADAPTIVE && (isScarce() || isPaused(nowNanos))) {
+			limit = 0;
+		}
+		return this.idle && nowNanos - this.idleSinceNanos >= limit;
+	}
+
+	private boolean isPaused(long nowNanos) {
+		this.paused = this.paused && nowNanos - this.pausedUntilNanos < 0;
+		return this.paused;
+	}
+
+	/** Whether there are not as many processors as loops that are awake. */
+	private boolean isScarce() {
+		return this.awake.get() > this.processors;
 	}
 
 	/**
 	 * Whether to go on polling for a large message that is on its way, although the
 	 * budget is spent. If nothing comes all the same, other threads need the processors,
-	 * perhaps those who send it, and this is not done for a while. Driver.
-	 * @param workedNanos when polling was successful the last time
+	 * perhaps those who send it, and this is not done for a while.
 	 */
-	boolean pollsForTransfer(long workedNanos, long nowNanos) {
-		if (nowNanos - this.transferPausedUntilNanos < 0) {
+	boolean pollsForTransfer(long nowNanos) {
+		this.transferPaused = this.transferPaused && nowNanos - this.transferPausedUntilNanos < 0;
+		if (this.mode != PollingMode.ADAPTIVE || this.transferPaused) {
 			return false;
 		}
-		if (nowNanos - workedNanos < this.transferNanos) {
+		if (nowNanos - this.idleSinceNanos < this.maxNanos) {
 			return true;
 		}
-		this.transferPausedUntilNanos = nowNanos + TRANSFER_PAUSE_FACTOR * this.transferNanos;
+		this.transferPaused = true;
+		this.transferPausedUntilNanos = nowNanos + TRANSFER_PAUSE_FACTOR * this.maxNanos;
 		return false;
 	}
 
-	/** A sleep has ended. */
-	void slept(long sleptNanos, long nowNanos) {
-		boolean onlyPolled = nowNanos - sleptNanos - this.wokenNanos < 2 * this.largestNanos;
-		this.wokenNanos = nowNanos;
-		this.sleeps = onlyPolled ? this.sleeps + 1 : 0;
-		if (this.sleeps > MOST_SLEEPS) {
-			this.sleeps = 0;
-			this.pausedUntilNanos = nowNanos + PAUSE_NANOS;
+	/** The loop is about to sleep. */
+	void sleeps(long nowNanos) {
+		if (!this.slept && this.nanos > 0 && !isPaused(nowNanos) && ++this.vain > MOST_VAIN) {
+			this.vain = 0;
+			this.paused = true;
+			this.pausedUntilNanos = nowNanos + this.pauseNanos;
+			this.pauseNanos = Math.min(2 * this.pauseNanos, LONGEST_PAUSE_NANOS);
 		}
-		boolean worthIt = sleptNanos <= this.largestNanos && nowNanos - this.pausedUntilNanos >= 0;
-		long current = this.nanos;
-		long next = worthIt ? Math.min(2 * current, this.largestNanos) : this.configuredNanos;
-		if (next != current) {
-			this.nanos = next;
+		this.slept = true;
+	}
+
+	/** Between two polls: lets others run if there are not enough processors. */
+	void pause() {
+		if (this.mode == PollingMode.BUSY && isScarce()) {
+			Thread.yield();
 		}
+		else {
+			Thread.onSpinWait();
+		}
+	}
+
+	/** The loop sleeps from here on; by its awaiter, or the loop has ended. */
+	void fallAsleep() {
+		this.awake.decrementAndGet();
+	}
+
+	/** The loop is awake from here on; by its awaiter, or when the loop begins. */
+	void wakeUp() {
+		this.awake.incrementAndGet();
 	}
 
 }

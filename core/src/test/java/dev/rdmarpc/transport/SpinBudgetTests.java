@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,82 +26,194 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class SpinBudgetTests {
 
-	private static final long CONFIGURED = 1000;
+	private static final long MAX = 100_000;
 
-	private static final long LARGEST = SpinBudget.LARGEST_FACTOR * CONFIGURED;
+	private final LoopMetrics metrics = new LoopMetrics();
 
-	private final SpinBudget budget = new SpinBudget(new PollingOptions(PollingMode.ADAPTIVE, CONFIGURED), 0);
+	private final AtomicInteger awake = new AtomicInteger(1);
 
-	private long now;
+	private final SpinBudget budget = budget(PollingMode.ADAPTIVE);
 
-	/** Sleeps after having been busy for long enough. */
-	private void sleepAfterWork(long nanos) {
-		sleepAfter(1_000_000, nanos);
+	private long now = 1_000_000;
+
+	private SpinBudget budget(PollingMode mode) {
+		return new SpinBudget(new PollingOptions(mode, MAX), this.metrics, this.awake, 2);
 	}
 
-	private void sleepAfter(long awakeNanos, long nanos) {
-		this.now += awakeNanos + nanos;
-		this.budget.slept(nanos, this.now);
+	private void turn(boolean arrived) {
+		this.budget.turns();
+		this.budget.turned(arrived, this.now);
 	}
 
-	@Test
-	void growsWhileEventsComeSoonAfterFallingAsleep() {
-		assertThat(this.budget.nanos()).isEqualTo(CONFIGURED);
-		sleepAfterWork(10);
-		assertThat(this.budget.nanos()).isEqualTo(2 * CONFIGURED);
-		sleepAfterWork(LARGEST);
-		assertThat(this.budget.nanos()).isEqualTo(4 * CONFIGURED);
-		for (int i = 0; i < 100; i++) {
-			sleepAfterWork(LARGEST);
+	/** Waits as a loop does, and tells whether polling has met the arrival. */
+	private boolean await(long nanos) {
+		turn(true);
+		turn(false);
+		boolean slept = this.budget.isSpent(this.now + nanos - 1);
+		if (slept) {
+			this.budget.sleeps(this.now);
 		}
-		assertThat(this.budget.nanos()).isEqualTo(LARGEST);
+		this.now += nanos;
+		turn(true);
+		return !slept;
 	}
 
-	@Test
-	void isAsConfiguredAgainWhenNothingGoesOn() {
-		sleepAfterWork(10);
-		sleepAfterWork(10);
-		sleepAfterWork(LARGEST + 1);
-		assertThat(this.budget.nanos()).isEqualTo(CONFIGURED);
-	}
-
-	@Test
-	void pausesWhenPollingForLongerDoesNotHelp() {
-		for (int i = 0; i < SpinBudget.MOST_SLEEPS; i++) {
-			sleepAfter(LARGEST, 10);
+	private void await(int count, long nanos) {
+		for (int i = 0; i < count; i++) {
+			await(nanos);
 		}
-		assertThat(this.budget.nanos()).isEqualTo(LARGEST);
-		sleepAfter(LARGEST, 10);
-		assertThat(this.budget.nanos()).isEqualTo(CONFIGURED);
-		sleepAfter(SpinBudget.PAUSE_NANOS - 100, 10);
-		assertThat(this.budget.nanos()).isEqualTo(CONFIGURED);
-		sleepAfterWork(10);
-		assertThat(this.budget.nanos()).isEqualTo(2 * CONFIGURED);
+	}
+
+	@Test
+	void pollsForAboutARoundTrip() {
+		await(100, 10_000);
+		assertThat(this.metrics.spinNanos()).isBetween(10_000L, 15_000L);
+		assertThat(this.metrics.paidSpins()).isEqualTo(100);
+		assertThat(await(10_000)).isTrue();
+		assertThat(await(20_000)).isFalse();
+		assertThat(this.metrics.paidSpins()).isEqualTo(101);
+	}
+
+	@Test
+	void sleepsAtOnceWhereNothingComesSoon() {
+		await(100, 1_000_000);
+		assertThat(this.metrics.spinNanos()).isZero();
+		turn(false);
+		assertThat(this.budget.isSpent(this.now)).isTrue();
+	}
+
+	@Test
+	void twoPeersThatHadToSleepPollAgain() {
+		await(300, 1_000_000);
+		await(300, 60_000);
+		assertThat(await(60_000)).isTrue();
+	}
+
+	@Test
+	void whatIsSubmittedIsNotAnArrivalAndBeginsANewWait() {
+		await(100, 10_000);
+		turn(false);
+		this.now += 5_000_000;
+		this.budget.turns();
+		this.budget.submitted();
+		this.budget.turned(true, this.now);
+		turn(false);
+		assertThat(this.budget.isSpent(this.now + 9_000)).isFalse();
+		this.now += 8_000;
+		turn(true);
+		assertThat(this.metrics.spinNanos()).isBetween(10_000L, 15_000L);
+		turn(false);
+		this.budget.submitted();
+		this.now += 5_000_000;
+		turn(false);
+		assertThat(this.budget.isSpent(this.now + 9_000)).as("by a thread that drove in between").isFalse();
+	}
+
+	@Test
+	void sleepsOnAfterASleepInWhichNothingCame() {
+		await(100, 10_000);
+		turn(false);
+		this.now += 20_000;
+		this.budget.sleeps(this.now);
+		this.now += 50_000_000;
+		turn(false);
+		assertThat(this.budget.isSpent(this.now)).isTrue();
+	}
+
+	@Test
+	void aReplyToWhatWasSubmittedInASleepIsMeasured() {
+		this.now = System.nanoTime() - 3_600_000_000_000L;
+		await(100, 1_000_000);
+		for (int i = 0; i < 300; i++) {
+			turn(false);
+			this.budget.sleeps(this.now);
+			this.budget.submitted();
+			this.now = System.nanoTime() + 10_000;
+			turn(true);
+		}
+		assertThat(this.metrics.spinNanos()).isPositive();
+	}
+
+	@Test
+	void doesNotPollWhereProcessorsAreScarce() {
+		turn(false);
+		assertThat(this.budget.isSpent(this.now + 1)).isFalse();
+		this.awake.set(3);
+		assertThat(this.budget.isSpent(this.now + 1)).isTrue();
+		this.budget.fallAsleep();
+		assertThat(this.budget.isSpent(this.now + 1)).as("as many as processors").isFalse();
+		this.budget.wakeUp();
+		assertThat(this.budget.isSpent(this.now + 1)).isTrue();
+	}
+
+	@Test
+	void pausesWhenPollingIsInVainAndForLongerEachTime() {
+		long pause = SpinBudget.PAUSE_NANOS;
+		for (int time = 0; time < 3; time++) {
+			for (int i = 0; i <= SpinBudget.MOST_VAIN; i++) {
+				turn(true);
+				turn(false);
+				assertThat(this.budget.isSpent(this.now + 1)).isFalse();
+				this.budget.sleeps(this.now);
+			}
+			turn(true);
+			turn(false);
+			assertThat(this.budget.isSpent(this.now + 1)).as("in the pause").isTrue();
+			this.now += pause;
+			turn(true);
+			pause *= 2;
+		}
+		turn(false);
+		turn(true);
+		for (int i = 0; i <= SpinBudget.MOST_VAIN; i++) {
+			turn(false);
+			this.budget.sleeps(this.now);
+			turn(true);
+		}
+		this.now += SpinBudget.PAUSE_NANOS;
+		turn(false);
+		assertThat(this.budget.isSpent(this.now + 1)).as("after one that paid").isFalse();
 	}
 
 	@Test
 	void pollsOnForALargeMessageThatMovesAndNotForOneThatDoesNot() {
-		long longest = SpinBudget.TRANSFER_FACTOR * CONFIGURED;
-		long pause = SpinBudget.TRANSFER_PAUSE_FACTOR * longest;
-		long worked = 1_000_000;
-		assertThat(this.budget.pollsForTransfer(worked, worked + longest - 1)).isTrue();
-		assertThat(this.budget.pollsForTransfer(worked + longest, worked + longest + 1)).isTrue();
-		worked += longest;
-		assertThat(this.budget.pollsForTransfer(worked, worked + longest)).isFalse();
-		long failed = worked + longest;
-		assertThat(this.budget.pollsForTransfer(failed + pause - 1, failed + pause - 1)).as("in the pause").isFalse();
-		assertThat(this.budget.pollsForTransfer(failed + pause, failed + pause)).as("after the pause").isTrue();
+		await(100, 1_000_000);
+		turn(false);
+		assertThat(this.budget.pollsForTransfer(this.now + MAX - 1)).isTrue();
+		this.now += MAX;
+		turn(true);
+		turn(false);
+		assertThat(this.budget.pollsForTransfer(this.now + MAX - 1)).isTrue();
+		this.now += MAX;
+		assertThat(this.budget.pollsForTransfer(this.now)).isFalse();
+		turn(true);
+		turn(false);
+		long pause = SpinBudget.TRANSFER_PAUSE_FACTOR * MAX;
+		assertThat(this.budget.pollsForTransfer(this.now + 1)).as("in the pause").isFalse();
+		this.now += pause;
+		turn(true);
+		turn(false);
+		assertThat(this.budget.pollsForTransfer(this.now + 1)).as("after the pause").isTrue();
 	}
 
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ADAPTIVE")
 	void otherModesDoNotAdapt(PollingMode mode) {
-		PollingOptions options = new PollingOptions(mode, CONFIGURED);
-		SpinBudget fixed = new SpinBudget(options, 0);
-		fixed.slept(1, 1_000_000);
-		fixed.slept(1, 2_000_000);
-		assertThat(fixed.nanos()).isEqualTo(options.effectiveSpinNanos());
-		assertThat(fixed.pollsForTransfer(2_000_000, 2_000_000)).isFalse();
+		SpinBudget fixed = budget(mode);
+		long nanos = new PollingOptions(mode, MAX).effectiveSpinNanos();
+		this.awake.set(9);
+		for (int i = 0; i < 300; i++) {
+			fixed.turns();
+			fixed.turned(false, this.now);
+			assertThat(fixed.isSpent(this.now + Math.max(0, nanos - 1))).isEqualTo(nanos == 0);
+			assertThat(fixed.isSpent(this.now + nanos)).isTrue();
+			fixed.sleeps(this.now);
+			this.now += 10;
+			fixed.turns();
+			fixed.turned(true, this.now);
+		}
+		assertThat(this.metrics.spinNanos()).isEqualTo(nanos);
+		assertThat(fixed.pollsForTransfer(this.now)).isFalse();
 	}
 
 }

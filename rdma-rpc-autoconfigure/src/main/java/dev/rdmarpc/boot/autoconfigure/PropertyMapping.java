@@ -91,11 +91,11 @@ final class PropertyMapping {
 	}
 
 	private static PollingOptions polling(Polling polling) {
-		Duration budget = polling.spinBudget();
-		PropertyCheck.that(!budget.isNegative() && budget.compareTo(Duration.ofSeconds(1)) <= 0,
-				"rdma.rpc.polling.spin-budget", budget, "from 0s to 1s");
+		Duration most = polling.spinMax();
+		PropertyCheck.that(!most.isNegative() && most.compareTo(Duration.ofSeconds(1)) <= 0,
+				"rdma.rpc.polling.spin-max", most, "from 0s to 1s");
 		return new PollingOptions((polling.mode() != null) ? polling.mode() : PollingOptions.DEFAULTS.mode(),
-				budget.toNanos());
+				most.toNanos());
 	}
 
 	static FlatBuffersOptions codec(Codec codec) {

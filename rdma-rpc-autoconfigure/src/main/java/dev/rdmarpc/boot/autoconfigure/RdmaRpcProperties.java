@@ -104,13 +104,15 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * How threads wait for completions.
 	 *
-	 * @param mode Whether to poll continuously, to poll and then wait for an event, or
-	 * only to wait for events. By default adaptive, or event on a single processor.
-	 * @param spinBudget How long to poll in vain before waiting for an event, in adaptive
-	 * mode. About one round trip is right. It grows up to fourfold while that pays, and
-	 * up to fivefold while a large message is in transit.
+	 * @param mode Whether to poll continuously, to poll for a measured or for a fixed
+	 * time and then wait for an event, or only to wait for events. By default adaptive,
+	 * or event on a single processor.
+	 * @param spinMax How long to poll in vain at most before waiting for an event. In
+	 * adaptive mode, each loop polls for about as long as replies take, as it measures
+	 * it, and not at all if most take longer than this. In fixed mode, for exactly this
+	 * long.
 	 */
-	public record Polling(@Nullable PollingMode mode, @DefaultValue("50us") Duration spinBudget) {
+	public record Polling(@Nullable PollingMode mode, @DefaultValue("200us") Duration spinMax) {
 
 	}
 

@@ -57,9 +57,10 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, List<St
 	}
 
 	/** A loop, its counters since its start, and its channels. */
-	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long waits,
-			long waitMillis, long sentBytes, long receivedBytes, long readBytes, long sentFrames, long receivedFrames,
-			long creditFrames, ReceivesDescriptor receives, List<ChannelDescriptor> channels) {
+	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long emptyPolls,
+			long paidSpins, long spinBudgetMicros, long waits, long waitMillis, long wakeUps, long sentBytes,
+			long receivedBytes, long readBytes, long sentFrames, long receivedFrames, long creditFrames,
+			ReceivesDescriptor receives, List<ChannelDescriptor> channels) {
 
 	}
 

@@ -101,7 +101,8 @@ public class RdmaEndpoint {
 	private static LoopDescriptor loop(ChannelLoop loop) {
 		LoopMetrics metrics = loop.metrics();
 		return new LoopDescriptor(loop.name(), loop.outstandingCalls(), metrics.completions(), metrics.polls(),
-				metrics.awaits(), metrics.awaitNanos() / 1_000_000, metrics.sentBytes(), metrics.receivedBytes(),
+				metrics.emptyPolls(), metrics.paidSpins(), metrics.spinNanos() / 1_000, metrics.awaits(),
+				metrics.awaitNanos() / 1_000_000, metrics.wakeUps(), metrics.sentBytes(), metrics.receivedBytes(),
 				metrics.readBytes(), metrics.framesSent(), metrics.framesReceived(), metrics.creditFrames(),
 				new ReceivesDescriptor(metrics.receivesPosted(), metrics.receivesPromised(),
 						metrics.receiveMemoryBytes(), metrics.receivePosts(), metrics.receivesReplaced()),

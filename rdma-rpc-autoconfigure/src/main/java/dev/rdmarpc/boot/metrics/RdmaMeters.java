@@ -120,6 +120,18 @@ public enum RdmaMeters implements MeterDocumentation {
 	/** Polls that found completions; entries per poll show how well batching works. */
 	COMPLETION_POLLS("rdma.completion.polls", Meter.Type.COUNTER, "polls"),
 
+	/** Polls that found nothing. */
+	COMPLETION_POLLS_EMPTY("rdma.completion.polls.empty", Meter.Type.COUNTER, "polls"),
+
+	/** Times that what was waited for came while a loop polled for it. */
+	COMPLETION_SPINS_PAID("rdma.completion.spins.paid", Meter.Type.COUNTER, "spins"),
+
+	/** How long the loop that polls longest does so in vain before it sleeps. */
+	COMPLETION_SPIN_BUDGET("rdma.completion.spin.budget", Meter.Type.GAUGE, "seconds"),
+
+	/** Waits that ended before their time, by an event or by another thread. */
+	COMPLETION_WAKE_UPS("rdma.completion.wakeups", Meter.Type.COUNTER, "wake-ups"),
+
 	/** Waits for an event, after polling in vain, and the time spent in them. */
 	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds"),
 

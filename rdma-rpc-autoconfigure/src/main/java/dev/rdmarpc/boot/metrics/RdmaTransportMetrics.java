@@ -88,6 +88,10 @@ public class RdmaTransportMetrics implements MeterBinder {
 	private static void bindCompletions(SourceMeters<RdmaTransport> meters) {
 		meters.counter(RdmaMeters.COMPLETION_ENTRIES, sum(LoopMetrics::completions));
 		meters.counter(RdmaMeters.COMPLETION_POLLS, sum(LoopMetrics::polls));
+		meters.counter(RdmaMeters.COMPLETION_POLLS_EMPTY, sum(LoopMetrics::emptyPolls));
+		meters.counter(RdmaMeters.COMPLETION_SPINS_PAID, sum(LoopMetrics::paidSpins));
+		meters.gauge(RdmaMeters.COMPLETION_SPIN_BUDGET, RdmaTransportMetrics::longestSpinSeconds);
+		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, sum(LoopMetrics::wakeUps));
 		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
 		meters.counter(RdmaMeters.READ_SINKS, (owner) -> owner.device().readSinks());
 	}
@@ -102,6 +106,10 @@ public class RdmaTransportMetrics implements MeterBinder {
 		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
 		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
 		read.counter(RdmaMeters.BYTES, sum(LoopMetrics::readBytes));
+	}
+
+	private static double longestSpinSeconds(RdmaTransport owner) {
+		return owner.loops().stream().mapToLong((loop) -> loop.metrics().spinNanos()).max().orElse(0) / 1e9;
 	}
 
 	private static ToDoubleFunction<RdmaTransport> sum(ToLongFunction<LoopMetrics> count) {

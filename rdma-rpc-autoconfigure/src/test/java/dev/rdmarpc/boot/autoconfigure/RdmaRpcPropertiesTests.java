@@ -180,8 +180,8 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.queue-pairs.max-receives        | 0       | at least 8
 			rdma.rpc.queue-pairs.send-depth          | 0       | at least 8
 			rdma.rpc.queue-pairs.read-depth          | 0       | at least 1
-			rdma.rpc.polling.spin-budget             | 2s      | from 0s to 1s
-			rdma.rpc.polling.spin-budget             | -1ns    | from 0s to 1s
+			rdma.rpc.polling.spin-max                | 2s      | from 0s to 1s
+			rdma.rpc.polling.spin-max                | -1ns    | from 0s to 1s
 			rdma.rpc.codec.gather-threshold          | -1B     | from 0B to 2147483647B
 			rdma.rpc.codec.max-depth                 | 0       | from 1 to 1000
 			rdma.rpc.codec.max-amplification         | 0       | at least 1

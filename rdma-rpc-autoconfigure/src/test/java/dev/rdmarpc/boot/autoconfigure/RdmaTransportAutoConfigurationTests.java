@@ -61,12 +61,23 @@ class RdmaTransportAutoConfigurationTests {
 	}
 
 	@Test
+	void formerNameOfAPropertyIsRejectedWithTheNewOne() {
+		this.runner.withPropertyValues("rdma.rpc.polling.spinBudget=50us")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("rdma.rpc.polling.spin-budget")
+				.hasMessageContaining("50us")
+				.hasMessageContaining("rdma.rpc.polling.spin-max"));
+	}
+
+	@Test
 	void propertiesBecomeOptions() {
-		this.runner.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
-				"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
-				"rdma.rpc.memory.registration-cache=3MB", "rdma.rpc.memory.retention=3s",
-				"rdma.rpc.queue-pairs.max-receives=1000", "rdma.rpc.queue-pairs.send-depth=100",
-				"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-budget=9us")
+		this.runner
+			.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
+					"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
+					"rdma.rpc.memory.registration-cache=3MB", "rdma.rpc.memory.retention=3s",
+					"rdma.rpc.queue-pairs.max-receives=1000", "rdma.rpc.queue-pairs.send-depth=100",
+					"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-max=9us")
 			.run((context) -> {
 				RdmaTransport transport = context.getBean(RdmaTransport.class);
 				assertThat(transport.options()).isEqualTo(new TransportOptions("iwarp", "iwarp0",
