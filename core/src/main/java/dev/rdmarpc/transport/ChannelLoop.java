@@ -90,6 +90,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private long nextTickNanos = this.nowNanos;
 
+	private final Ticks ticks = new Ticks(this.nowNanos);
+
 	private volatile boolean draining;
 
 	private final AtomicBoolean closing = new AtomicBoolean();
@@ -152,6 +154,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		for (int i = 0; i < this.dirty.size(); i++) {
 			RpcChannel channel = this.dirty.get(i);
 			try {
+				this.ticks.activate(channel.ticked());
 				channel.flush();
 			}
 			catch (Throwable ex) {
@@ -163,12 +166,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	@Override
 	public boolean expectsBytes() {
-		for (int i = 0; i < this.channels.size(); i++) {
-			if (this.channels.get(i).expectsBytes()) {
-				return true;
-			}
-		}
-		return false;
+		return this.ticks.expectsBytes();
 	}
 
 	@Override
@@ -246,20 +244,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/** Watches the time. Callbacks may close any channel. */
 	private void tick() {
-		boolean busy = false;
 		this.nextTickNanos = this.nowNanos + IDLE_TICK_NANOS;
-		for (int i = this.channels.size() - 1; i >= 0; i--) {
-			if (i < this.channels.size()) {
-				RpcChannel channel = this.channels.get(i);
-				try {
-					channel.tick(this.nowNanos);
-				}
-				catch (Throwable ex) {
-					failed(channel, ex);
-				}
-				busy |= channel.needsTicks(this.nowNanos + IDLE_TICK_NANOS);
-			}
-		}
+		boolean busy = this.ticks.tick(this.nowNanos, this.nextTickNanos);
 		try {
 			tendMemory();
 		}
@@ -271,6 +257,16 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		busy |= !this.retired.isEmpty() || this.receives.isShort() || !this.left.isEmpty();
 		if (busy) {
 			moveTick(this.nowNanos + BUSY_TICK_NANOS);
+		}
+	}
+
+	/** Looks at a channel; does not throw. */
+	void tick(RpcChannel channel) {
+		try {
+			channel.tick(this.nowNanos);
+		}
+		catch (Throwable ex) {
+			failed(channel, ex);
 		}
 	}
 
@@ -297,6 +293,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				added = this.channels.add(channel);
 			}
 			this.inbound.add(channel.receiver());
+			this.ticks.add(channel.ticked());
 		}
 		finally {
 			if (!added) {

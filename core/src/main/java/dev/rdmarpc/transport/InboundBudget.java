@@ -49,6 +49,12 @@ final class InboundBudget {
 	/** Unfinished messages of a loop that are remembered; that takes heap. */
 	static final int MAX_MESSAGES = 1 << 17;
 
+	/** So many peers are looked at at every tick; more less often. */
+	private static final int FEW_HOLDERS = 500;
+
+	/** For each peer beyond that. */
+	private static final long COUNT_NANOS = 100_000;
+
 	private final RegisteredMemory memory;
 
 	private final List<Holder> holders = new ArrayList<>();
@@ -58,6 +64,8 @@ final class InboundBudget {
 	private final int maxMessages;
 
 	private long freeBytes;
+
+	private long countedNanos;
 
 	/**
 	 * Creates a budget.
@@ -124,6 +132,10 @@ final class InboundBudget {
 				worst.giveUp("memory is short, and the peer does not answer Reads");
 			}
 		}
+		if (nowNanos - this.countedNanos < (this.holders.size() - FEW_HOLDERS) * COUNT_NANOS) {
+			return;
+		}
+		this.countedNanos = nowNanos;
 		long messages = 0;
 		for (int i = 0; i < this.holders.size(); i++) {
 			messages += this.holders.get(i).unfinished();

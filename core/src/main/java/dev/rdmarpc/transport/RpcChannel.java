@@ -76,6 +76,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private boolean dirty;
 
+	private final Ticked ticked = new Ticked();
+
 	private boolean goodbyeSent;
 
 	private String closeReason = "";
@@ -482,15 +484,8 @@ public final class RpcChannel implements QueuePairListener {
 		giveBack();
 	}
 
-	/** Whether the peer is reading a message, or one is being read from it. */
-	boolean expectsBytes() {
-		return !this.sender.exposures().isEmpty() || !this.receiver.transfers().isQuiet();
-	}
-
-	/** Whether ticks have to be more frequent until then. */
-	boolean needsTicks(long untilNanos) {
-		return this.calls.anyDeadlineBefore(untilNanos) || this.receiver.transfers().isWaiting()
-				|| !this.sender.exposures().isEmpty();
+	Ticks.Ticked ticked() {
+		return this.ticked;
 	}
 
 	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
@@ -525,6 +520,43 @@ public final class RpcChannel implements QueuePairListener {
 	@Override
 	public String toString() {
 		return (this.initiator ? "channel to " : "channel from ") + this.remoteAddress + " " + this.state;
+	}
+
+	/** The channel as ticks see it. */
+	private final class Ticked extends Ticks.Ticked {
+
+		@Override
+		void tick(long nowNanos) {
+			if (!isOver()) {
+				RpcChannel.this.loop.tick(RpcChannel.this);
+			}
+		}
+
+		@Override
+		boolean isOver() {
+			return RpcChannel.this.state == ChannelState.CLOSED;
+		}
+
+		@Override
+		boolean isAtRest() {
+			return isOver() || (isUp() && RpcChannel.this.calls.outstanding() == 0 && !expectsBytes()
+					&& !RpcChannel.this.receiver.transfers().isWaiting()
+					&& !RpcChannel.this.sender.outbound().hasWaiting());
+		}
+
+		@Override
+		boolean needsTicks(long untilNanos) {
+			return RpcChannel.this.calls.anyDeadlineBefore(untilNanos)
+					|| RpcChannel.this.receiver.transfers().isWaiting()
+					|| !RpcChannel.this.sender.exposures().isEmpty();
+		}
+
+		/** Whether the peer is reading a message, or one is being read from it. */
+		@Override
+		boolean expectsBytes() {
+			return !RpcChannel.this.sender.exposures().isEmpty() || !RpcChannel.this.receiver.transfers().isQuiet();
+		}
+
 	}
 
 	/** What the loop is told, which needs no memory, for it is told once. */
