@@ -37,7 +37,7 @@ import java.util.concurrent.TimeoutException;
  * <p>
  * Used by one thread.
  */
-final class ForkedProcess implements AutoCloseable {
+public final class ForkedProcess implements AutoCloseable {
 
 	private static final int LOG_LINES = 15;
 
@@ -67,10 +67,20 @@ final class ForkedProcess implements AutoCloseable {
 	 * @param logs the directory for its log
 	 */
 	static ForkedProcess start(String role, String peer, Launch launch, Path logs) throws IOException {
-		Files.createDirectories(logs);
 		String name = peer.replace(':', '-') + "-" + role;
+		return start(name, launch.command(name, role, peer), logs);
+	}
+
+	/**
+	 * Starts a process that obeys as a {@link PeerProcess} does.
+	 * @param name of the process and its log
+	 * @param command what to run
+	 * @param logs the directory for its log
+	 * @throws IOException if it cannot be started
+	 */
+	public static ForkedProcess start(String name, List<String> command, Path logs) throws IOException {
+		Files.createDirectories(logs);
 		Path log = logs.resolve(name + ".log");
-		List<String> command = launch.command(name, role, peer);
 		File logFile = log.toFile();
 		return new ForkedProcess(name, new ProcessBuilder(command).redirectError(logFile).start(), log);
 	}
@@ -79,7 +89,7 @@ final class ForkedProcess implements AutoCloseable {
 	 * Waits for the line a process says first.
 	 * @return the line without its {@code ok}
 	 */
-	String greeting() {
+	public String greeting() {
 		return await(60);
 	}
 
@@ -90,7 +100,7 @@ final class ForkedProcess implements AutoCloseable {
 	 * @return the answer without its {@code ok}
 	 * @throws PeerFailure if the process answers with an error, not in time, or has ended
 	 */
-	String ask(long timeoutSeconds, String command) {
+	public String ask(long timeoutSeconds, String command) {
 		try {
 			this.commands.write(command + "\n");
 			this.commands.flush();
@@ -102,7 +112,7 @@ final class ForkedProcess implements AutoCloseable {
 	}
 
 	/** What the process has used so far. */
-	ProcessUsage usage() {
+	public ProcessUsage usage() {
 		String[] words = ask(20, "usage").split(" ", -1);
 		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}

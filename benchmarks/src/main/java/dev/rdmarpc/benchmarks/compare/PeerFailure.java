@@ -17,7 +17,7 @@
 package dev.rdmarpc.benchmarks.compare;
 
 /** Thrown when a process of a peer fails; the message has the end of its log. */
-final class PeerFailure extends RuntimeException {
+public final class PeerFailure extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
