@@ -57,6 +57,10 @@ final class BlockingCall implements PendingCall {
 
 	private int status;
 
+	private int metadataOffset;
+
+	private int metadataBytes;
+
 	private @Nullable ByteBuffer reply;
 
 	private final AtomicReference<@Nullable RegisteredBuffer> memory = new AtomicReference<>();
@@ -89,8 +93,9 @@ final class BlockingCall implements PendingCall {
 	/**
 	 * Takes the outcome and gives the object back for the thread's next call. A failure
 	 * is thrown with the stack of this thread.
+	 * @param replyMetadata filled with what came with the reply
 	 */
-	@Nullable Object finish() {
+	@Nullable Object finish(@Nullable CallMetadata replyMetadata) {
 		MethodDescriptor called = method();
 		ChannelLoop from = Objects.requireNonNull(this.loop);
 		CallFailure why = this.unanswered;
@@ -98,11 +103,14 @@ final class BlockingCall implements PendingCall {
 		int code = this.status;
 		ByteBuffer message = this.reply;
 		RegisteredBuffer arrived = this.memory.getAndSet(null);
+		int at = this.metadataOffset;
+		int length = this.metadataBytes;
 		giveBack();
 		if (why != null || arrived == null || message == null) {
 			throw Replies.failure(called, (why != null) ? why : CallFailure.MALFORMED_REPLY, sentence).thrownHere();
 		}
 		try {
+			Replies.fill(replyMetadata, message, at, length);
 			return decode(called, from, code, message, arrived);
 		}
 		catch (RpcException ex) {
@@ -178,6 +186,8 @@ final class BlockingCall implements PendingCall {
 	@Override
 	public void onReply(IncomingMessage arrived) {
 		this.status = arrived.status();
+		this.metadataOffset = arrived.metadataOffset();
+		this.metadataBytes = arrived.metadataBytes();
 		this.reply = arrived.message();
 		this.memory.set(arrived.take());
 		end();

@@ -46,17 +46,24 @@ final class CallContext implements RpcContext {
 
 	private final long deadlineNanos;
 
+	private final CallMetadata requestMetadata;
+
+	private final CallMetadata replyMetadata;
+
 	private final ReceivedMemory kept = ReceivedMemory.lent();
 
 	private volatile boolean cancelled;
 
 	private boolean ended;
 
-	CallContext(MethodDescriptor method, @Nullable InetSocketAddress peer, long deadlineNanos, boolean cancelled) {
+	CallContext(MethodDescriptor method, @Nullable InetSocketAddress peer, long deadlineNanos, boolean cancelled,
+			CallMetadata requestMetadata, CallMetadata replyMetadata) {
 		this.method = method;
 		this.peer = peer;
 		this.deadlineNanos = deadlineNanos;
 		this.cancelled = cancelled;
+		this.requestMetadata = requestMetadata;
+		this.replyMetadata = replyMetadata;
 	}
 
 	@Override
@@ -77,6 +84,16 @@ final class CallContext implements RpcContext {
 	@Override
 	public boolean isCancelled() {
 		return this.cancelled;
+	}
+
+	@Override
+	public CallMetadata requestMetadata() {
+		return this.requestMetadata;
+	}
+
+	@Override
+	public CallMetadata replyMetadata() {
+		return this.replyMetadata;
 	}
 
 	@Override

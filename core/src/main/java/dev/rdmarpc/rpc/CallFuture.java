@@ -99,6 +99,10 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 
 	private int status;
 
+	private int metadataOffset;
+
+	private int metadataBytes;
+
 	private @Nullable ByteBuffer reply;
 
 	private @Nullable RegisteredBuffer memory;
@@ -186,6 +190,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	@Override
 	public void onReply(IncomingMessage arrived) {
 		this.status = arrived.status();
+		this.metadataOffset = arrived.metadataOffset();
+		this.metadataBytes = arrived.metadataBytes();
 		this.reply = arrived.message();
 		this.memory = arrived.take();
 		this.calls.loop().afterTurn(this);
@@ -250,6 +256,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		int bytes = message.remaining();
 		Object value;
 		try {
+			Replies.fill(this.options.replyMetadata(), message, this.metadataOffset, this.metadataBytes);
 			value = Replies.decode(this.method, this.status, message, arrived, received);
 			loop.metrics().decoded(bytes, received.sharedBytes());
 		}

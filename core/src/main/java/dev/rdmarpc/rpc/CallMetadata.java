@@ -17,33 +17,58 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RequestTemplate;
 
 /**
- * Names and values that travel with a request, such as those of a trace. Encoded as
- * {@code u8 key length, key, u16 value length, value} in UTF-8, one after another; at
- * most {@value RequestTemplate#MAX_METADATA_BYTES} bytes in all.
+ * Names and values that travel with a request or a reply, such as those of a trace.
+ * Encoded as {@code u8 key length, key, u16 value length, value} in UTF-8, one after
+ * another.
  *
  * <p>
- * Not thread-safe.
+ * Thread-safe.
  */
 public final class CallMetadata {
 
-	private static final int MAX_KEY_BYTES = 255;
+	static final int MAX_KEY_BYTES = 255;
+
+	/** That of a request that carries none. */
+	static final CallMetadata NONE = new CallMetadata(0);
+
+	private final int maxBytes;
 
 	private final Map<String, String> entries = new LinkedHashMap<>();
 
 	private int encodedBytes;
 
+	/** Creates metadata of at most the default size. */
+	public CallMetadata() {
+		this(ChannelOptions.DEFAULTS.maxMetadataBytes());
+	}
+
+	CallMetadata(int maxBytes) {
+		this.maxBytes = maxBytes;
+	}
+
 	/** Reads a peer's metadata; entries from the first malformed one on are ignored. */
 	static CallMetadata decode(ByteBuffer encoded) {
-		CallMetadata metadata = new CallMetadata();
+		CallMetadata metadata = new CallMetadata(0);
+		metadata.fill(encoded);
+		return metadata;
+	}
+
+	/** Replaces all entries with those of a peer's metadata. */
+	synchronized void fill(ByteBuffer encoded) {
+		this.entries.clear();
+		this.encodedBytes = 0;
 		while (encoded.remaining() >= 3) {
 			int keyBytes = encoded.get() & 0xFF;
 			if (encoded.remaining() < keyBytes + 2) {
@@ -54,9 +79,9 @@ public final class CallMetadata {
 			if (encoded.remaining() < valueBytes) {
 				break;
 			}
-			metadata.entries.put(key, text(encoded, valueBytes));
+			this.entries.put(key, text(encoded, valueBytes));
+			this.encodedBytes += 3 + keyBytes + valueBytes;
 		}
-		return metadata;
 	}
 
 	private static String text(ByteBuffer encoded, int bytes) {
@@ -69,11 +94,10 @@ public final class CallMetadata {
 	 * Adds an entry.
 	 * @return whether there was room for it
 	 */
-	public boolean put(String key, String value) {
+	public synchronized boolean put(String key, String value) {
 		int keyBytes = key.getBytes(StandardCharsets.UTF_8).length;
 		int bytes = 3 + keyBytes + value.getBytes(StandardCharsets.UTF_8).length;
-		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > RequestTemplate.MAX_METADATA_BYTES
-				|| this.entries.containsKey(key)) {
+		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > this.maxBytes || this.entries.containsKey(key)) {
 			return false;
 		}
 		this.entries.put(key, value);
@@ -82,20 +106,20 @@ public final class CallMetadata {
 	}
 
 	/** The value of a name, or {@code null}. */
-	public @Nullable String get(String key) {
+	public synchronized @Nullable String get(String key) {
 		return this.entries.get(key);
 	}
 
-	/** All entries. */
-	public Map<String, String> asMap() {
-		return Map.copyOf(this.entries);
+	/** All entries, in their order. */
+	public synchronized Map<String, String> asMap() {
+		return Collections.unmodifiableMap(new LinkedHashMap<>(this.entries));
 	}
 
-	byte[] encode() {
+	synchronized byte[] encode() {
 		if (this.entries.isEmpty()) {
 			return RequestTemplate.NO_METADATA;
 		}
-		ByteBuffer encoded = ByteBuffer.allocate(this.encodedBytes).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+		ByteBuffer encoded = ByteBuffer.allocate(this.encodedBytes).order(ByteOrder.LITTLE_ENDIAN);
 		this.entries.forEach((key, value) -> {
 			byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
 			byte[] valueBytes = value.getBytes(StandardCharsets.UTF_8);

@@ -18,6 +18,9 @@ package dev.rdmarpc.rpc;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +37,14 @@ import dev.rdmarpc.transport.Priority;
  * @param priority priority, or {@code null}
  * @param waitForReady whether to wait for a connection (within the deadline) instead of
  * failing with the first failed attempt to connect
+ * @param metadata travels with the request
+ * @param replyMetadata gets what travels with the reply, or {@code null}
  */
-public record CallOptions(@Nullable Duration deadline, @Nullable Priority priority, boolean waitForReady) {
+public record CallOptions(@Nullable Duration deadline, @Nullable Priority priority, boolean waitForReady,
+		Map<String, String> metadata, @Nullable CallMetadata replyMetadata) {
 
 	/** No settings. */
-	public static final CallOptions NONE = new CallOptions(null, null, false);
+	public static final CallOptions NONE = new CallOptions(null, null, false, Map.of(), null);
 
 	/**
 	 * Checks the bounds.
@@ -48,6 +54,7 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 		if (deadline != null && (deadline.isNegative() || deadline.isZero())) {
 			throw new IllegalArgumentException("deadline " + deadline + " (expected: positive)");
 		}
+		metadata = Collections.unmodifiableMap(new LinkedHashMap<>(metadata));
 	}
 
 	/** A deadline only. */
@@ -57,17 +64,38 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 
 	/** These options with another deadline. */
 	public CallOptions withDeadline(Duration other) {
-		return new CallOptions(other, this.priority, this.waitForReady);
+		return new CallOptions(other, this.priority, this.waitForReady, this.metadata, this.replyMetadata);
 	}
 
 	/** These options with another priority. */
 	public CallOptions withPriority(Priority other) {
-		return new CallOptions(this.deadline, other, this.waitForReady);
+		return new CallOptions(this.deadline, other, this.waitForReady, this.metadata, this.replyMetadata);
 	}
 
 	/** These options, waiting for a connection. */
 	public CallOptions withWaitForReady() {
-		return new CallOptions(this.deadline, this.priority, true);
+		return new CallOptions(this.deadline, this.priority, true, this.metadata, this.replyMetadata);
+	}
+
+	/**
+	 * These options with an entry of metadata, which the handler finds in
+	 * {@link RpcContext#requestMetadata()}. A call with more metadata than fits fails
+	 * with {@link RpcStatus#RESOURCE_EXHAUSTED}.
+	 */
+	public CallOptions withMetadata(String key, String value) {
+		Map<String, String> more = new LinkedHashMap<>(this.metadata);
+		more.put(key, value);
+		return new CallOptions(this.deadline, this.priority, this.waitForReady, more, this.replyMetadata);
+	}
+
+	/**
+	 * These options, with the metadata of the reply kept. What the handler put into
+	 * {@link RpcContext#replyMetadata()} is there when the call has returned, or thrown,
+	 * or its future is complete.
+	 * @param target for one call at a time; its entries are replaced by each reply
+	 */
+	public CallOptions withReplyMetadata(CallMetadata target) {
+		return new CallOptions(this.deadline, this.priority, this.waitForReady, this.metadata, target);
 	}
 
 	/**

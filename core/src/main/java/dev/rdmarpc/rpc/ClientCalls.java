@@ -98,11 +98,11 @@ final class ClientCalls {
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
 		long deadline = deadlineOf(method, call);
 		if (this.observers.isEmpty()) {
-			return method.asynchronous()
-					? callAsync(method, arguments, call, deadline, null, RequestTemplate.NO_METADATA)
-					: callBlocking(method, arguments, call, deadline, RequestTemplate.NO_METADATA);
+			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
+			return method.asynchronous() ? callAsync(method, arguments, call, deadline, null, sent)
+					: callBlocking(method, arguments, call, deadline, sent);
 		}
-		CallMetadata metadata = new CallMetadata();
+		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
 		if (observation == null) {
 			throw new IllegalStateException("observers without an observation");
@@ -123,6 +123,20 @@ final class ClientCalls {
 		finally {
 			scope.close();
 		}
+	}
+
+	private CallMetadata metadata(MethodDescriptor method, CallOptions call) {
+		int most = this.options.channel().maxMetadataBytes();
+		CallMetadata metadata = new CallMetadata(most);
+		call.metadata().forEach((key, value) -> {
+			if (!metadata.put(key, value)) {
+				throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,
+						"no room for metadata '" + key + "' (expected: at most " + most
+								+ " bytes in all, and names of at most " + CallMetadata.MAX_KEY_BYTES + ")",
+						method.service(), method.name(), null);
+			}
+		});
+		return metadata;
 	}
 
 	/**
@@ -172,7 +186,7 @@ final class ClientCalls {
 				abandon(channel, waiting, method);
 			}
 			if (!RetryPolicy.isAllowed(waiting.unanswered(), method, attempts)) {
-				return waiting.finish();
+				return waiting.finish(call.replyMetadata());
 			}
 			waiting.giveBack();
 			this.pool.repeated();
@@ -366,6 +380,11 @@ final class ClientCalls {
 				throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the call was sent",
 						method.service(), method.name(), null);
 			}
+		}
+		if (metadata.length > channel.maxSendMetadataBytes()) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, metadata.length
+					+ " bytes of metadata (expected by the server: at most " + channel.maxSendMetadataBytes() + ")",
+					method.service(), method.name(), null);
 		}
 		MessageSegments segments = claimSegments();
 		try {

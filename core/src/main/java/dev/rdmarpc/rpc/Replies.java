@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,17 @@ final class Replies {
 	/** What the current thread decodes replies from; for one reply at a time. */
 	static ReceivedMemory received() {
 		return VirtualThreads.isVirtual(Thread.currentThread()) ? ReceivedMemory.given() : RECEIVED.get();
+	}
+
+	/**
+	 * Keeps the metadata of a reply for a caller who wants it.
+	 * @param message of the reply, in the same memory
+	 */
+	static void fill(@Nullable CallMetadata target, ByteBuffer message, int offset, int bytes) {
+		if (target != null) {
+			ByteBuffer view = message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+			target.fill(view.clear().position(offset).limit(offset + bytes));
+		}
 	}
 
 	/**

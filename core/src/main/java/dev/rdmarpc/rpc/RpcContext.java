@@ -56,6 +56,16 @@ public interface RpcContext {
 	 */
 	boolean isCancelled();
 
+	/** What the caller sent with the request; nothing can be added. */
+	CallMetadata requestMetadata();
+
+	/**
+	 * What travels with the reply, also if the call fails. To be filled before the
+	 * handler returns, or completes its future; {@link CallMetadata#put} says whether
+	 * there is room.
+	 */
+	CallMetadata replyMetadata();
+
 	/**
 	 * Releases a reference when the call has ended, however it ends, and its reply holds
 	 * the references it needs. For a result that was allocated for this call, or that

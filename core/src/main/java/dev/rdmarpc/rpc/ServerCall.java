@@ -40,6 +40,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.UserTask;
 
@@ -81,7 +82,7 @@ final class ServerCall implements UserTask, ServedCall {
 
 	private @Nullable ByteBuffer view;
 
-	private @Nullable CallMetadata metadata;
+	private CallMetadata metadata = CallMetadata.NONE;
 
 	private @Nullable CallObservation observation;
 
@@ -137,9 +138,7 @@ final class ServerCall implements UserTask, ServedCall {
 		this.cancelled = false;
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : from.loop().nowNanos() + remaining;
-		if (!this.calls.observers().isEmpty()) {
-			this.metadata = CallMetadata.decode(request.metadata());
-		}
+		this.metadata = (request.metadataBytes() > 0) ? CallMetadata.decode(request.metadata()) : CallMetadata.NONE;
 		this.view = request.message();
 		this.received.expect(request.takeArriving());
 		this.message = request.take();
@@ -150,10 +149,20 @@ final class ServerCall implements UserTask, ServedCall {
 	public synchronized CallContext context() {
 		CallContext known = this.context;
 		if (known == null) {
-			known = new CallContext(method(), channel().remoteAddress(), this.deadlineNanos, this.cancelled);
+			known = new CallContext(method(), channel().remoteAddress(), this.deadlineNanos, this.cancelled,
+					this.metadata, new CallMetadata(channel().maxSendMetadataBytes()));
 			this.context = known;
 		}
 		return known;
+	}
+
+	/**
+	 * What the handler gives the reply, in the thread that runs it or completes its
+	 * future.
+	 */
+	private byte[] replyMetadata() {
+		CallContext seen = this.context;
+		return (seen != null) ? seen.replyMetadata().encode() : RequestTemplate.NO_METADATA;
 	}
 
 	/**
@@ -179,14 +188,12 @@ final class ServerCall implements UserTask, ServedCall {
 			drop();
 			return false;
 		}
-		CallMetadata sent = this.metadata;
-		if (sent == null) {
+		if (this.calls.observers().isEmpty()) {
 			return true;
 		}
-		this.metadata = null;
 		try {
 			this.observation = RpcObservedCall.start(this.calls.observers(), method(),
-					String.valueOf(channel().remoteAddress()), sent);
+					String.valueOf(channel().remoteAddress()), this.metadata);
 			return true;
 		}
 		catch (Throwable ex) {
@@ -344,7 +351,7 @@ final class ServerCall implements UserTask, ServedCall {
 		try {
 			this.segments.maxBytes(target.maxSendBytes());
 			descriptor.result().encode(result, this.segments);
-			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), this.segments);
+			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), replyMetadata(), this.segments);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
 			fail(tooLarge(ex));
@@ -375,7 +382,8 @@ final class ServerCall implements UserTask, ServedCall {
 		OutgoingMessage said = null;
 		try {
 			report(failure);
-			said = this.calls.prepareFailure(channel(), this.requestId, status, detail(before, failure), this.segments);
+			said = this.calls.prepareFailure(channel(), this.requestId, status, detail(before, failure),
+					replyMetadata(), this.segments);
 		}
 		catch (Throwable ex) {
 			// that the call ends is more important than that it was said why
@@ -532,7 +540,7 @@ final class ServerCall implements UserTask, ServedCall {
 		this.channel = null;
 		this.method = null;
 		this.pending = null;
-		this.metadata = null;
+		this.metadata = CallMetadata.NONE;
 		this.withdrawn = false;
 	}
 

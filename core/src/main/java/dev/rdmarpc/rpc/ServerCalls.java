@@ -160,13 +160,13 @@ final class ServerCalls {
 	 * @return {@code null} if it cannot be made, in which case the caller can only be
 	 * told by closing the channel
 	 */
-	@Nullable OutgoingMessage prepareFailure(RpcChannel channel, int requestId, RpcStatus status, String detail,
+	@Nullable OutgoingMessage prepareFailure(RpcChannel channel, int requestId, RpcStatus status, String detail, byte[] metadata,
 			MessageSegments segments) {
 		try {
 			try {
 				segments.maxBytes(Integer.MAX_VALUE);
 				Replies.encodeDetail(detail, segments);
-				return channel.prepareReply(requestId, status.code(), segments);
+				return channel.prepareReply(requestId, status.code(), metadata, segments);
 			}
 			finally {
 				segments.clear();

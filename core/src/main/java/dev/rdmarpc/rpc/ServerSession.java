@@ -30,6 +30,7 @@ import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -176,7 +177,8 @@ final class ServerSession implements ChannelHandler {
 	}
 
 	private void refuse(RpcChannel channel, int requestId, RpcStatus status, String detail) {
-		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail, this.segments);
+		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail,
+				RequestTemplate.NO_METADATA, this.segments);
 		if (reply != null) {
 			reply.submit();
 		}

@@ -39,9 +39,13 @@ import java.time.Duration;
  * {@code keepAliveNanos}
  * @param eagerBytes largest message that is sent in frames; larger ones are Read by the
  * peer from where they are
+ * @param maxMetadataBytes most metadata of a request or reply accepted and sent, which
+ * has to fit into one frame: at most {@value #MAX_METADATA_BYTES}, and
+ * {@value #BESIDE_METADATA_BYTES} less than {@code frameBytes}
  */
 public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
-		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes) {
+		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes,
+		int maxMetadataBytes) {
 
 	/** The eager limit unless set: five frames of the default size. */
 	public static final int DEFAULT_EAGER_BYTES = 40 * 1024;
@@ -51,6 +55,12 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 
 	/** The largest frame size. */
 	public static final int MAX_FRAME_BYTES = 1 << 20;
+
+	/** The most metadata that its length can tell. */
+	public static final int MAX_METADATA_BYTES = (1 << 16) - 8;
+
+	/** What a frame has to hold beside metadata: header and windows. */
+	public static final int BESIDE_METADATA_BYTES = 552;
 
 	/** The fewest credits with which a channel makes progress. */
 	public static final int MIN_CREDITS = 8;
@@ -68,7 +78,7 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	 */
 	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, MIN_CREDITS, 128, 16 << 20, 64 << 20, 4096,
 			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos(),
-			DEFAULT_EAGER_BYTES);
+			DEFAULT_EAGER_BYTES, 1024);
 
 	/**
 	 * Checks the bounds.
@@ -88,6 +98,12 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 		check("keep-alive interval (ns)", keepAliveNanos, 1, Long.MAX_VALUE / 4);
 		check("dead peer timeout (ns)", deadPeerNanos, keepAliveNanos + 1, Long.MAX_VALUE / 4);
 		check("eager limit", eagerBytes, 0, Integer.MAX_VALUE / 2);
+		check("maximum metadata size", maxMetadataBytes, 0, mostMetadataBytes(frameBytes));
+	}
+
+	/** The most metadata that frames of a size can carry. */
+	public static int mostMetadataBytes(int frameBytes) {
+		return Math.min(MAX_METADATA_BYTES, frameBytes - BESIDE_METADATA_BYTES);
 	}
 
 	private static void check(String what, long value, long min, long max) {
@@ -100,39 +116,49 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	public ChannelOptions withFrames(int bytes, int count) {
 		return new ChannelOptions(bytes, Math.min(this.minCredits, count), count, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes);
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes);
 	}
 
 	/** These options with other credits; as many at least as at most do not change. */
 	public ChannelOptions withCredits(int least, int most) {
 		return new ChannelOptions(this.frameBytes, least, most, this.maxMessageBytes, this.maxUnfinishedBytes,
-				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
+				this.maxMetadataBytes);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, messageBytes, this.maxUnfinishedBytes,
-				calls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+				calls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
+				this.maxMetadataBytes);
 	}
 
 	/** These options with another bound for unfinished messages. */
 	public ChannelOptions withUnfinished(long bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes, bytes,
-				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes);
+				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
+				this.maxMetadataBytes);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(),
-				this.eagerBytes);
+				this.eagerBytes, this.maxMetadataBytes);
 	}
 
 	/** These options with another limit of what is sent in frames. */
 	public ChannelOptions withEagerLimit(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, bytes);
+				this.deadPeerNanos, bytes, this.maxMetadataBytes);
+	}
+
+	/** These options with another limit of metadata. */
+	public ChannelOptions withMaxMetadata(int bytes) {
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
+				this.deadPeerNanos, this.eagerBytes, bytes);
 	}
 
 }

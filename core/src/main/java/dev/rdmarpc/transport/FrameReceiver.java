@@ -41,6 +41,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	private final int maxMessageBytes;
 
+	private final int maxMetadataBytes;
+
 	private final long patienceNanos;
 
 	private final ChannelCalls calls;
@@ -56,6 +58,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.handler = handler;
 		this.initiator = initiator;
 		this.maxMessageBytes = options.maxMessageBytes();
+		this.maxMetadataBytes = options.maxMetadataBytes();
 		this.patienceNanos = options.deadPeerNanos();
 		this.calls = calls;
 		// replies to calls given up go on arriving, so there can be more than calls
@@ -163,8 +166,9 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	private boolean onMessage(IncomingMessage message, RegisteredBuffer buffer, ByteBuffer frame, int length,
 			boolean request) {
 		message.wrap(buffer, frame);
-		if (message.metadataBytes() > RequestTemplate.MAX_METADATA_BYTES) {
-			this.channel.violation(message.metadataBytes() + " bytes of metadata");
+		if (message.metadataBytes() > this.maxMetadataBytes) {
+			this.channel.violation(
+					message.metadataBytes() + " bytes of metadata (expected: at most " + this.maxMetadataBytes + ")");
 			return false;
 		}
 		if ((FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_READ) != 0) {

@@ -44,6 +44,8 @@ final class Handshake {
 
 	private int peerMostCredits;
 
+	private int peerMetadataBytes;
+
 	private boolean peerReads;
 
 	private boolean peerTakesProgress;
@@ -64,7 +66,7 @@ final class Handshake {
 			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
 					refusal, text);
 			HelloFlyweight.putFeatures(frame, features());
-			return length;
+			return HelloFlyweight.putMetadataBytes(frame, length, this.options.maxMetadataBytes());
 		});
 		if (!this.channel.sender().send(hello)) {
 			this.channel.shut("no registered memory for the handshake");
@@ -115,7 +117,7 @@ final class Handshake {
 			refuse(HelloFlyweight.REFUSED_BUSY, "no receive buffers for another connection");
 		}
 		else {
-			agree(frame);
+			agree(frame, length);
 			send(FrameType.HELLO_REPLY, 0, this.channel.codec());
 			this.channel.opened();
 		}
@@ -144,7 +146,7 @@ final class Handshake {
 			this.channel.shut(problem);
 			return;
 		}
-		agree(frame);
+		agree(frame, length);
 		this.channel.opened();
 	}
 
@@ -153,7 +155,8 @@ final class Handshake {
 		return name.isEmpty() || own.isEmpty() || name.equals(own);
 	}
 
-	private void agree(ByteBuffer frame) {
+	private void agree(ByteBuffer frame, int length) {
+		this.peerMetadataBytes = HelloFlyweight.metadataBytes(frame, length);
 		this.peerFrameBytes = HelloFlyweight.frameBytes(frame);
 		this.peerMaxMessageBytes = HelloFlyweight.maxMessageBytes(frame);
 		this.peerMaxCalls = HelloFlyweight.maxCalls(frame);
@@ -178,6 +181,10 @@ final class Handshake {
 
 	int peerMaxMessageBytes() {
 		return this.peerMaxMessageBytes;
+	}
+
+	int peerMetadataBytes() {
+		return this.peerMetadataBytes;
 	}
 
 	int peerMaxCalls() {

@@ -45,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  *  |          Text length          |  UTF-8 text: codec, or why   | 44
  *  +-------------------------------+         refused  ...          +
  *  +-------------------------------+-------------------------------+
+ *  |     Most metadata accepted    |  after the text, with FEATURE_METADATA
+ *  +-------------------------------+
  * </pre>
  */
 final class HelloFlyweight {
@@ -66,6 +68,12 @@ final class HelloFlyweight {
 
 	/** The sender knows {@link FrameType#READ_PROGRESS}. */
 	static final int FEATURE_READ_PROGRESS = 0x02;
+
+	/** The sender says after the text how much metadata it accepts. */
+	static final int FEATURE_METADATA = 0x04;
+
+	/** What a side accepts that does not say so. */
+	static final int UNTOLD_METADATA_BYTES = 1024;
 
 	static final int LENGTH = 46;
 
@@ -125,7 +133,25 @@ final class HelloFlyweight {
 		if (mostCredits(frame) < credits || mostCredits(frame) > ChannelOptions.MAX_CREDITS) {
 			return "handshake with " + credits + " and at most " + mostCredits(frame) + " credits";
 		}
+		if (metadataBytes(frame, frameLength) > ChannelOptions.mostMetadataBytes(frameBytes(frame))) {
+			return "handshake with " + metadataBytes(frame, frameLength) + " bytes of metadata in frames of "
+					+ frameBytes(frame);
+		}
 		return null;
+	}
+
+	/** Says behind the text how much metadata is accepted; returns the new length. */
+	static int putMetadataBytes(ByteBuffer frame, int frameLength, int bytes) {
+		putFeatures(frame, features(frame) | FEATURE_METADATA);
+		frame.putShort(frameLength, (short) bytes);
+		return frameLength + Short.BYTES;
+	}
+
+	/** The most metadata accepted. */
+	static int metadataBytes(ByteBuffer frame, int frameLength) {
+		int at = LENGTH + (frame.getShort(44) & 0xFFFF);
+		boolean told = (features(frame) & FEATURE_METADATA) != 0 && at + Short.BYTES <= frameLength;
+		return told ? frame.getShort(at) & 0xFFFF : UNTOLD_METADATA_BYTES;
 	}
 
 	static int lowVersion(ByteBuffer frame) {

@@ -114,7 +114,8 @@ public final class IncomingMessage {
 		return this.messageOffset;
 	}
 
-	int metadataOffset() {
+	/** Where the metadata begins in {@link #memory()}. */
+	public int metadataOffset() {
 		return this.metadataOffset;
 	}
 

@@ -103,15 +103,15 @@ public final class OutgoingMessage {
 	}
 
 	/** Claims memory and lays out the frames of a reply. */
-	void prepareReply(Carrier target, RegisteredBuffer claimed, int replyTo, int status, MessageSegments message,
-			@Nullable Exposure opened) {
+	void prepareReply(Carrier target, RegisteredBuffer claimed, int replyTo, int status, byte[] metadata,
+			MessageSegments message, @Nullable Exposure opened) {
 		this.carrier = target;
 		this.call = null;
 		this.requestId = replyTo;
 		ByteBuffer frame = begin(claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
-		FrameFlyweight.putReplyFields(frame, 0, status, 0);
-		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, RequestTemplate.NO_METADATA, message, opened);
+		FrameFlyweight.putReplyFields(frame, 0, status, metadata.length);
+		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, metadata, message, opened);
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */

@@ -110,13 +110,14 @@ final class OutgoingMessagePool {
 	}
 
 	/** See {@link RpcChannel#prepareReply}. */
-	OutgoingMessage reply(OutgoingMessage.Carrier carrier, int requestId, int status, MessageSegments message) {
+	OutgoingMessage reply(OutgoingMessage.Carrier carrier, int requestId, int status, byte[] metadata,
+			MessageSegments message) {
 		OutgoingMessage reply = take();
 		Exposure exposure = expose(carrier, message);
 		RegisteredBuffer buffer = null;
 		try {
-			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, 0, message, exposure);
-			reply.prepareReply(carrier, buffer, requestId, status, message, exposure);
+			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure);
+			reply.prepareReply(carrier, buffer, requestId, status, metadata, message, exposure);
 			count(message, exposure);
 			return reply;
 		}

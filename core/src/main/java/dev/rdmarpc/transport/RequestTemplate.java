@@ -25,9 +25,6 @@ package dev.rdmarpc.transport;
  */
 public record RequestTemplate(long methodId, int priority, int argumentCount) {
 
-	/** The most metadata of a request, in bytes. */
-	public static final int MAX_METADATA_BYTES = 1024;
-
 	/** No metadata. */
 	public static final byte[] NO_METADATA = new byte[0];
 

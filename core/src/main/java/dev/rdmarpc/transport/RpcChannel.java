@@ -129,6 +129,13 @@ public final class RpcChannel implements QueuePairListener {
 		return Math.min(this.handshake.peerMaxMessageBytes(), this.options.maxMessageBytes());
 	}
 
+	/**
+	 * The most metadata to send: what the peer accepts, and this side's own limit.
+	 */
+	public int maxSendMetadataBytes() {
+		return Math.min(this.handshake.peerMetadataBytes(), this.options.maxMetadataBytes());
+	}
+
 	/** The address on this side; known to the side that connected. */
 	public @Nullable InetSocketAddress localAddress() {
 		return this.localAddress;
@@ -150,6 +157,7 @@ public final class RpcChannel implements QueuePairListener {
 	 * @param deadlineNanos when to give up, by {@link System#nanoTime()}, or
 	 * {@link Long#MAX_VALUE}
 	 * @param remainingNanos what remains of the deadline, for the peer; 0 is none
+	 * @param metadata at most {@link #maxSendMetadataBytes()}
 	 * @return a message owned by the caller, to be submitted or aborted
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
@@ -163,8 +171,8 @@ public final class RpcChannel implements QueuePairListener {
 	 * Prepares a reply, like a request.
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
-	public OutgoingMessage prepareReply(int requestId, int status, MessageSegments message) {
-		return this.loop.outgoingMessages().reply(this.sender, requestId, status, message);
+	public OutgoingMessage prepareReply(int requestId, int status, byte[] metadata, MessageSegments message) {
+		return this.loop.outgoingMessages().reply(this.sender, requestId, status, metadata, message);
 	}
 
 	/**

@@ -118,14 +118,10 @@ class LargeMessageTurnTests {
 			this.serverMemory = memory(serverBytes, allocationTimeout);
 			this.serverTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.serverMemory);
 			this.clientTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.clientMemory);
-			ChannelOptions channel = ChannelOptions.DEFAULTS;
 			this.server = RpcServer.builder()
 				.transport(this.serverTransport)
 				.options(RpcServerOptions.DEFAULTS.withLoopback(0)
-					.withChannel(new ChannelOptions(channel.frameBytes(), channel.minCredits(), channel.credits(),
-							channel.maxMessageBytes(), unfinishedBytes, channel.maxCalls(),
-							channel.handshakeTimeoutNanos(), channel.keepAliveNanos(), channel.deadPeerNanos(),
-							channel.eagerBytes())))
+					.withChannel(ChannelOptions.DEFAULTS.withUnfinished(unfinishedBytes)))
 				.service(Uploads.class, this::take)
 				.build()
 				.start();

@@ -348,7 +348,7 @@ class ElasticCreditsTests {
 						peer.deliver(Frames.request(0, 5 * i + j, 1, 0, 0, new byte[0]));
 					}
 					for (int j = 0; j < 5; j++) {
-						channel.prepareReply(5 * i + j, 0, new MessageSegments()).submit();
+						channel.prepareReply(5 * i + j, 0, RequestTemplate.NO_METADATA, new MessageSegments()).submit();
 					}
 					fixture.turn();
 					peer.count();
@@ -457,7 +457,7 @@ class ElasticCreditsTests {
 
 		@Override
 		public void onRequest(RpcChannel channel, IncomingMessage request) {
-			channel.prepareReply(request.requestId(), 0, new MessageSegments()).submit();
+			channel.prepareReply(request.requestId(), 0, RequestTemplate.NO_METADATA, new MessageSegments()).submit();
 		}
 
 	}

@@ -66,6 +66,23 @@ class HelloFlyweightTests {
 	}
 
 	@Test
+	void metadataIsAnnouncedBehindTheText() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 0, "codec");
+		assertThat(HelloFlyweight.metadataBytes(this.frame, length)).isEqualTo(1024);
+		length = HelloFlyweight.putMetadataBytes(this.frame, length, 7640);
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
+		assertThat(HelloFlyweight.metadataBytes(this.frame, length)).isEqualTo(7640);
+		assertThat(HelloFlyweight.text(this.frame, length)).isEqualTo("codec");
+		assertThat(HelloFlyweight.metadataBytes(this.frame, length - 1)).as("cut off").isEqualTo(1024);
+		HelloFlyweight.putMetadataBytes(this.frame, length - 2, 7641);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains("7641 bytes of metadata in frames of 8192");
+		HelloFlyweight.putMetadataBytes(this.frame, length - 2, 0xFFFF);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains("65535 bytes of metadata");
+		this.frame.putShort(44, (short) 0xFFFF);
+		assertThat(HelloFlyweight.metadataBytes(this.frame, length)).as("behind the frame").isEqualTo(1024);
+	}
+
+	@Test
 	void refusal() {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO_REPLY, 0, 0, 0);
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,

@@ -142,7 +142,7 @@ class HostileReceivesTests {
 
 		@Override
 		public void onRequest(RpcChannel channel, IncomingMessage request) {
-			channel.prepareReply(request.requestId(), 0, new MessageSegments()).submit();
+			channel.prepareReply(request.requestId(), 0, RequestTemplate.NO_METADATA, new MessageSegments()).submit();
 		}
 
 	}

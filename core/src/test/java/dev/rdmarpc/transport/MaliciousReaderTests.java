@@ -308,7 +308,7 @@ class MaliciousReaderTests {
 				memory.put(i, CONTENT);
 			}
 			segments.add(memory, 0, bytes);
-			channel.prepareReply(requestId, 0, segments).submit();
+			channel.prepareReply(requestId, 0, RequestTemplate.NO_METADATA, segments).submit();
 		}
 
 		@Override

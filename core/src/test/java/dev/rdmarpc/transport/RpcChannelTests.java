@@ -230,7 +230,8 @@ class RpcChannelTests {
 				RecordingHandler replying = new RecordingHandler() {
 					@Override
 					public void onRequest(RpcChannel channel, IncomingMessage request) {
-						channel.prepareReply(request.requestId(), 0, new MessageSegments()).submit();
+						channel.prepareReply(request.requestId(), 0, RequestTemplate.NO_METADATA, new MessageSegments())
+							.submit();
 					}
 				};
 				RpcChannel channel = fixture.server(OPTIONS, replying, 8);

@@ -295,7 +295,7 @@ public class CreditsBenchmark {
 
 		@Override
 		public void onRequest(RpcChannel channel, IncomingMessage request) {
-			channel.prepareReply(request.requestId(), 0, this.nothing).submit();
+			channel.prepareReply(request.requestId(), 0, RequestTemplate.NO_METADATA, this.nothing).submit();
 		}
 
 	}

@@ -177,14 +177,16 @@ final class PropertyMapping {
 		String prefix = "rdma.rpc.queue-pairs.";
 		int credits = PropertyCheck.range(prefix + "credits", queuePairs.credits(), ChannelOptions.MIN_CREDITS,
 				ChannelOptions.MAX_CREDITS);
-		return new ChannelOptions(
-				PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(), ChannelOptions.MIN_FRAME_BYTES,
-						ChannelOptions.MAX_FRAME_BYTES, 8),
+		int frameBytes = PropertyCheck.bytes(prefix + "frame-size", queuePairs.frameSize(),
+				ChannelOptions.MIN_FRAME_BYTES, ChannelOptions.MAX_FRAME_BYTES, 8);
+		return new ChannelOptions(frameBytes,
 				PropertyCheck.range(prefix + "min-credits", queuePairs.minCredits(), ChannelOptions.MIN_CREDITS,
 						credits),
 				credits, maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeout.toNanos(), keepAlive.toNanos(),
 				deadPeerTimeout.toNanos(),
-				PropertyCheck.bytes("rdma.rpc.eager-limit", properties.eagerLimit(), 0, MAX_MESSAGE_BYTES, 1));
+				PropertyCheck.bytes("rdma.rpc.eager-limit", properties.eagerLimit(), 0, MAX_MESSAGE_BYTES, 1),
+				PropertyCheck.bytes("rdma.rpc.max-metadata-size", properties.maxMetadataSize(), 0,
+						ChannelOptions.mostMetadataBytes(frameBytes), 1));
 	}
 
 	static int messageBytes(String name, DataSize value) {

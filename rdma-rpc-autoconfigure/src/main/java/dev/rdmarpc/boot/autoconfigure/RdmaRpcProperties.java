@@ -39,6 +39,8 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param device Name of the provider's device. By default the provider chooses.
  * @param eagerLimit Largest message that is sent in frames. The receiver fetches larger
  * ones by RDMA Read, once it has memory for them.
+ * @param maxMetadataSize Most metadata of a request or reply. Has to fit into one frame
+ * with 552 bytes beside it.
  * @param memory Registered memory.
  * @param queuePairs Queue pairs and their receive buffers.
  * @param polling How threads wait for completions.
@@ -51,9 +53,10 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  */
 @ConfigurationProperties("rdma.rpc")
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
-		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
-		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
-		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Map<String, Client> client) {
+		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
+		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Polling polling,
+		@DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Observation observation,
+		@DefaultValue Server server, @DefaultValue Map<String, Client> client) {
 
 	/** The entry of {@link #client()} that applies to all targets. */
 	public static final String DEFAULT_CLIENT = "default";
