@@ -76,15 +76,13 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final List<RpcChannel> dirty = new ArrayList<>();
 
-	private final List<IncomingMessage> incoming = new ArrayList<>();
+	private final IncomingMessage incoming = new IncomingMessage();
 
 	private final WorkCompletion[] batch = new WorkCompletion[BATCH];
 
 	private int batchCursor;
 
 	private int batchCount;
-
-	private int incomingDepth;
 
 	private long nowNanos = System.nanoTime();
 
@@ -354,15 +352,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.dirty.add(channel);
 	}
 
-	IncomingMessage claimIncoming() {
-		if (this.incomingDepth == this.incoming.size()) {
-			this.incoming.add(new IncomingMessage());
-		}
-		return this.incoming.get(this.incomingDepth++);
-	}
-
-	void returnIncoming() {
-		this.incomingDepth--;
+	/** For the frame at hand: whoever gets it does not turn the loop. */
+	IncomingMessage incoming() {
+		return this.incoming;
 	}
 
 	void callStarted(long deadlineNanos) {
@@ -442,7 +434,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/** Whether the current thread drives the loop, so that it must not wait for it. */
-	public boolean isDriver() {
+	boolean isDriver() {
 		return this.driver.isDriver();
 	}
 

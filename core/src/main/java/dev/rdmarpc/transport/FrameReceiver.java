@@ -154,17 +154,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			this.channel.violation((request ? "request" : "reply") + " of " + length + " bytes");
 			return false;
 		}
-		IncomingMessage message = this.loop.claimIncoming();
-		try {
-			return onMessage(message, buffer, frame, length, request);
-		}
-		finally {
-			this.loop.returnIncoming();
-		}
-	}
-
-	private boolean onMessage(IncomingMessage message, RegisteredBuffer buffer, ByteBuffer frame, int length,
-			boolean request) {
+		IncomingMessage message = this.loop.incoming();
 		message.wrap(buffer, frame);
 		if (message.metadataBytes() > this.maxMetadataBytes) {
 			this.channel.violation(
