@@ -29,6 +29,10 @@ import dev.rdmarpc.transport.RdmaTransport;
  * a lock and in no order: an observation that is lost costs one sample. A run is also
  * long where a collection of garbage or another process takes the processor away, so that
  * a long one is forgiven when there were {@value #FORGIVEN_AFTER} others since the last.
+ * Unlike a handler, which {@link HandlerPace} first watches on the executor, such code
+ * begins on the loop and is tried there again when a pause is over. What it takes
+ * elsewhere says little: the calls it makes there are posted by itself, and here by the
+ * loop, many at a time.
  */
 final class Continuations {
 

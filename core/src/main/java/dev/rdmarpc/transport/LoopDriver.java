@@ -276,7 +276,8 @@ final class LoopDriver {
 
 	/**
 	 * Leaves a task to whoever drives next, which the caller does not become: for threads
-	 * that must not run callbacks of users, since those may wait for the very thread.
+	 * of devices, since what others have left may close a queue pair, which waits for the
+	 * thread that calls its listener.
 	 */
 	void executeLater(Runnable task) {
 		this.inbox.offer(task);

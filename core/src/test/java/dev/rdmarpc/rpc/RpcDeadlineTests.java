@@ -18,11 +18,15 @@ package dev.rdmarpc.rpc;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.Await;
+import dev.rdmarpc.transport.ChannelLoop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,6 +52,32 @@ class RpcDeadlineTests {
 			assertRemaining(limited.echoOnExecutor("x"), deadline);
 			assertRemaining(limited.echoAsync("x").thenApply((same) -> limited.echo("x")).join(), deadline);
 			assertThat(echo.echo("x")).isEqualTo(NONE);
+		}
+	}
+
+	/** As where a device or the appender of a log is stuck. */
+	@Test
+	void callEndsThoughItsLoopDoesNotTurn() {
+		CountDownLatch held = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		try (RpcFixture fixture = new RpcFixture()) {
+			assertThat(fixture.echo.echo("before")).isEqualTo("before");
+			ChannelLoop loop = fixture.clientTransport.loops().get(0);
+			Thread holder = new Thread(() -> loop.execute(() -> {
+				held.countDown();
+				Await.latch(release);
+			}));
+			holder.start();
+			Await.latch(held);
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(100)).on(fixture.echo);
+			RpcException failure = RpcFixture.failureOf(() -> hasty.echo("late"));
+			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+			assertThat(failure.detail()).contains("held up");
+			release.countDown();
+			assertThat(fixture.echo.echo("after")).isEqualTo("after");
+		}
+		finally {
+			release.countDown();
 		}
 	}
 
