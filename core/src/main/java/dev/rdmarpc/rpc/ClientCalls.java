@@ -104,9 +104,6 @@ final class ClientCalls {
 		}
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
-		if (observation == null) {
-			throw new IllegalStateException("observers without an observation");
-		}
 		if (method.asynchronous()) {
 			return callAsync(method, arguments, call, deadline, observation, metadata.encode());
 		}
@@ -195,7 +192,8 @@ final class ClientCalls {
 
 	/**
 	 * The deadline has passed or the thread was interrupted: the call is ended here, by
-	 * the loop. A loop that a callback holds up is not waited for.
+	 * the loop. A loop that does not turn is not waited for: users' code cannot hold it
+	 * up, but its device can, and so can the appender of a log.
 	 */
 	private static void abandon(RpcChannel channel, BlockingCall waiting, MethodDescriptor method) {
 		boolean interrupted = Thread.interrupted();

@@ -18,7 +18,6 @@ package dev.rdmarpc.rpc;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -34,6 +33,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.logging.ThreadText;
 
 /**
  * The server's own executor. A task that finds no thread idle starts one, up to a
@@ -201,16 +201,7 @@ final class HandlerPool implements Executor, AutoCloseable {
 	/** The end of a sentence that says what the first thread does. */
 	String heldUpBy() {
 		Thread first = list().stream().findFirst().orElse(null);
-		if (first == null) {
-			return "";
-		}
-		String place = Arrays.stream(first.getStackTrace())
-			.map(String::valueOf)
-			.filter((frame) -> !frame.startsWith("java.base"))
-			.findFirst()
-			.map((frame) -> " at " + frame)
-			.orElse("");
-		return ", busy threads: " + threads() + ", " + first.getName() + place;
+		return (first != null) ? ", busy threads: " + threads() + ", " + ThreadText.of(first) : "";
 	}
 
 	/** Drops what waits, interrupts the handlers, and ends the threads. */

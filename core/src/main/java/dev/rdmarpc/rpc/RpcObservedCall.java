@@ -40,15 +40,15 @@ final class RpcObservedCall implements CallObservation {
 		this.observations = observations;
 	}
 
-	/** Starts an observation, or returns {@code null} when nobody watches. */
-	static @Nullable CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
+	/** Starts an observation. */
+	static CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
 			CallMetadata metadata) {
 		List<CallObservation> started = new ArrayList<>(observers.size());
 		for (CallObserver observer : observers) {
 			guarded(() -> started.add(Objects.requireNonNull(observer.callStarted(method, peer, metadata),
 					"an observer must return an observation")));
 		}
-		return observers.isEmpty() ? null : new RpcObservedCall(started);
+		return new RpcObservedCall(started);
 	}
 
 	@Override

@@ -16,10 +16,11 @@
 
 package dev.rdmarpc.transport;
 
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.logging.ThreadText;
 
 /**
  * When a loop last turned, and what to say when that is long ago. Written by the driver,
@@ -59,15 +60,7 @@ final class LoopWatch {
 
 	/** The end of a sentence that says who drives, and where that thread is. */
 	static String heldUpBy(@Nullable Thread driver) {
-		if (driver == null) {
-			return "";
-		}
-		return Arrays.stream(driver.getStackTrace())
-			.map(String::valueOf)
-			.filter((frame) -> !frame.startsWith("java.base"))
-			.findFirst()
-			.map((frame) -> ", held up by thread " + driver.getName() + " at " + frame)
-			.orElse(", held up by thread " + driver.getName());
+		return (driver != null) ? ", held up by thread " + ThreadText.of(driver) : "";
 	}
 
 }

@@ -1,0 +1,37 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.logging;
+
+import java.util.Arrays;
+
+/** What can be said of a thread that does not go on. */
+public final class ThreadText {
+
+	private ThreadText() {
+	}
+
+	/** Its name, and where it is outside the Java platform, if it is. */
+	public static String of(Thread thread) {
+		return Arrays.stream(thread.getStackTrace())
+			.map(String::valueOf)
+			.filter((frame) -> !frame.startsWith("java.base"))
+			.findFirst()
+			.map((frame) -> thread.getName() + " at " + frame)
+			.orElse(thread.getName());
+	}
+
+}
