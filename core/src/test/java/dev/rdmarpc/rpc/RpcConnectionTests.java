@@ -72,7 +72,7 @@ class RpcConnectionTests {
 			};
 			RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(8),
 					Duration.ofMillis(100));
-			try (RpcClient client = client(fixture, addresses, options)) {
+			try (RpcClient client = fixture.newClient(addresses, options)) {
 				client.connect();
 				assertThat(enough.await(20, TimeUnit.SECONDS)).isTrue();
 				assertThat(client.lastFailure()).isNotEmpty();
@@ -88,9 +88,9 @@ class RpcConnectionTests {
 	@Test
 	void addressThatIsNotKnownIsUnavailableWithTheReason() {
 		try (RpcFixture fixture = new RpcFixture();
-				RpcClient unresolved = client(fixture, () -> InetSocketAddress.createUnresolved("nowhere", 1),
+				RpcClient unresolved = fixture.newClient(() -> InetSocketAddress.createUnresolved("nowhere", 1),
 						RpcClientOptions.DEFAULTS);
-				RpcClient throwing = client(fixture, () -> {
+				RpcClient throwing = fixture.newClient(() -> {
 					throw new IllegalStateException("registry is down");
 				}, RpcClientOptions.DEFAULTS)) {
 			assertThat(RpcFixture.failureOf(() -> unresolved.proxy(Echo.class).touch()))
@@ -167,7 +167,7 @@ class RpcConnectionTests {
 		TestEnvironment.assumeTcp();
 		try (RpcFixture fixture = new RpcFixture();
 				ServerSocket mute = new ServerSocket(0, 16, TestEnvironment.address());
-				RpcClient client = client(fixture, () -> (InetSocketAddress) mute.getLocalSocketAddress(),
+				RpcClient client = fixture.newClient(() -> (InetSocketAddress) mute.getLocalSocketAddress(),
 						RpcClientOptions.DEFAULTS)) {
 			CallOptions options = CallOptions.deadline(Duration.ofMillis(100));
 			Echo echo = (waitForReady ? options.withWaitForReady() : options).on(client.proxy(Echo.class));
@@ -182,7 +182,7 @@ class RpcConnectionTests {
 	void resolvingANameBlocksNeitherCallersNorOtherClients() throws Exception {
 		CountDownLatch resolvable = new CountDownLatch(1);
 		AtomicInteger asked = new AtomicInteger();
-		try (RpcFixture fixture = new RpcFixture(); RpcClient slow = client(fixture, () -> {
+		try (RpcFixture fixture = new RpcFixture(); RpcClient slow = fixture.newClient(() -> {
 			asked.incrementAndGet();
 			Await.latch(resolvable);
 			return fixture.server.address();
@@ -201,7 +201,7 @@ class RpcConnectionTests {
 		AtomicInteger asked = new AtomicInteger();
 		try (RpcFixture fixture = new RpcFixture();
 				TcpProxy slow = new TcpProxy(fixture.server.address(), 200);
-				RpcClient client = client(fixture, () -> {
+				RpcClient client = fixture.newClient(() -> {
 					asked.incrementAndGet();
 					return slow.address();
 				}, impatient(Duration.ofSeconds(30)))) {
@@ -220,7 +220,7 @@ class RpcConnectionTests {
 	void addressThatIsSlowIsWaitedForByEveryCall() throws Exception {
 		CountDownLatch resolvable = new CountDownLatch(1);
 		AtomicInteger asked = new AtomicInteger();
-		try (RpcFixture fixture = new RpcFixture(); RpcClient client = client(fixture, () -> {
+		try (RpcFixture fixture = new RpcFixture(); RpcClient client = fixture.newClient(() -> {
 			asked.incrementAndGet();
 			Await.latch(resolvable);
 			return fixture.server.address();
@@ -257,13 +257,13 @@ class RpcConnectionTests {
 		RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), Duration.ofMillis(2));
 		try (RpcFixture fixture = new RpcFixture();
 				TcpProxy proxy = new TcpProxy(fixture.server.address());
-				RpcClient stuck = client(fixture, () -> {
+				RpcClient stuck = fixture.newClient(() -> {
 					if (asked.incrementAndGet() > 1) {
 						Await.latch(resolvable);
 					}
 					return nobody;
 				}, options);
-				RpcClient other = client(fixture, proxy::address, options)) {
+				RpcClient other = fixture.newClient(proxy::address, options)) {
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(other.proxy(Echo.class));
 			assertThat(patient.echo("before")).isEqualTo("before");
 			stuck.connect();
@@ -287,11 +287,11 @@ class RpcConnectionTests {
 	void deathOfTheConnectionReleasesEverybodyAtOnce(boolean reset) throws Exception {
 		try (RpcFixture fixture = new RpcFixture();
 				TcpProxy proxy = new TcpProxy(fixture.server.address());
-				RpcClient client = client(fixture, proxy::address, RpcClientOptions.DEFAULTS)) {
+				RpcClient client = fixture.newClient(proxy::address, RpcClientOptions.DEFAULTS)) {
 			Echo echo = CallOptions.deadline(LONG).on(client.proxy(Echo.class));
 			List<CompletableFuture<?>> calls = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
-				calls.add(inThread(() -> echo.slow(40_000)));
+				calls.add(RpcFixture.inThread(() -> echo.slow(40_000)));
 				calls.add(echo.never());
 			}
 			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 8);
@@ -307,8 +307,8 @@ class RpcConnectionTests {
 	void closedClientFinishesWhatItHasBegunAndTakesNothingNew() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
 			Echo echo = CallOptions.deadline(LONG).on(fixture.echo);
-			CompletableFuture<String> running = inThread(() -> echo.slow(40_000));
-			CompletableFuture<byte[]> large = inThread(() -> echo.bytes(new byte[8 << 20]));
+			CompletableFuture<String> running = RpcFixture.inThread(() -> echo.slow(40_000));
+			CompletableFuture<byte[]> large = RpcFixture.inThread(() -> echo.bytes(new byte[8 << 20]));
 			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
 			RpcFixture
 				.awaitTrue(() -> large.isDone() || fixture.clientTransport.loops().get(0).outstandingCalls() == 2);
@@ -327,15 +327,15 @@ class RpcConnectionTests {
 		try (RpcFixture fixture = new RpcFixture((options) -> options.withDrainTimeout(Duration.ofSeconds(40)),
 				UnaryOperator.identity())) {
 			Echo echo = CallOptions.deadline(LONG).on(fixture.echo);
-			CompletableFuture<String> running = inThread(() -> echo.slow(40_000));
+			CompletableFuture<String> running = RpcFixture.inThread(() -> echo.slow(40_000));
 			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
 			InetSocketAddress address = fixture.server.address();
-			CompletableFuture<Void> stopped = inThread(() -> {
+			CompletableFuture<Void> stopped = RpcFixture.inThread(() -> {
 				fixture.server.stop();
 				return null;
 			});
 			RpcFixture.awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
-			CompletableFuture<Boolean> answers = inThread(() -> !fixture.server.isRunning()
+			CompletableFuture<Boolean> answers = RpcFixture.inThread(() -> !fixture.server.isRunning()
 					&& fixture.server.address().equals(address) && fixture.server.channels().size() == 1
 					&& fixture.server.loops().size() == 1 && fixture.server.activeCalls() == 1);
 			assertThat(answers.get(10, TimeUnit.SECONDS)).isTrue();
@@ -382,7 +382,7 @@ class RpcConnectionTests {
 			Echo patient = CallOptions.deadline(Duration.ofSeconds(20)).withWaitForReady().on(fixture.echo);
 			AtomicBoolean over = new AtomicBoolean();
 			AtomicInteger served = new AtomicInteger();
-			CompletableFuture<Void> load = inThread(() -> {
+			CompletableFuture<Void> load = RpcFixture.inThread(() -> {
 				while (!over.get()) {
 					try {
 						assertThat(patient.add(served.get(), 1)).isEqualTo(served.get() + 1);
@@ -432,8 +432,8 @@ class RpcConnectionTests {
 		};
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(Echo.class, selfish);
-				RpcClient inner = client(fixture, server::address, RpcClientOptions.DEFAULTS);
-				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
+				RpcClient inner = fixture.newClient(server::address, RpcClientOptions.DEFAULTS);
+				RpcClient outer = fixture.newClient(server::address, RpcClientOptions.DEFAULTS)) {
 			Echo self = selfish.next(CallOptions.deadline(LONG).on(inner.proxy(Echo.class)));
 			if (connected) {
 				assertThat(self.echoOnExecutor("warm")).isEqualTo("warm");
@@ -465,21 +465,12 @@ class RpcConnectionTests {
 		};
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(Echo.class, front);
-				RpcClient outer = client(fixture, server::address, RpcClientOptions.DEFAULTS)) {
+				RpcClient outer = fixture.newClient(server::address, RpcClientOptions.DEFAULTS)) {
 			front.next(fixture.echo);
 			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));
 			assertThat(echo.echo("hello")).isEqualTo("hello!");
 			assertThat(echo.echo("again")).isEqualTo("again!");
 		}
-	}
-
-	private static RpcClient client(RpcFixture fixture, Supplier<InetSocketAddress> addresses,
-			RpcClientOptions options) {
-		return RpcClient.builder()
-			.transport(fixture.clientTransport)
-			.target("the target", addresses)
-			.options(options)
-			.build();
 	}
 
 	private static InetSocketAddress nobody() throws IOException {
@@ -494,21 +485,6 @@ class RpcConnectionTests {
 		assertThat(failure).as("a failure in time").isNotNull();
 		assertThat(failure).hasCauseInstanceOf(RpcException.class);
 		return (RpcException) failure.getCause();
-	}
-
-	private static <T> CompletableFuture<T> inThread(Supplier<T> task) {
-		CompletableFuture<T> outcome = new CompletableFuture<>();
-		Thread thread = new Thread(() -> {
-			try {
-				outcome.complete(task.get());
-			}
-			catch (Throwable ex) {
-				outcome.completeExceptionally(ex);
-			}
-		}, "caller-of-the-test");
-		thread.setDaemon(true);
-		thread.start();
-		return outcome;
 	}
 
 }

@@ -18,8 +18,10 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.Await;
@@ -117,6 +119,15 @@ final class RpcFixture implements AutoCloseable {
 			.build();
 	}
 
+	/** A client of whoever is at an address, which the caller closes. */
+	RpcClient newClient(Supplier<InetSocketAddress> addresses, RpcClientOptions options) {
+		return RpcClient.builder()
+			.transport(this.clientTransport)
+			.target("the target", addresses)
+			.options(options)
+			.build();
+	}
+
 	RpcServer startServer(RpcServerOptions options) {
 		return startServer(options, Echo.class, this.service);
 	}
@@ -151,6 +162,15 @@ final class RpcFixture implements AutoCloseable {
 		awaitTrue(() -> server.activeCalls() == 0);
 		assertThat(server.channels()).hasSize(1);
 		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	}
+
+	/** Runs a task in a thread of its own. */
+	static <T> CompletableFuture<T> inThread(Supplier<T> task) {
+		return CompletableFuture.supplyAsync(task, (run) -> {
+			Thread thread = new Thread(run, "caller-of-the-test");
+			thread.setDaemon(true);
+			thread.start();
+		});
 	}
 
 	static RpcException failureOf(Runnable call) {

@@ -57,7 +57,7 @@ class RpcRestartTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			int port = fixture.server.port();
 			InetSocketAddress address = fixture.server.address();
-			try (RpcClient client = client(fixture, () -> address, RpcClientOptions.DEFAULTS)) {
+			try (RpcClient client = fixture.newClient(() -> address, RpcClientOptions.DEFAULTS)) {
 				Echo echo = PATIENT.on(client.proxy(Echo.class));
 				assertThat(echo.echo("before")).isEqualTo("before");
 				int answered = 0;
@@ -78,7 +78,7 @@ class RpcRestartTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			int port = fixture.server.port();
 			InetSocketAddress address = fixture.server.address();
-			try (RpcClient client = client(fixture, () -> address,
+			try (RpcClient client = fixture.newClient(() -> address,
 					RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), hours))) {
 				Echo echo = PATIENT.on(client.proxy(Echo.class));
 				assertThat(echo.echo("before")).isEqualTo("before");
@@ -103,13 +103,14 @@ class RpcRestartTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(Repeatable.class, service);
 				TcpProxy proxy = new TcpProxy(server.address());
-				RpcClient client = client(fixture, proxy::address, RpcClientOptions.DEFAULTS)) {
+				RpcClient client = fixture.newClient(proxy::address, RpcClientOptions.DEFAULTS)) {
 			Repeatable repeatable = PATIENT.on(client.proxy(Repeatable.class));
 			int answered = 0;
 			for (int i = 0; i < ROUNDS; i++) {
 				int before = service.begun.get();
 				service.answer = new CompletableFuture<>();
-				CompletableFuture<Integer> call = blocking ? inThread(() -> succeeds(() -> repeatable.idempotent("x")))
+				CompletableFuture<Integer> call = blocking
+						? RpcFixture.inThread(() -> succeeds(() -> repeatable.idempotent("x")))
 						: repeatable.promised("x").handle((text, failure) -> (failure != null) ? 0 : 1);
 				RpcFixture.awaitTrue(() -> service.begun.get() == before + 1);
 				proxy.cut(true);
@@ -150,10 +151,10 @@ class RpcRestartTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(Echo.class, service);
 				TcpProxy proxy = new TcpProxy(server.address());
-				RpcClient client = client(fixture, proxy::address, RpcClientOptions.DEFAULTS)) {
+				RpcClient client = fixture.newClient(proxy::address, RpcClientOptions.DEFAULTS)) {
 			Echo echo = PATIENT.on(client.proxy(Echo.class));
 			assertThat(echo.echoAsync("before").join()).isEqualTo("before");
-			CompletableFuture<?> blocking = inThread(() -> echo.echo("blocks the loop of the server"));
+			CompletableFuture<?> blocking = RpcFixture.inThread(() -> echo.echo("blocks the loop of the server"));
 			assertThat(blocked.await(10, TimeUnit.SECONDS)).isTrue();
 			List<CompletableFuture<String>> calls = new ArrayList<>();
 			for (int i = 0; i < 4 * ROUNDS; i++) {
@@ -195,30 +196,6 @@ class RpcRestartTests {
 		catch (RuntimeException ex) {
 			return 0;
 		}
-	}
-
-	private static RpcClient client(RpcFixture fixture, Supplier<InetSocketAddress> addresses,
-			RpcClientOptions options) {
-		return RpcClient.builder()
-			.transport(fixture.clientTransport)
-			.target("the target", addresses)
-			.options(options)
-			.build();
-	}
-
-	private static <T> CompletableFuture<T> inThread(Supplier<T> task) {
-		CompletableFuture<T> outcome = new CompletableFuture<>();
-		Thread thread = new Thread(() -> {
-			try {
-				outcome.complete(task.get());
-			}
-			catch (Throwable ex) {
-				outcome.completeExceptionally(ex);
-			}
-		}, "caller-of-the-test");
-		thread.setDaemon(true);
-		thread.start();
-		return outcome;
 	}
 
 	/** Calls of which some may be repeated. */
