@@ -38,7 +38,7 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
-import dev.rdmarpc.transport.LinkedTask;
+import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
@@ -60,7 +60,7 @@ import dev.rdmarpc.transport.UserTask;
  * sees this object, which it might keep, but a {@link CallContext}, made under the lock
  * that cancelling takes.
  */
-final class ServerCall implements UserTask, ServedCall {
+final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
 
@@ -116,8 +116,6 @@ final class ServerCall implements UserTask, ServedCall {
 	@Nullable ServerCall before;
 
 	@Nullable ServerCall after;
-
-	private @Nullable LinkedTask linked;
 
 	ServerCall(ServerCalls calls) {
 		this.calls = calls;
@@ -200,16 +198,6 @@ final class ServerCall implements UserTask, ServedCall {
 			fail(ex);
 			return false;
 		}
-	}
-
-	@Override
-	public @Nullable LinkedTask linked() {
-		return this.linked;
-	}
-
-	@Override
-	public void linked(@Nullable LinkedTask task) {
-		this.linked = task;
 	}
 
 	/** On the thread of the loop, after its turn. */
@@ -556,23 +544,11 @@ final class ServerCall implements UserTask, ServedCall {
 	}
 
 	/** What its end leaves to the driver, once at a time. */
-	private final class Ending implements LinkedTask {
-
-		private @Nullable LinkedTask linked;
+	private final class Ending extends LinkableTask {
 
 		@Override
 		public void run() {
 			end();
-		}
-
-		@Override
-		public @Nullable LinkedTask linked() {
-			return this.linked;
-		}
-
-		@Override
-		public void linked(@Nullable LinkedTask task) {
-			this.linked = task;
 		}
 
 	}

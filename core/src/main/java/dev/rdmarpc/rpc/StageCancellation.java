@@ -18,22 +18,19 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.CompletionStage;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.logging.FailureText;
-import dev.rdmarpc.transport.LinkedTask;
+import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.UserTask;
 
 /** Cancels the stage of a handler: what depends on it is users' code. */
-final class StageCancellation implements UserTask {
+final class StageCancellation extends LinkableTask implements UserTask {
 
 	private static final Logger logger = LoggerFactory.getLogger(StageCancellation.class);
 
 	private final CompletionStage<?> stage;
-
-	private @Nullable LinkedTask linked;
 
 	StageCancellation(CompletionStage<?> stage) {
 		this.stage = stage;
@@ -53,16 +50,6 @@ final class StageCancellation implements UserTask {
 	@Override
 	public void runElsewhere() {
 		run();
-	}
-
-	@Override
-	public @Nullable LinkedTask linked() {
-		return this.linked;
-	}
-
-	@Override
-	public void linked(@Nullable LinkedTask task) {
-		this.linked = task;
 	}
 
 }

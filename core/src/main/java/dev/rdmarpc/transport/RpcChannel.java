@@ -568,24 +568,12 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	/** What the loop is told, which needs no memory, for it is told once. */
-	private final class Disconnection implements LinkedTask {
-
-		private @Nullable LinkedTask linked;
+	private final class Disconnection extends LinkableTask {
 
 		@Override
 		public void run() {
 			QueuePairFault known = RpcChannel.this.fault;
 			shut((known != null) ? known.detail() : "the connection has ended");
-		}
-
-		@Override
-		public @Nullable LinkedTask linked() {
-			return this.linked;
-		}
-
-		@Override
-		public void linked(@Nullable LinkedTask task) {
-			this.linked = task;
 		}
 
 	}

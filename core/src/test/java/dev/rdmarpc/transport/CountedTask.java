@@ -18,16 +18,12 @@ package dev.rdmarpc.transport;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.jspecify.annotations.Nullable;
-
 /** Users' code that counts how often it was run, and where. */
-final class CountedTask implements UserTask {
+final class CountedTask extends LinkableTask implements UserTask {
 
 	final AtomicInteger runs = new AtomicInteger();
 
 	private final Runnable code;
-
-	private @Nullable LinkedTask linked;
 
 	CountedTask() {
 		this(() -> {
@@ -47,16 +43,6 @@ final class CountedTask implements UserTask {
 	@Override
 	public void runElsewhere() {
 		run();
-	}
-
-	@Override
-	public @Nullable LinkedTask linked() {
-		return this.linked;
-	}
-
-	@Override
-	public void linked(@Nullable LinkedTask task) {
-		this.linked = task;
 	}
 
 }

@@ -19,7 +19,6 @@ package dev.rdmarpc.transport;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,11 +58,9 @@ class LinkedTasksTests {
 		assertThat(this.ran).containsExactly("again");
 	}
 
-	private static final class Task implements LinkedTask {
+	private static final class Task extends LinkableTask {
 
 		private final Runnable work;
-
-		private @Nullable LinkedTask linked;
 
 		Task(Runnable work) {
 			this.work = work;
@@ -72,16 +69,6 @@ class LinkedTasksTests {
 		@Override
 		public void run() {
 			this.work.run();
-		}
-
-		@Override
-		public @Nullable LinkedTask linked() {
-			return this.linked;
-		}
-
-		@Override
-		public void linked(@Nullable LinkedTask task) {
-			this.linked = task;
 		}
 
 	}
