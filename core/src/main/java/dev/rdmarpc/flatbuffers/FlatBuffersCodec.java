@@ -51,7 +51,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 
 	/** Creates a codec with default options. */
 	public FlatBuffersCodec() {
-		this(FlatBuffersOptions.defaults());
+		this(FlatBuffersOptions.DEFAULTS);
 	}
 
 	/** Creates a codec. */

@@ -29,20 +29,16 @@ package dev.rdmarpc.flatbuffers;
  */
 public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmplification, long maxDecodedBytes) {
 
-	/** Least number of bytes referenced unless set. */
-	public static final int DEFAULT_GATHER_THRESHOLD = 512;
-
-	/** Nesting unless set; that of FlatBuffers' own verifier. */
-	public static final int DEFAULT_MAX_DEPTH = 64;
-
-	/** Amplification unless set: that of sets of small numbers, and a little more. */
-	public static final int DEFAULT_MAX_AMPLIFICATION = 40;
-
 	/** The least of {@link #maxDecodedBytes()}. */
 	public static final long MIN_DECODED_BYTES = 1024 * 1024;
 
-	/** The part of the heap for decoded values unless set: 1/4. */
-	private static final int HEAP_SHIFT = 2;
+	/**
+	 * 512 bytes are referenced; the nesting of FlatBuffers' own verifier, 64; the
+	 * amplification of sets of small numbers and a little more, 40; a quarter of the heap
+	 * for decoded values.
+	 */
+	public static final FlatBuffersOptions DEFAULTS = new FlatBuffersOptions(512, 64, 40,
+			Math.max(MIN_DECODED_BYTES, Runtime.getRuntime().maxMemory() / 4));
 
 	/** Checks the values. */
 	public FlatBuffersOptions {
@@ -55,15 +51,14 @@ public record FlatBuffersOptions(int gatherThreshold, int maxDepth, int maxAmpli
 		}
 	}
 
-	/** The defaults. */
-	public static FlatBuffersOptions defaults() {
-		return new FlatBuffersOptions(DEFAULT_GATHER_THRESHOLD, DEFAULT_MAX_DEPTH, DEFAULT_MAX_AMPLIFICATION,
-				defaultMaxDecodedBytes());
+	/** These options with another threshold for references. */
+	public FlatBuffersOptions withGatherThreshold(int bytes) {
+		return new FlatBuffersOptions(bytes, this.maxDepth, this.maxAmplification, this.maxDecodedBytes);
 	}
 
-	/** Heap for decoded values unless set: a quarter of what there is. */
-	public static long defaultMaxDecodedBytes() {
-		return Math.max(MIN_DECODED_BYTES, Runtime.getRuntime().maxMemory() >> HEAP_SHIFT);
+	/** These options with another limit of what received values take of the heap. */
+	public FlatBuffersOptions withMaxDecodedBytes(long bytes) {
+		return new FlatBuffersOptions(this.gatherThreshold, this.maxDepth, this.maxAmplification, bytes);
 	}
 
 	private static void check(String name, int value, int min, int max) {

@@ -83,7 +83,7 @@ public final class GatherBuilder implements AutoCloseable {
 	 * @param memory where the small parts of messages lie
 	 */
 	public GatherBuilder(RegisteredMemory memory) {
-		this(memory, FlatBuffersOptions.defaults());
+		this(memory, FlatBuffersOptions.DEFAULTS);
 	}
 
 	/**

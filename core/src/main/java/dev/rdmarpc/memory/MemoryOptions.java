@@ -48,7 +48,11 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 	/** The largest extent. */
 	public static final int MAX_EXTENT_BYTES = 1 << 30;
 
-	/** The options {@link #builder()} begins with. */
+	/**
+	 * A budget of 256 MiB, of which 16 are registered at once, in extents of 4 MiB; 1 MiB
+	 * per thread's cache; 100 ms until an allocation fails; no search for leaks; 64 MiB
+	 * of users' memory kept registered, and unused extents for a second.
+	 */
 	public static final MemoryOptions DEFAULTS = new MemoryOptions(16L << 20, 256L << 20, 4 << 20, 1 << 20,
 			Duration.ofMillis(100), LeakDetection.DISABLED, 64L << 20, Duration.ofSeconds(1));
 
@@ -76,92 +80,52 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 		}
 	}
 
-	/** A builder that begins with {@link #DEFAULTS}. */
-	public static Builder builder() {
-		return new Builder();
+	/** These options with another beginning. */
+	public MemoryOptions withInitialBytes(long bytes) {
+		return new MemoryOptions(bytes, this.maxBytes, this.extentBytes, this.threadCacheBytes, this.allocationTimeout,
+				this.leakDetection, this.registrationCacheBytes, this.retention);
 	}
 
-	/** Collects settings; checked by {@link #build()}. Not thread-safe. */
-	public static final class Builder {
+	/** These options with another budget; what is there initially does not exceed it. */
+	public MemoryOptions withMaxBytes(long bytes) {
+		return new MemoryOptions(Math.min(this.initialBytes, bytes), bytes, this.extentBytes, this.threadCacheBytes,
+				this.allocationTimeout, this.leakDetection, this.registrationCacheBytes, this.retention);
+	}
 
-		private long initialBytes = DEFAULTS.initialBytes;
+	/** These options, growing and shrinking by another size. */
+	public MemoryOptions withExtentBytes(int bytes) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, bytes, this.threadCacheBytes, this.allocationTimeout,
+				this.leakDetection, this.registrationCacheBytes, this.retention);
+	}
 
-		private long maxBytes = DEFAULTS.maxBytes;
+	/** These options with other caches of threads. */
+	public MemoryOptions withThreadCacheBytes(int bytes) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, bytes, this.allocationTimeout,
+				this.leakDetection, this.registrationCacheBytes, this.retention);
+	}
 
-		private int extentBytes = DEFAULTS.extentBytes;
+	/** These options with another wait for others to release. */
+	public MemoryOptions withAllocationTimeout(Duration timeout) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes, timeout,
+				this.leakDetection, this.registrationCacheBytes, this.retention);
+	}
 
-		private int threadCacheBytes = DEFAULTS.threadCacheBytes;
+	/** These options with another search for leaks. */
+	public MemoryOptions withLeakDetection(LeakDetection detection) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
+				this.allocationTimeout, detection, this.registrationCacheBytes, this.retention);
+	}
 
-		private Duration allocationTimeout = DEFAULTS.allocationTimeout;
+	/** These options with another cache of registrations of users' memory. */
+	public MemoryOptions withRegistrationCacheBytes(long bytes) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
+				this.allocationTimeout, this.leakDetection, bytes, this.retention);
+	}
 
-		private LeakDetection leakDetection = DEFAULTS.leakDetection;
-
-		private long registrationCacheBytes = DEFAULTS.registrationCacheBytes;
-
-		private Duration retention = DEFAULTS.retention;
-
-		private Builder() {
-		}
-
-		/** Bytes registered from the beginning and kept. */
-		public Builder initialBytes(long bytes) {
-			this.initialBytes = bytes;
-			return this;
-		}
-
-		/** The budget in bytes. */
-		public Builder maxBytes(long bytes) {
-			this.maxBytes = bytes;
-			return this;
-		}
-
-		/** Bytes by which the pool grows and shrinks. */
-		public Builder extentBytes(int bytes) {
-			this.extentBytes = bytes;
-			return this;
-		}
-
-		/** Free bytes a thread may keep for itself. */
-		public Builder threadCacheBytes(int bytes) {
-			this.threadCacheBytes = bytes;
-			return this;
-		}
-
-		/** The longest wait for others to release. */
-		public Builder allocationTimeout(Duration timeout) {
-			this.allocationTimeout = timeout;
-			return this;
-		}
-
-		/** How hard to look for leaks. */
-		public Builder leakDetection(LeakDetection detection) {
-			this.leakDetection = detection;
-			return this;
-		}
-
-		/** Bytes of the users' own memory that stay registered when not in use. */
-		public Builder registrationCacheBytes(long bytes) {
-			this.registrationCacheBytes = bytes;
-			return this;
-		}
-
-		/**
-		 * How long memory that nobody uses stays registered, for the next who needs it.
-		 */
-		public Builder retention(Duration retention) {
-			this.retention = retention;
-			return this;
-		}
-
-		/**
-		 * The options.
-		 * @throws IllegalArgumentException naming the value and what was expected
-		 */
-		public MemoryOptions build() {
-			return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
-					this.allocationTimeout, this.leakDetection, this.registrationCacheBytes, this.retention);
-		}
-
+	/** These options, keeping extents that nobody uses for another time. */
+	public MemoryOptions withRetention(Duration time) {
+		return new MemoryOptions(this.initialBytes, this.maxBytes, this.extentBytes, this.threadCacheBytes,
+				this.allocationTimeout, this.leakDetection, this.registrationCacheBytes, time);
 	}
 
 }

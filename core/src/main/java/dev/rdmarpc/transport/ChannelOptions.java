@@ -47,9 +47,6 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes,
 		int maxMetadataBytes) {
 
-	/** The eager limit unless set: five frames of the default size. */
-	public static final int DEFAULT_EAGER_BYTES = 40 * 1024;
-
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;
 
@@ -74,11 +71,11 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	/**
 	 * 8 KiB frames, 8 to 128 credits, 16 MiB messages, 64 MiB of unfinished ones, 4096
 	 * calls; 5 s for the handshake, a question after 10 s of silence, given up after 30
-	 * s.
+	 * s; up to five frames are sent eagerly; 1 KiB of metadata.
 	 */
 	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, MIN_CREDITS, 128, 16 << 20, 64 << 20, 4096,
 			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos(),
-			DEFAULT_EAGER_BYTES, 1024);
+			40 * 1024, 1024);
 
 	/**
 	 * Checks the bounds.

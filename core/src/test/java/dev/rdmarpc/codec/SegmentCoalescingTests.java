@@ -40,7 +40,7 @@ class SegmentCoalescingTests {
 	private static final long SEED = Long.getLong("rdmarpc.test.seed", 20260302L);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final MessageSegments segments = new MessageSegments();
 
@@ -103,13 +103,11 @@ class SegmentCoalescingTests {
 
 	@Test
 	void withoutMemoryTheMessageIsAsItWas() {
-		try (RegisteredMemory tiny = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(0)
-			.maxBytes(4096)
-			.extentBytes(4096)
-			.allocationTimeout(java.time.Duration.ZERO)
-			.leakDetection(LeakDetection.PARANOID)
-			.build())) {
+		try (RegisteredMemory tiny = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(4096)
+			.withInitialBytes(0)
+			.withExtentBytes(4096)
+			.withAllocationTimeout(java.time.Duration.ZERO)
+			.withLeakDetection(LeakDetection.PARANOID))) {
 			parts(3000, 3000);
 			String before = content();
 			assertThatExceptionOfType(MemoryExhaustedException.class).isThrownBy(() -> this.segments.coalesce(2, tiny));

@@ -61,7 +61,7 @@ class DirectUseTests {
 	private final PictureServer server = new PictureServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 

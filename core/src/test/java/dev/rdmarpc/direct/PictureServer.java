@@ -29,11 +29,9 @@ import dev.rdmarpc.transport.TransportOptions;
 /** A server in plain Java. */
 final class PictureServer implements AutoCloseable {
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(16 << 20)
-		.maxBytes(256 << 20)
-		.leakDetection(LeakDetection.PARANOID)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(256 << 20)
+		.withInitialBytes(16 << 20)
+		.withLeakDetection(LeakDetection.PARANOID));
 
 	private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 

@@ -212,7 +212,7 @@ class DecodedSizeTests {
 
 	@Test
 	void valuesAreCountedAgainstAllOthers() {
-		FlatBuffersCodec codec = new FlatBuffersCodec(new FlatBuffersOptions(512, 64, 40, 1024 * 1024));
+		FlatBuffersCodec codec = new FlatBuffersCodec(FlatBuffersOptions.DEFAULTS.withMaxDecodedBytes(1024 * 1024));
 		MessageFormat format = codec.result(Messages.method(byte[].class));
 		assertThat((byte[]) Messages.decode(format, Messages.encode(format, new byte[1_000_000]))).hasSize(1_000_000);
 		assertThatExceptionOfType(ValuesTooLargeException.class)

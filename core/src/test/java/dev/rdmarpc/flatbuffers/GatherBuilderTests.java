@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class GatherBuilderTests {
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 
@@ -262,7 +262,7 @@ class GatherBuilderTests {
 		TableType type = TableType.named("Deep");
 		TableField.OfTable inner = type.addTable("inner", type);
 		this.builder.begin(type);
-		for (int i = 1; i < FlatBuffersOptions.DEFAULT_MAX_DEPTH; i++) {
+		for (int i = 1; i < FlatBuffersOptions.DEFAULTS.maxDepth(); i++) {
 			this.builder.begin(inner);
 		}
 		assertThatExceptionOfType(UnencodableValueException.class).isThrownBy(() -> this.builder.begin(inner));
@@ -303,13 +303,11 @@ class GatherBuilderTests {
 
 	@Test
 	void exhaustionAbortsOrLeavesTheMessageAsItWas() {
-		try (RegisteredMemory tiny = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(0)
-			.maxBytes(32 * 1024)
-			.extentBytes(16 * 1024)
-			.allocationTimeout(Duration.ZERO)
-			.leakDetection(LeakDetection.PARANOID)
-			.build())) {
+		try (RegisteredMemory tiny = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(32 * 1024)
+			.withInitialBytes(0)
+			.withExtentBytes(16 * 1024)
+			.withAllocationTimeout(Duration.ZERO)
+			.withLeakDetection(LeakDetection.PARANOID))) {
 			GatherMessage message;
 			try (GatherBuilder small = new GatherBuilder(tiny)) {
 				small.begin(Book.TYPE);

@@ -48,7 +48,7 @@ class GatherMessageTests {
 	private static final long SEED = Long.getLong("rdmarpc.test.seed", 20260303L);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 
@@ -294,7 +294,7 @@ class GatherMessageTests {
 		TableType type = TableType.named("Deep");
 		TableField.OfTable child = type.addTable("child", type);
 		GatherMessage inner = this.builder.begin(type).finish();
-		for (int i = 1; i < FlatBuffersOptions.DEFAULT_MAX_DEPTH; i++) {
+		for (int i = 1; i < FlatBuffersOptions.DEFAULTS.maxDepth(); i++) {
 			GatherMessage outer = this.builder.begin(type).put(child, inner).finish();
 			inner.release();
 			inner = outer;

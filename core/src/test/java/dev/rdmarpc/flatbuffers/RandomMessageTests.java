@@ -52,7 +52,7 @@ class RandomMessageTests {
 	private static final int FLATC_SCHEMAS = Integer.getInteger("rdmarpc.test.schemas", 25);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 

@@ -70,8 +70,7 @@ class RecordCodecTests {
 
 	@Test
 	void bytesFromTheThresholdOnAreSentFromWhereTheyAre() {
-		MessageFormat format = new FlatBuffersCodec(
-				new FlatBuffersOptions(100, 64, 16, FlatBuffersOptions.defaultMaxDecodedBytes()))
+		MessageFormat format = new FlatBuffersCodec(FlatBuffersOptions.DEFAULTS.withGatherThreshold(100))
 			.result(Messages.method(Envelope.class));
 		byte[] array = new byte[100];
 		ByteBuffer view = ByteBuffer.allocateDirect(300).position(150).limit(250);

@@ -45,7 +45,7 @@ class RegisteredPartsTests {
 	private static final int MUTATIONS = Integer.getInteger("rdmarpc.test.mutations", 2000);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final MessageSegments segments = new MessageSegments();
 

@@ -47,7 +47,7 @@ class TableVectorTests {
 	private static final int MESSAGES = Integer.getInteger("rdmarpc.test.vectors", 300);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final GatherBuilder builder = new GatherBuilder(this.memory);
 

@@ -32,10 +32,8 @@ final class BlockHandOverStress {
 
 	private static final int ANOTHER = -1;
 
-	private static final MemoryOptions OPTIONS = MemoryOptions.builder()
-		.initialBytes(4 << 20)
-		.maxBytes(512L << 20)
-		.build();
+	private static final MemoryOptions OPTIONS = MemoryOptions.DEFAULTS.withMaxBytes(512L << 20)
+		.withInitialBytes(4 << 20);
 
 	private static final Extents EXTENTS = new Extents(OPTIONS, new Registrar(), () -> 0, () -> {
 	});

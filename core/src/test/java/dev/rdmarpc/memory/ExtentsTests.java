@@ -39,12 +39,10 @@ class ExtentsTests {
 
 	private final RecordingHook hook = new RecordingHook();
 
-	private final Extents extents = new Extents(MemoryOptions.builder()
-		.initialBytes(EXTENT_BYTES)
-		.extentBytes(EXTENT_BYTES)
-		.maxBytes(8L * EXTENT_BYTES)
-		.retention(RETENTION)
-		.build(), this.registrar, () -> this.nowNanos, this::deregisterRetired);
+	private final Extents extents = new Extents(MemoryOptions.DEFAULTS.withMaxBytes(8L * EXTENT_BYTES)
+		.withInitialBytes(EXTENT_BYTES)
+		.withExtentBytes(EXTENT_BYTES)
+		.withRetention(RETENTION), this.registrar, () -> this.nowNanos, this::deregisterRetired);
 
 	private final List<Span> spans = new ArrayList<>();
 

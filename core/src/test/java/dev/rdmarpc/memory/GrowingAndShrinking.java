@@ -41,13 +41,11 @@ public final class GrowingAndShrinking {
 
 	public static void main(String[] args) {
 		boolean mixed = args[0].equals("mixed");
-		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(0)
-			.extentBytes(EXTENT_BYTES)
-			.maxBytes(MAX_BYTES)
-			.retention(Duration.ZERO)
-			.allocationTimeout(Duration.ofSeconds(60))
-			.build());
+		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(MAX_BYTES)
+			.withInitialBytes(0)
+			.withExtentBytes(EXTENT_BYTES)
+			.withRetention(Duration.ZERO)
+			.withAllocationTimeout(Duration.ofSeconds(60)));
 		int failures = 0;
 		long peak = 0;
 		String failure = "";

@@ -56,13 +56,11 @@ class MemoryConcurrencyTests {
 	@ParameterizedTest
 	@CsvSource({ "1, 0, 64", "2, 16384, 64", "3, 1048576, 64", "4, 1048576, 8", "5, 65536, 6" })
 	void contentSurvivesTheExchangeBetweenThreads(long seed, int threadCacheBytes, int maxMegabytes) throws Exception {
-		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(1 << 20)
-			.extentBytes(1 << 20)
-			.maxBytes((long) maxMegabytes << 20)
-			.threadCacheBytes(threadCacheBytes)
-			.allocationTimeout(Duration.ZERO)
-			.build());
+		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes((long) maxMegabytes << 20)
+			.withInitialBytes(1 << 20)
+			.withExtentBytes(1 << 20)
+			.withThreadCacheBytes(threadCacheBytes)
+			.withAllocationTimeout(Duration.ZERO));
 		RecordingHook hook = new RecordingHook();
 		AtomicReferenceArray<@Nullable RegisteredBuffer> shared = new AtomicReferenceArray<>(SLOTS);
 		List<Callable<Void>> tasks = new ArrayList<>();
@@ -144,13 +142,11 @@ class MemoryConcurrencyTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3 })
 	void waitersAlwaysGetWhatOthersRelease(long seed) throws Exception {
-		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(1 << 20)
-			.extentBytes(1 << 20)
-			.maxBytes(1 << 20)
-			.threadCacheBytes(64 << 10)
-			.allocationTimeout(Duration.ofSeconds(60))
-			.build());
+		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(1 << 20)
+			.withInitialBytes(1 << 20)
+			.withExtentBytes(1 << 20)
+			.withThreadCacheBytes(64 << 10)
+			.withAllocationTimeout(Duration.ofSeconds(60)));
 		List<Future<?>> running = new ArrayList<>();
 		for (int thread = 0; thread < THREADS; thread++) {
 			SplittableRandom random = new SplittableRandom(seed * THREADS + thread);

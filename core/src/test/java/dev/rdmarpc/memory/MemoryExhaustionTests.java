@@ -39,13 +39,11 @@ class MemoryExhaustionTests {
 	private RegisteredMemory memory = create(Duration.ofSeconds(30));
 
 	private static RegisteredMemory create(Duration timeout) {
-		return RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(EXTENT_BYTES)
-			.extentBytes(EXTENT_BYTES)
-			.maxBytes(2 * EXTENT_BYTES)
-			.threadCacheBytes(256 << 10)
-			.allocationTimeout(timeout)
-			.build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(2 * EXTENT_BYTES)
+			.withInitialBytes(EXTENT_BYTES)
+			.withExtentBytes(EXTENT_BYTES)
+			.withThreadCacheBytes(256 << 10)
+			.withAllocationTimeout(timeout));
 	}
 
 	@AfterEach

@@ -42,13 +42,11 @@ class MemoryFragmentationTests {
 
 	private final PriorityQueue<Use> uses = new PriorityQueue<>();
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(0)
-		.extentBytes(4 << 20)
-		.maxBytes(512L << 20)
-		.allocationTimeout(Duration.ZERO)
-		.retention(Duration.ZERO)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(512L << 20)
+		.withInitialBytes(0)
+		.withExtentBytes(4 << 20)
+		.withAllocationTimeout(Duration.ZERO)
+		.withRetention(Duration.ZERO));
 
 	private long live;
 

@@ -32,13 +32,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class MemoryLeakTests {
 
 	private static RegisteredMemory create(LeakDetection detection) {
-		return RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(1 << 20)
-			.extentBytes(1 << 20)
-			.maxBytes(64 << 20)
-			.allocationTimeout(Duration.ZERO)
-			.leakDetection(detection)
-			.build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(64 << 20)
+			.withInitialBytes(1 << 20)
+			.withExtentBytes(1 << 20)
+			.withAllocationTimeout(Duration.ZERO)
+			.withLeakDetection(detection));
 	}
 
 	@Test

@@ -48,14 +48,12 @@ class MemoryModelTests {
 	@CsvSource({ "1, 0, DISABLED", "2, 65536, DISABLED", "3, 1048576, DISABLED", "4, 65536, SIMPLE",
 			"5, 1048576, PARANOID" })
 	void nothingOverlapsAndEverythingComesBack(long seed, int threadCacheBytes, LeakDetection leakDetection) {
-		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(1 << 20)
-			.extentBytes(1 << 20)
-			.maxBytes(MAX_BYTES)
-			.threadCacheBytes(threadCacheBytes)
-			.allocationTimeout(Duration.ZERO)
-			.leakDetection(leakDetection)
-			.build());
+		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(MAX_BYTES)
+			.withInitialBytes(1 << 20)
+			.withExtentBytes(1 << 20)
+			.withThreadCacheBytes(threadCacheBytes)
+			.withAllocationTimeout(Duration.ZERO)
+			.withLeakDetection(leakDetection));
 		RecordingHook hook = new RecordingHook();
 		memory.attach(hook);
 		Random random = new Random(seed);

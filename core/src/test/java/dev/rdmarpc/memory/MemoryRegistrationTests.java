@@ -35,15 +35,14 @@ class MemoryRegistrationTests {
 
 	private static final int EXTENT_BYTES = 1 << 20;
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(EXTENT_BYTES)
-		.extentBytes(EXTENT_BYTES)
-		.maxBytes(8 * EXTENT_BYTES)
-		.registrationCacheBytes(10_000)
-		.allocationTimeout(Duration.ZERO)
-		.leakDetection(LeakDetection.PARANOID)
-		.retention(Duration.ZERO)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory
+		.create(MemoryOptions.DEFAULTS.withMaxBytes(8 * EXTENT_BYTES)
+			.withInitialBytes(EXTENT_BYTES)
+			.withExtentBytes(EXTENT_BYTES)
+			.withRegistrationCacheBytes(10_000)
+			.withAllocationTimeout(Duration.ZERO)
+			.withLeakDetection(LeakDetection.PARANOID)
+			.withRetention(Duration.ZERO));
 
 	private final RecordingHook first = new RecordingHook();
 

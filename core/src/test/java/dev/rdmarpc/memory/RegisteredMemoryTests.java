@@ -33,14 +33,13 @@ class RegisteredMemoryTests {
 
 	private static final int EXTENT_BYTES = 256 << 10;
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(EXTENT_BYTES)
-		.extentBytes(EXTENT_BYTES)
-		.maxBytes(4 * EXTENT_BYTES)
-		.allocationTimeout(Duration.ofSeconds(30))
-		.leakDetection(LeakDetection.PARANOID)
-		.retention(Duration.ZERO)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory
+		.create(MemoryOptions.DEFAULTS.withMaxBytes(4 * EXTENT_BYTES)
+			.withInitialBytes(EXTENT_BYTES)
+			.withExtentBytes(EXTENT_BYTES)
+			.withAllocationTimeout(Duration.ofSeconds(30))
+			.withLeakDetection(LeakDetection.PARANOID)
+			.withRetention(Duration.ZERO));
 
 	private final RecordingHook hook = new RecordingHook();
 

@@ -43,13 +43,11 @@ class SlowDeviceTests {
 
 	private static final int LARGE = 8 * MIB;
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(MIB)
-		.extentBytes(MIB)
-		.maxBytes(32 * MIB)
-		.retention(Duration.ZERO)
-		.registrationCacheBytes(LARGE)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(32 * MIB)
+		.withInitialBytes(MIB)
+		.withExtentBytes(MIB)
+		.withRetention(Duration.ZERO)
+		.withRegistrationCacheBytes(LARGE));
 
 	private final SlowHook hook = new SlowHook();
 

@@ -37,13 +37,11 @@ class ThreadCachesTests {
 
 	private static final int CACHE_BYTES = 256 << 10;
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(4 << 20)
-		.extentBytes(4 << 20)
-		.maxBytes(16 << 20)
-		.threadCacheBytes(CACHE_BYTES)
-		.allocationTimeout(Duration.ZERO)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(16 << 20)
+		.withInitialBytes(4 << 20)
+		.withExtentBytes(4 << 20)
+		.withThreadCacheBytes(CACHE_BYTES)
+		.withAllocationTimeout(Duration.ZERO));
 
 	@AfterEach
 	void nothingIsOutstanding() {

@@ -76,7 +76,7 @@ public final class ExhaustedProcess {
 	}
 
 	private String run() throws Exception {
-		MemoryOptions options = MemoryOptions.builder().initialBytes(2L << 20).maxBytes(12L << 20).build();
+		MemoryOptions options = MemoryOptions.DEFAULTS.withMaxBytes(12L << 20).withInitialBytes(2L << 20);
 		try (RegisteredMemory serverMemory = RegisteredMemory.create(options);
 				RegisteredMemory clientMemory = RegisteredMemory.create(options)) {
 			TransportOptions transport = TransportOptions.DEFAULTS

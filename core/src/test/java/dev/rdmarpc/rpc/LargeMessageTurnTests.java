@@ -146,11 +146,9 @@ class LargeMessageTurnTests {
 		}
 
 		private static RegisteredMemory memory(int maxBytes, Duration allocationTimeout) {
-			return RegisteredMemory.create(MemoryOptions.builder()
-				.maxBytes(maxBytes)
-				.allocationTimeout(allocationTimeout)
-				.leakDetection(LeakDetection.PARANOID)
-				.build());
+			return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(maxBytes)
+				.withAllocationTimeout(allocationTimeout)
+				.withLeakDetection(LeakDetection.PARANOID));
 		}
 
 		void uploadAll(int count, int bytes) throws Exception {

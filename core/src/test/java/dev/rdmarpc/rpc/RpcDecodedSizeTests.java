@@ -65,7 +65,7 @@ class RpcDecodedSizeTests {
 	private final Values values = this.client.proxy(Values.class);
 
 	private static FlatBuffersCodec codec() {
-		return new FlatBuffersCodec(new FlatBuffersOptions(512, 64, 40, 4L << 20));
+		return new FlatBuffersCodec(FlatBuffersOptions.DEFAULTS.withMaxDecodedBytes(4L << 20));
 	}
 
 	@AfterEach

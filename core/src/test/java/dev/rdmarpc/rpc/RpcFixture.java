@@ -182,12 +182,10 @@ final class RpcFixture implements AutoCloseable {
 	}
 
 	private static RegisteredMemory memory(long maxBytes) {
-		return RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(4L << 20)
-			.maxBytes(maxBytes)
-			.allocationTimeout(TestEnvironment.scaled(Duration.ofMillis(100)))
-			.leakDetection(LeakDetection.PARANOID)
-			.build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(maxBytes)
+			.withInitialBytes(4L << 20)
+			.withAllocationTimeout(TestEnvironment.scaled(Duration.ofMillis(100)))
+			.withLeakDetection(LeakDetection.PARANOID));
 	}
 
 	@Override

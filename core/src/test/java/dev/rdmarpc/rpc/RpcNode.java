@@ -40,12 +40,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class RpcNode implements AutoCloseable {
 
-	final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(4L << 20)
-		.maxBytes(128L << 20)
-		.allocationTimeout(TestEnvironment.patience(Duration.ofSeconds(5)))
-		.leakDetection(LeakDetection.PARANOID)
-		.build());
+	final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(128L << 20)
+		.withInitialBytes(4L << 20)
+		.withAllocationTimeout(TestEnvironment.patience(Duration.ofSeconds(5)))
+		.withLeakDetection(LeakDetection.PARANOID));
 
 	final RdmaTransport transport = RdmaTransport
 		.open(TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider(TransportOptions.DEFAULTS.provider()),

@@ -52,7 +52,7 @@ class ExposureTests {
 	private final QueuePair peer = queuePair(this.domain);
 
 	private final RegisteredMemory memory = RegisteredMemory
-		.create(MemoryOptions.builder().leakDetection(LeakDetection.PARANOID).build());
+		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
 
 	private final MessageSegments message = new MessageSegments();
 

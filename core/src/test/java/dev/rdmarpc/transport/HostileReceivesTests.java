@@ -51,11 +51,9 @@ class HostileReceivesTests {
 	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withCredits(WINDOW, WINDOW)
 		.withTimeouts(Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(60));
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(4L << 20)
-		.maxBytes(64L << 20)
-		.leakDetection(LeakDetection.PARANOID)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(64L << 20)
+		.withInitialBytes(4L << 20)
+		.withLeakDetection(LeakDetection.PARANOID));
 
 	private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 

@@ -68,14 +68,12 @@ final class LoopFixture implements AutoCloseable {
 	}
 
 	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes, Duration allocationTimeout) {
-		this.memory = RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(0)
-			.maxBytes(memoryBytes)
-			.extentBytes(1 << 20)
-			.threadCacheBytes(0)
-			.allocationTimeout(allocationTimeout)
-			.leakDetection(LeakDetection.PARANOID)
-			.build());
+		this.memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(memoryBytes)
+			.withInitialBytes(0)
+			.withExtentBytes(1 << 20)
+			.withThreadCacheBytes(0)
+			.withAllocationTimeout(allocationTimeout)
+			.withLeakDetection(LeakDetection.PARANOID));
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
 		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources(this.memory, this.attachment, null,

@@ -57,11 +57,9 @@ class MaliciousReaderTests {
 	/** Below the three seconds that the message may take at the least speed. */
 	private static final Duration LIMIT = Duration.ofSeconds(1);
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(4L << 20)
-		.maxBytes(32L << 20)
-		.leakDetection(LeakDetection.PARANOID)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(32L << 20)
+		.withInitialBytes(4L << 20)
+		.withLeakDetection(LeakDetection.PARANOID));
 
 	private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 

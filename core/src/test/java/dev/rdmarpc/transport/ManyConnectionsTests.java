@@ -136,7 +136,7 @@ class ManyConnectionsTests {
 	}
 
 	private static RegisteredMemory memory() {
-		return RegisteredMemory.create(MemoryOptions.builder().initialBytes(0).maxBytes(128L << 20).build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(128L << 20).withInitialBytes(0));
 	}
 
 	/** What a test looks at. */

@@ -43,13 +43,11 @@ class MessageAssemblerTests {
 
 	private static final int STEP = 10;
 
-	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.builder()
-		.initialBytes(0)
-		.maxBytes(1 << 20)
-		.extentBytes(1 << 20)
-		.threadCacheBytes(0)
-		.leakDetection(LeakDetection.PARANOID)
-		.build());
+	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(1 << 20)
+		.withInitialBytes(0)
+		.withExtentBytes(1 << 20)
+		.withThreadCacheBytes(0)
+		.withLeakDetection(LeakDetection.PARANOID));
 
 	private final MessageAssembler assembler = new MessageAssembler(
 			(bytes) -> this.declined ? null : this.memory.tryAllocate(bytes), 4, 20_000, STEP);

@@ -174,11 +174,9 @@ class NewcomersTests {
 		}
 
 		static RegisteredMemory memory(long maxBytes) {
-			return RegisteredMemory.create(MemoryOptions.builder()
-				.initialBytes(0)
-				.maxBytes(maxBytes)
-				.leakDetection(LeakDetection.PARANOID)
-				.build());
+			return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(maxBytes)
+				.withInitialBytes(0)
+				.withLeakDetection(LeakDetection.PARANOID));
 		}
 
 		void awaitChannels(int count) {

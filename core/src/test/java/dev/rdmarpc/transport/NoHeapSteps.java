@@ -129,7 +129,7 @@ public final class NoHeapSteps {
 	}
 
 	private static RegisteredMemory memory() {
-		return RegisteredMemory.create(MemoryOptions.builder().initialBytes(1L << 20).maxBytes(4L << 20).build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(4L << 20).withInitialBytes(1L << 20));
 	}
 
 	/** Until there is no memory for it, or often enough. */

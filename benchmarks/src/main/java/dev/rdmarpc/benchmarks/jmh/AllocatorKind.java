@@ -44,7 +44,7 @@ public enum AllocatorKind {
 	REGISTERED_UNCACHED {
 		@Override
 		BenchmarkMemory open() {
-			return new Pool(MemoryOptions.builder().threadCacheBytes(0).build());
+			return new Pool(MemoryOptions.DEFAULTS.withThreadCacheBytes(0));
 		}
 	},
 
@@ -130,7 +130,7 @@ public enum AllocatorKind {
 	private static final class RegisterEach extends Registered {
 
 		RegisterEach() {
-			super(MemoryOptions.builder().registrationCacheBytes(0).build());
+			super(MemoryOptions.DEFAULTS.withRegistrationCacheBytes(0));
 		}
 
 		@Override

@@ -181,7 +181,7 @@ public class CreditsBenchmark {
 	private static final class Side {
 
 		private final RegisteredMemory memory = RegisteredMemory
-			.create(MemoryOptions.builder().initialBytes(0).maxBytes(2L << 30).build());
+			.create(MemoryOptions.DEFAULTS.withMaxBytes(2L << 30).withInitialBytes(0));
 
 		private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 

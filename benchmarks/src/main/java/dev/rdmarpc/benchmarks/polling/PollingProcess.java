@@ -60,7 +60,7 @@ public final class PollingProcess {
 	private static final int CONNECTIONS = 12_000;
 
 	/** Enough for the receives of all these. */
-	private static final MemoryOptions MEMORY = MemoryOptions.builder().maxBytes(1280L << 20).build();
+	private static final MemoryOptions MEMORY = MemoryOptions.DEFAULTS.withMaxBytes(1280L << 20);
 
 	private static final String SERVICE = "echo";
 

@@ -75,12 +75,10 @@ final class PeerSettings {
 	}
 
 	static RegisteredMemory memory() {
-		return RegisteredMemory.create(MemoryOptions.builder()
-			.initialBytes(4L << 20)
-			.maxBytes(64L << 20)
-			.allocationTimeout(Duration.ofSeconds(2))
-			.leakDetection(LeakDetection.PARANOID)
-			.build());
+		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(64L << 20)
+			.withInitialBytes(4L << 20)
+			.withAllocationTimeout(Duration.ofSeconds(2))
+			.withLeakDetection(LeakDetection.PARANOID));
 	}
 
 }

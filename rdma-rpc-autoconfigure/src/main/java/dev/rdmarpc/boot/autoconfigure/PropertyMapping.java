@@ -107,7 +107,7 @@ final class PropertyMapping {
 				PropertyCheck.bytes(prefix + "gather-threshold", codec.gatherThreshold(), 0, Integer.MAX_VALUE, 1),
 				PropertyCheck.range(prefix + "max-depth", codec.maxDepth(), 1, 1000),
 				PropertyCheck.range(prefix + "max-amplification", codec.maxAmplification(), 1, Integer.MAX_VALUE),
-				(decoded != null) ? decoded.toBytes() : FlatBuffersOptions.defaultMaxDecodedBytes());
+				(decoded != null) ? decoded.toBytes() : FlatBuffersOptions.DEFAULTS.maxDecodedBytes());
 	}
 
 	static IwarpOptions iwarp(Iwarp iwarp, Memory memory) {

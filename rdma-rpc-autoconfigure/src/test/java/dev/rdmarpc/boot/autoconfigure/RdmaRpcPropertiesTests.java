@@ -58,7 +58,7 @@ class RdmaRpcPropertiesTests {
 		RdmaRpcProperties properties = bind(Map.of());
 		assertThat(PropertyMapping.memory(properties.memory())).isEqualTo(MemoryOptions.DEFAULTS);
 		assertThat(PropertyMapping.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
-		assertThat(PropertyMapping.codec(properties.codec())).isEqualTo(FlatBuffersOptions.defaults());
+		assertThat(PropertyMapping.codec(properties.codec())).isEqualTo(FlatBuffersOptions.DEFAULTS);
 		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory())).isEqualTo(IwarpOptions.DEFAULTS);
 		assertThat(PropertyMapping.server(properties))
 			.isEqualTo(RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(RdmaRpcProperties.DEFAULT_PORT)));

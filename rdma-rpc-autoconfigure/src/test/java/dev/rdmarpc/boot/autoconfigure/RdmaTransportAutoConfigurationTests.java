@@ -145,7 +145,7 @@ class RdmaTransportAutoConfigurationTests {
 
 		@Bean
 		RegisteredMemory ownMemory() {
-			return RegisteredMemory.create(MemoryOptions.builder().initialBytes(1 << 20).build());
+			return RegisteredMemory.create(MemoryOptions.DEFAULTS.withInitialBytes(1 << 20));
 		}
 
 		@Bean

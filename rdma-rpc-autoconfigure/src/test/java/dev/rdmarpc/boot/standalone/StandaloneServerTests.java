@@ -79,7 +79,7 @@ class StandaloneServerTests {
 
 	private static String greet(int port) {
 		RegisteredMemory memory = RegisteredMemory
-			.create(MemoryOptions.builder().initialBytes(1 << 20).leakDetection(LeakDetection.PARANOID).build());
+			.create(MemoryOptions.DEFAULTS.withInitialBytes(1 << 20).withLeakDetection(LeakDetection.PARANOID));
 		try (memory; RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory)) {
 			try (RpcClient client = RpcClient.builder().transport(transport).target("127.0.0.1", port).build()) {
 				return client.proxy(Greeter.class).greet("world");

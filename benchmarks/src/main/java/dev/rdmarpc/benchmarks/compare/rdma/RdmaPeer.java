@@ -47,7 +47,7 @@ import dev.rdmarpc.transport.TransportOptions;
  */
 public final class RdmaPeer implements Peer {
 
-	private static final MemoryOptions MEMORY = MemoryOptions.builder().maxBytes(768L << 20).build();
+	private static final MemoryOptions MEMORY = MemoryOptions.DEFAULTS.withMaxBytes(768L << 20);
 
 	private static final int LARGEST_MESSAGE_BYTES = Workload.LARGEST_PAYLOAD_BYTES + 4096;
 
@@ -120,16 +120,16 @@ public final class RdmaPeer implements Peer {
 	public enum Variant {
 
 		/** Arrays; methods are declared inline. */
-		INLINE("rdma", ChannelOptions.DEFAULT_EAGER_BYTES),
+		INLINE("rdma", ChannelOptions.DEFAULTS.eagerBytes()),
 
 		/** Arrays; nothing is declared. */
-		DEFAULT("rdma-default", ChannelOptions.DEFAULT_EAGER_BYTES),
+		DEFAULT("rdma-default", ChannelOptions.DEFAULTS.eagerBytes()),
 
 		/** As {@link #DEFAULT}, but handlers always run on the server's executor. */
-		EXECUTOR("rdma-executor", ChannelOptions.DEFAULT_EAGER_BYTES),
+		EXECUTOR("rdma-executor", ChannelOptions.DEFAULTS.eagerBytes()),
 
 		/** Registered memory; methods are declared inline. */
-		REGISTERED("rdma-registered", ChannelOptions.DEFAULT_EAGER_BYTES),
+		REGISTERED("rdma-registered", ChannelOptions.DEFAULTS.eagerBytes()),
 
 		/** As {@link #INLINE}, and all messages are sent in frames. */
 		EAGER("rdma-eager", LARGEST_MESSAGE_BYTES),
