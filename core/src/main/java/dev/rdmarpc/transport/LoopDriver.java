@@ -419,8 +419,8 @@ final class LoopDriver {
 			throw new IllegalStateException("the driver of " + this + " cannot wait for it");
 		}
 		this.thread.handOver();
-		while (!call.isDone() && !isGivenUp(deadlineNanos)) {
-			if (!mayDrive() || drive(call, deadlineNanos) == Await.TAKEN) {
+		for (boolean begins = true; !call.isDone() && !isGivenUp(deadlineNanos); begins = false) {
+			if (!mayDrive() || drive(call, deadlineNanos, begins) == Await.TAKEN) {
 				park(call, deadlineNanos);
 			}
 		}
@@ -438,7 +438,7 @@ final class LoopDriver {
 	}
 
 	/** Drives if nobody else does, and tells whether there is somebody to wait for. */
-	private Await drive(PendingCall call, long deadlineNanos) {
+	private Await drive(PendingCall call, long deadlineNanos, boolean begins) {
 		Thread self = Thread.currentThread();
 		Await await = Await.TAKEN;
 		boolean counted = false;
@@ -451,6 +451,9 @@ final class LoopDriver {
 			try {
 				if (this.thread.is(this.awaiter)) {
 					this.completions.wakeUp();
+				}
+				if (begins) {
+					this.spinBudget.submitted();
 				}
 				await = spin(call, deadlineNanos);
 			}

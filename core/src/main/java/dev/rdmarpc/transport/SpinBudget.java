@@ -69,6 +69,9 @@ final class SpinBudget {
 
 	private final AtomicInteger awake;
 
+	/** Whether the loop is among those; no call without a counterpart changes that. */
+	private boolean counted;
+
 	private final int processors;
 
 	private final Waits waits;
@@ -154,7 +157,10 @@ final class SpinBudget {
 		}
 	}
 
-	/** Something was submitted on this side: what it brings about is waited for anew. */
+	/**
+	 * Something was submitted on this side, or a caller begins to wait for its reply:
+	 * what comes is waited for anew.
+	 */
 	void submitted() {
 		if (this.turning) {
 			this.submitted = true;
@@ -227,12 +233,18 @@ final class SpinBudget {
 
 	/** The loop sleeps from here on; by its awaiter, or the loop has ended. */
 	void fallAsleep() {
-		this.awake.decrementAndGet();
+		if (this.counted) {
+			this.counted = false;
+			this.awake.decrementAndGet();
+		}
 	}
 
 	/** The loop is awake from here on; by its awaiter, or when the loop begins. */
 	void wakeUp() {
-		this.awake.incrementAndGet();
+		if (!this.counted) {
+			this.counted = true;
+			this.awake.incrementAndGet();
+		}
 	}
 
 }

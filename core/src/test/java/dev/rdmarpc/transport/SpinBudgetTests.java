@@ -30,7 +30,7 @@ class SpinBudgetTests {
 
 	private final LoopMetrics metrics = new LoopMetrics();
 
-	private final AtomicInteger awake = new AtomicInteger(1);
+	private final AtomicInteger awake = new AtomicInteger();
 
 	private final SpinBudget budget = budget(PollingMode.ADAPTIVE);
 
@@ -137,12 +137,17 @@ class SpinBudgetTests {
 	@Test
 	void doesNotPollWhereProcessorsAreScarce() {
 		turn(false);
+		this.budget.wakeUp();
 		assertThat(this.budget.isSpent(this.now + 1)).isFalse();
-		this.awake.set(3);
+		this.awake.addAndGet(2);
 		assertThat(this.budget.isSpent(this.now + 1)).isTrue();
 		this.budget.fallAsleep();
+		this.budget.fallAsleep();
+		assertThat(this.awake).as("each loop counts once").hasValue(2);
 		assertThat(this.budget.isSpent(this.now + 1)).as("as many as processors").isFalse();
 		this.budget.wakeUp();
+		this.budget.wakeUp();
+		assertThat(this.awake).hasValue(3);
 		assertThat(this.budget.isSpent(this.now + 1)).isTrue();
 	}
 
