@@ -41,6 +41,8 @@ final class BackgroundWork {
 
 	private final AtomicBoolean requested = new AtomicBoolean();
 
+	private volatile boolean running;
+
 	/**
 	 * Creates the work without a thread.
 	 * @param work does all there is to do
@@ -71,13 +73,22 @@ final class BackgroundWork {
 		}
 	}
 
+	/** Whether it is being done, or about to be. */
+	boolean isActive() {
+		return this.requested.get() || this.running;
+	}
+
 	private void run() {
+		this.running = true;
 		this.requested.set(false);
 		try {
 			this.work.run();
 		}
 		catch (Throwable ex) {
 			logger.error("Looking after registered memory has failed", ex);
+		}
+		finally {
+			this.running = false;
 		}
 	}
 

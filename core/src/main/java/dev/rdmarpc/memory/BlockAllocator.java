@@ -151,6 +151,11 @@ final class BlockAllocator {
 		return block;
 	}
 
+	/** Whether the garbage collector is freeing memory that somebody lacks. */
+	boolean isCollecting() {
+		return this.collecting.isActive();
+	}
+
 	/** A block of another kind than it should be: just pages, or of a larger class. */
 	private @Nullable RegisteredBuffer takeAnotherKind(int lengthBytes, boolean grow) {
 		int pages = pagesFor(lengthBytes);

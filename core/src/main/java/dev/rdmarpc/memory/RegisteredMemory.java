@@ -17,6 +17,7 @@
 package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -38,6 +39,9 @@ public final class RegisteredMemory implements AutoCloseable {
 	private static final Logger logger = LoggerFactory.getLogger(RegisteredMemory.class);
 
 	private static final int MAX_SITES = 10;
+
+	/** How long an allocation waits at most for the garbage collector. */
+	private static final long COLLECT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
 	private final MemoryOptions options;
 
@@ -103,7 +107,8 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	/**
 	 * Allocates, waiting up to {@link MemoryOptions#allocationTimeout()} for others to
-	 * release when the budget is spent.
+	 * release when the budget is spent, and longer while the garbage collector is
+	 * {@linkplain #isWorthWaiting freeing} what is left of it.
 	 * @param lengthBytes at least 0
 	 * @return a buffer with unspecified content, owned by the caller
 	 * @throws MemoryExhaustedException when there was still no memory
@@ -127,8 +132,12 @@ public final class RegisteredMemory implements AutoCloseable {
 		if (block == null && timeoutNanos > 0) {
 			this.metrics.waits.incrementAndGet();
 			boolean grow = refused == null;
+			long begin = System.nanoTime();
 			try {
-				block = this.waiters.await(() -> allocateAgain(lengthBytes, grow), timeoutNanos);
+				while (block == null && isWorthWaiting(System.nanoTime() - begin)
+						&& !Thread.currentThread().isInterrupted()) {
+					block = this.waiters.await(() -> allocateAgain(lengthBytes, grow), timeoutNanos);
+				}
 			}
 			catch (MemoryExhaustedException ex) {
 				refused = ex;
@@ -142,6 +151,18 @@ public final class RegisteredMemory implements AutoCloseable {
 					refused);
 		}
 		return block;
+	}
+
+	/**
+	 * Whether an allocation may yet succeed: somebody may release, or the garbage
+	 * collector is about to free memory that was given back in pieces too small to be
+	 * used, which can take longer.
+	 * @param waitedNanos for how long it has been tried in vain
+	 */
+	public boolean isWorthWaiting(long waitedNanos) {
+		long timeoutNanos = this.options.allocationTimeout().toNanos();
+		return waitedNanos < timeoutNanos
+				|| (timeoutNanos > 0 && waitedNanos < COLLECT_NANOS && this.blocks.isCollecting());
 	}
 
 	private static String suffix(@Nullable MemoryExhaustedException refused) {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkRequest;
@@ -78,7 +79,7 @@ final class InboundTransfers {
 
 	private final LoopMetrics metrics;
 
-	private final long allocationNanos;
+	private final RegisteredMemory memory;
 
 	private final int maxTransfers;
 
@@ -125,7 +126,7 @@ final class InboundTransfers {
 		this.receiver = receiver;
 		this.attachment = resources.attachment();
 		this.metrics = metrics;
-		this.allocationNanos = resources.memory().options().allocationTimeout().toNanos();
+		this.memory = resources.memory();
 		this.maxTransfers = maxTransfers;
 		this.maxBytes = options.maxUnfinishedBytes();
 		this.patienceNanos = options.deadPeerNanos();
@@ -204,8 +205,8 @@ final class InboundTransfers {
 
 	/**
 	 * Tries again to get memory for those that wait for it, in turn. One is given up when
-	 * it has waited, and nothing has moved, for as long as an allocation may wait, and no
-	 * other message is being read whose memory will come back.
+	 * it has waited, and nothing has moved, for as long as it is worth it, and no other
+	 * message is being read whose memory will come back.
 	 */
 	void retry(long nowNanos) {
 		for (InboundTransfer first = this.waiting.peek(); first != null; first = this.waiting.peek()) {
@@ -216,8 +217,8 @@ final class InboundTransfers {
 				this.waiting.remove();
 				this.progressNanos = nowNanos;
 			}
-			else if (this.heldBytes == first.heldBytes()
-					&& Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)) >= this.allocationNanos) {
+			else if (this.heldBytes == first.heldBytes() && !this.memory
+				.isWorthWaiting(Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)))) {
 				this.waiting.remove();
 				this.transfers.remove(first.requestId());
 				release(first);

@@ -73,6 +73,18 @@ class MemoryExhaustionTests {
 	}
 
 	@Test
+	void waitIsLongerWhileTheCollectorFreesWhatIsNeeded() {
+		this.memory.close();
+		this.memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(8 * EXTENT_BYTES)
+			.withInitialBytes(0)
+			.withExtentBytes(EXTENT_BYTES)
+			.withRetention(Duration.ZERO)
+			.withAllocationTimeout(Duration.ofNanos(1)));
+		exhaust(EXTENT_BYTES).forEach(RegisteredBuffer::release);
+		this.memory.allocate(6 * EXTENT_BYTES).release();
+	}
+
+	@Test
 	void waitEndsWithAnExceptionThatSaysHowMuchThereIs() {
 		this.memory.close();
 		this.memory = create(Duration.ofMillis(5));

@@ -53,8 +53,8 @@ class LargeValuesTests {
 	private static final long SEED = 20_261_121;
 
 	private final ConfigurableApplicationContext context = new SpringApplicationBuilder(SampleApplication.class).run(
-			"--server.port=0", "--rdma.rpc.server.port=0", "--rdma.rpc.memory.max=64MB",
-			"--rdma.rpc.memory.leak-detection=paranoid");
+			"--server.port=0", "--rdma.rpc.server.port=0", "--rdma.rpc.client.features.deadline=60s",
+			"--rdma.rpc.memory.max=64MB", "--rdma.rpc.memory.leak-detection=paranoid");
 
 	private final RegisteredMemory memory = this.context.getBean(RegisteredMemory.class);
 
