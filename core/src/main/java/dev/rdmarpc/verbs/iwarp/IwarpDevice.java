@@ -18,12 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 
@@ -41,7 +36,9 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 import dev.rdmarpc.verbs.iwarp.rdmap.StagTable;
+import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
@@ -68,13 +65,13 @@ final class IwarpDevice implements VerbsDevice {
 
 	private final ConnectionThread connectionThread;
 
-	private final Set<IwarpProtectionDomain> domains = ConcurrentHashMap.newKeySet();
+	private final OpenState state;
 
-	private final Set<IwarpCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
+	private final Children<IwarpProtectionDomain> domains;
+
+	private final Children<IwarpCompletionQueue> completionQueues;
 
 	private final QueuePairNumbers queuePairNumbers;
-
-	private final AtomicBoolean closed = new AtomicBoolean();
 
 	/** By completion queues that are closed. */
 	private final LongAdder copiedBefore = new LongAdder();
@@ -90,6 +87,9 @@ final class IwarpDevice implements VerbsDevice {
 	IwarpDevice(String name, IwarpOptions options, UnaryOperator<ByteStream> layer) {
 		this.name = name;
 		this.options = options;
+		this.state = new OpenState("device " + name);
+		this.domains = new Children<>(this.state, IwarpProtectionDomain::close);
+		this.completionQueues = new Children<>(this.state, IwarpCompletionQueue::close);
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
 				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), SendQueue.MAX_MESSAGE_BYTES, true,
 				true, true, false);
@@ -109,23 +109,22 @@ final class IwarpDevice implements VerbsDevice {
 
 	@Override
 	public long copiedBytes() {
-		return this.copiedBefore.sum()
-				+ this.completionQueues.stream().mapToLong(IwarpCompletionQueue::copiedBytes).sum();
+		return this.copiedBefore.sum() + this.completionQueues.sum(IwarpCompletionQueue::copiedBytes);
 	}
 
 	@Override
 	public long stagingBytes() {
-		return this.completionQueues.stream().mapToLong(IwarpCompletionQueue::stagingBytes).sum();
+		return this.completionQueues.sum(IwarpCompletionQueue::stagingBytes);
 	}
 
 	@Override
 	public long maxStagingBytes() {
-		return (long) this.completionQueues.size() * this.options.stagingBytes();
+		return this.completionQueues.sum((queue) -> this.options.stagingBytes());
 	}
 
 	@Override
 	public boolean isRunning() {
-		return !this.closed.get() && !this.connectionThread.hasEnded();
+		return this.state.isOpen() && !this.connectionThread.hasEnded();
 	}
 
 	IwarpOptions options() {
@@ -146,33 +145,29 @@ final class IwarpDevice implements VerbsDevice {
 
 	@Override
 	public ProtectionDomain allocateProtectionDomain() {
-		checkOpen();
-		IwarpProtectionDomain domain = new IwarpProtectionDomain(this);
-		this.domains.add(domain);
-		return domain;
+		this.state.check();
+		return this.domains.add(new IwarpProtectionDomain(this));
 	}
 
 	@Override
 	public CompletionQueue createCompletionQueue(int capacity) {
-		checkOpen();
+		this.state.check();
 		LimitChecks.checkCompletionQueue(this.limits, capacity);
-		IwarpCompletionQueue queue = new IwarpCompletionQueue(this, capacity, this.options, this.secureRandom,
-				this::awaitReactorSteps, this::removed);
-		this.completionQueues.add(queue);
-		return queue;
+		return this.completionQueues.add(new IwarpCompletionQueue(this, capacity, this.options, this.secureRandom,
+				this::awaitReactorSteps, this::removed));
 	}
 
 	@Override
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions listenOptions,
 			ConnectionRequestHandler handler) {
-		checkOpen();
+		this.state.check();
 		return IwarpListener.open(this.connectionThread, this.options, address, listenOptions, handler, this::claim);
 	}
 
 	@Override
 	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions connectOptions) {
-		checkOpen();
+		this.state.check();
 		return MpaInitiator.start(claim(queuePair, connectOptions), remote, connectOptions, this.connectionThread,
 				this.options);
 	}
@@ -198,10 +193,10 @@ final class IwarpDevice implements VerbsDevice {
 	 * caller holds no lock, or only that of its own reactor.
 	 */
 	void awaitReactorSteps() {
-		for (IwarpCompletionQueue queue : this.completionQueues) {
+		this.completionQueues.forEach((queue) -> {
 			queue.reactor().lock();
 			queue.reactor().unlock();
-		}
+		});
 	}
 
 	void removed(IwarpProtectionDomain domain) {
@@ -214,23 +209,14 @@ final class IwarpDevice implements VerbsDevice {
 		}
 	}
 
-	private void checkOpen() {
-		if (this.closed.get()) {
-			throw new VerbsException(VerbsError.CLOSED, "device " + this.name + " is closed");
-		}
-	}
-
 	@Override
 	public void close() {
-		if (!this.closed.compareAndSet(false, true)) {
-			return;
+		if (this.state.tryClose()) {
+			this.connectionThread.stopAccepting();
+			this.domains.closeAll();
+			this.completionQueues.closeAll();
+			this.connectionThread.shutDown();
 		}
-		this.connectionThread.stopAccepting();
-		List<IwarpProtectionDomain> open = new ArrayList<>(this.domains);
-		open.forEach(IwarpProtectionDomain::close);
-		List<IwarpCompletionQueue> queues = new ArrayList<>(this.completionQueues);
-		queues.forEach(IwarpCompletionQueue::close);
-		this.connectionThread.shutDown();
 	}
 
 }

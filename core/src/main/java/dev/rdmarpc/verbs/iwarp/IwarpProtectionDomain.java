@@ -17,10 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +30,9 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.rdmap.IwarpMemoryRegion;
+import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.Registration;
 
 /**
@@ -44,13 +43,14 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	private final IwarpDevice device;
 
-	private final Set<IwarpMemoryRegion> regions = ConcurrentHashMap.newKeySet();
+	private final OpenState state = new OpenState("protection domain");
 
-	private final Set<IwarpSharedReceiveQueue> receiveQueues = ConcurrentHashMap.newKeySet();
+	private final Children<IwarpMemoryRegion> regions = new Children<>(this.state, IwarpMemoryRegion::close);
 
-	private final Set<IwarpQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+	private final Children<IwarpSharedReceiveQueue> receiveQueues = new Children<>(this.state,
+			IwarpSharedReceiveQueue::close);
 
-	private final AtomicBoolean closed = new AtomicBoolean();
+	private final Children<IwarpQueuePair> queuePairs = new Children<>(this.state, IwarpQueuePair::close);
 
 	IwarpProtectionDomain(IwarpDevice device) {
 		this.device = device;
@@ -76,12 +76,10 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	}
 
 	private MemoryRegion register(ByteBuffer memory, Set<AccessFlag> access, @Nullable IwarpQueuePair borrower) {
-		checkOpen();
+		this.state.check();
 		Registration asked = Registration.of(memory, access);
-		IwarpMemoryRegion region = this.device.stags()
-			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base, this::deregister));
-		this.regions.add(region);
-		return region;
+		return this.regions.add(this.device.stags()
+			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base, this::deregister)));
 	}
 
 	/**
@@ -98,16 +96,14 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	@Override
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
-		checkOpen();
+		this.state.check();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
-		IwarpSharedReceiveQueue queue = new IwarpSharedReceiveQueue(this, depth, maxSegments);
-		this.receiveQueues.add(queue);
-		return queue;
+		return this.receiveQueues.add(new IwarpSharedReceiveQueue(this, depth, maxSegments));
 	}
 
 	@Override
 	public QueuePair createQueuePair(QueuePairOptions options) {
-		checkOpen();
+		this.state.check();
 		if (!(options.completionQueue() instanceof IwarpCompletionQueue completionQueue)
 				|| completionQueue.device() != this.device) {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
@@ -116,26 +112,19 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		IwarpSharedReceiveQueue shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
 		int number = this.device.queuePairNumbers().claim();
-		boolean complete = false;
-		IwarpQueuePair queuePair = null;
+		IwarpQueuePair queuePair;
 		try {
 			queuePair = new IwarpQueuePair(this, completionQueue, shared, options, number);
-			this.queuePairs.add(queuePair);
 			completionQueue.attach(queuePair.lifecycle());
-			complete = true;
 		}
-		finally {
-			if (!complete) {
-				if (queuePair != null) {
-					this.queuePairs.remove(queuePair);
-				}
-				this.device.queuePairNumbers().release(number);
-			}
+		catch (Throwable ex) {
+			this.device.queuePairNumbers().release(number);
+			throw ex;
 		}
 		if (shared != null) {
 			shared.addUser();
 		}
-		return queuePair;
+		return this.queuePairs.add(queuePair);
 	}
 
 	private @Nullable IwarpSharedReceiveQueue own(@Nullable SharedReceiveQueue queue) {
@@ -157,21 +146,14 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		this.receiveQueues.remove(queue);
 	}
 
-	private void checkOpen() {
-		if (this.closed.get()) {
-			throw new VerbsException(VerbsError.CLOSED, "protection domain is closed");
-		}
-	}
-
 	@Override
 	public void close() {
-		if (!this.closed.compareAndSet(false, true)) {
-			return;
+		if (this.state.tryClose()) {
+			this.queuePairs.closeAll();
+			this.receiveQueues.closeAll();
+			this.regions.closeAll();
+			this.device.removed(this);
 		}
-		new ArrayList<>(this.queuePairs).forEach(IwarpQueuePair::close);
-		new ArrayList<>(this.receiveQueues).forEach(IwarpSharedReceiveQueue::close);
-		new ArrayList<>(this.regions).forEach(IwarpMemoryRegion::close);
-		this.device.removed(this);
 	}
 
 }

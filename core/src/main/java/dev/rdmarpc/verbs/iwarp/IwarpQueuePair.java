@@ -16,26 +16,23 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.PostResult;
-import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
-import dev.rdmarpc.verbs.QueuePairListener;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.iwarp.rdmap.PeerAccess;
 import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
 import dev.rdmarpc.verbs.iwarp.rdmap.ReceiveSource;
 import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
 import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
+import dev.rdmarpc.verbs.support.CheckedQueuePair;
 
 /**
  * A queue pair of user-space iWARP: its queues, its state, and while connected a
@@ -49,17 +46,13 @@ import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
  * in sum, and is compared with those taken, which like everything else are guarded by the
  * reactor's lock.
  */
-final class IwarpQueuePair implements QueuePair, ReceiveSource {
+final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 
 	private final IwarpProtectionDomain protectionDomain;
 
 	private final Reactor reactor;
 
-	private final int number;
-
 	private final AtomicBoolean released = new AtomicBoolean();
-
-	private final QueuePairOptions options;
 
 	private final SendQueue sendQueue;
 
@@ -78,10 +71,9 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	IwarpQueuePair(IwarpProtectionDomain protectionDomain, IwarpCompletionQueue completionQueue,
 			@Nullable IwarpSharedReceiveQueue sharedReceives, QueuePairOptions options, int number) {
+		super(number, options);
 		this.protectionDomain = protectionDomain;
 		this.reactor = completionQueue.reactor();
-		this.options = options;
-		this.number = number;
 		this.sendQueue = new SendQueue(new RequestRing(options.sendQueueDepth(), options.maxSendSegments()));
 		this.sharedReceives = sharedReceives;
 		this.receives = (sharedReceives != null) ? null
@@ -89,16 +81,6 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 		WorkReporter reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
 		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), protectionDomain, this),
 				completionQueue, this.sendQueue, this, reporter, device().connectionThread(), device().options());
-	}
-
-	@Override
-	public int number() {
-		return this.number;
-	}
-
-	@Override
-	public QueuePairListener listener() {
-		return this.options.listener();
 	}
 
 	@Override
@@ -125,7 +107,7 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	@Override
 	public int maxReceiveSegments() {
-		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : this.options.maxReceiveSegments();
+		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : options().maxReceiveSegments();
 	}
 
 	@Override
@@ -157,13 +139,8 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	@Override
 	public PostResult postSend(WorkRequest request) {
-		if (request.opcode() == WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "receive posted to the send queue of " + this);
-		}
-		QueuePairState current = checkOpen();
-		if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
-			throw new VerbsException(VerbsError.INVALID_STATE, this + " is not connected, its state is " + current);
-		}
+		checkSend(request);
+		checkConnected();
 		PostResult result = this.sendQueue.ring().post(request);
 		if (result == PostResult.POSTED) {
 			this.lifecycle.schedule();
@@ -174,28 +151,13 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 
 	@Override
 	public PostResult postReceive(WorkRequest request) {
-		if (request.opcode() != WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					request.opcode() + " posted to the receive queue of " + this);
-		}
-		RequestRing own = this.receives;
-		if (own == null) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, this + " uses a shared receive queue");
-		}
+		checkReceive(request);
 		checkOpen();
-		PostResult result = own.post(request);
+		PostResult result = Objects.requireNonNull(this.receives).post(request);
 		if (result == PostResult.POSTED) {
 			flushIfInError();
 		}
 		return result;
-	}
-
-	private QueuePairState checkOpen() {
-		QueuePairState current = this.lifecycle.state();
-		if (current == QueuePairState.CLOSED) {
-			throw new VerbsException(VerbsError.CLOSED, this + " is closed");
-		}
-		return current;
 	}
 
 	private void flushIfInError() {
@@ -235,11 +197,6 @@ final class IwarpQueuePair implements QueuePair, ReceiveSource {
 		}
 		this.protectionDomain.removed(this);
 		device().connectionThread().abandon(this);
-	}
-
-	@Override
-	public String toString() {
-		return "queue pair " + this.number;
 	}
 
 }

@@ -16,24 +16,18 @@
 
 package dev.rdmarpc.verbs.iwarp;
 
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-
 import dev.rdmarpc.verbs.PostResult;
-import dev.rdmarpc.verbs.SharedReceiveQueue;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
 import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
+import dev.rdmarpc.verbs.support.CountedReceiveQueue;
 import dev.rdmarpc.verbs.support.ShortLock;
 
 /**
  * A shared receive queue. Queue pairs of several reactors may take from it; a short lock
  * of its own, innermost of all, makes them take turns.
  */
-final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
+final class IwarpSharedReceiveQueue extends CountedReceiveQueue {
 
 	private final IwarpProtectionDomain protectionDomain;
 
@@ -41,21 +35,14 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 
 	private final ShortLock takeLock = new ShortLock();
 
-	private final AtomicInteger users = new AtomicInteger();
-
-	private final AtomicBoolean closed = new AtomicBoolean();
-
 	IwarpSharedReceiveQueue(IwarpProtectionDomain protectionDomain, int depth, int maxSegments) {
+		super(maxSegments);
 		this.protectionDomain = protectionDomain;
 		this.ring = new RequestRing(depth, maxSegments);
 	}
 
 	IwarpProtectionDomain protectionDomain() {
 		return this.protectionDomain;
-	}
-
-	int maxSegments() {
-		return this.ring.maxSegments();
 	}
 
 	@Override
@@ -70,16 +57,6 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 			check(requests[i]);
 		}
 		return this.ring.post(requests, count);
-	}
-
-	private void check(WorkRequest request) {
-		if (request.opcode() != WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					request.opcode() + " posted to a shared receive queue (expected: RECEIVE)");
-		}
-		if (this.closed.get()) {
-			throw new VerbsException(VerbsError.CLOSED, "shared receive queue is closed");
-		}
 	}
 
 	@Override
@@ -118,30 +95,16 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 		}
 	}
 
-	void addUser() {
-		this.users.incrementAndGet();
-	}
-
-	void removeUser() {
-		this.users.decrementAndGet();
-	}
-
 	@Override
-	public void close() {
-		int count = this.users.get();
-		if (count > 0) {
-			throw new VerbsException(VerbsError.BUSY, count + " queue pairs still use the shared receive queue");
+	protected void release() {
+		this.takeLock.lock();
+		try {
+			this.ring.clear();
 		}
-		if (this.closed.compareAndSet(false, true)) {
-			this.takeLock.lock();
-			try {
-				this.ring.clear();
-			}
-			finally {
-				this.takeLock.unlock();
-			}
-			this.protectionDomain.removed(this);
+		finally {
+			this.takeLock.unlock();
 		}
+		this.protectionDomain.removed(this);
 	}
 
 }

@@ -21,6 +21,7 @@ import dev.rdmarpc.verbs.DeviceLimits;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * What is asked of a device, held against its limits. Each method throws a
@@ -62,6 +63,14 @@ public final class LimitChecks {
 		if (greatest > limits.maxReadDepth()) {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
 					"read depth of " + greatest + " (expected: at most " + limits.maxReadDepth() + ")");
+		}
+	}
+
+	/** Checks how many segments a work request names. */
+	public static void checkSegments(WorkRequest request, int maxSegments) {
+		if (request.segmentCount() > maxSegments) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "work request with " + request.segmentCount()
+					+ " segments (expected: at most " + maxSegments + ")");
 		}
 	}
 

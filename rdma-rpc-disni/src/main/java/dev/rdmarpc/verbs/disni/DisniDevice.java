@@ -18,14 +18,10 @@ package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -38,9 +34,9 @@ import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
@@ -60,17 +56,17 @@ final class DisniDevice implements VerbsDevice {
 
 	private final DisniConnectionThread connections;
 
-	private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
+	private final OpenState state;
 
-	private final Set<DisniCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
+	private final Children<DisniProtectionDomain> domains;
 
-	private final Set<DisniListener> listeners = ConcurrentHashMap.newKeySet();
+	private final Children<DisniCompletionQueue> completionQueues;
+
+	private final Children<DisniListener> listeners;
 
 	private final SharedReceivesTable sharedReceives = new SharedReceivesTable();
 
 	private final QueuePairNumbers queuePairNumbers;
-
-	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private final LongAdder readSinks = new LongAdder();
 
@@ -79,6 +75,10 @@ final class DisniDevice implements VerbsDevice {
 	private DisniDevice(Adapter adapter, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
 		this.adapter = adapter;
 		this.verbs = verbs;
+		this.state = new OpenState("device " + adapter.name());
+		this.domains = new Children<>(this.state, DisniProtectionDomain::close);
+		this.completionQueues = new Children<>(this.state, DisniCompletionQueue::close);
+		this.listeners = new Children<>(this.state, DisniListener::close);
 		this.limits = adapter.attributes().toLimits();
 		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
 		this.connections = new DisniConnectionThread(adapter, connectionVerbs);
@@ -114,7 +114,7 @@ final class DisniDevice implements VerbsDevice {
 
 	@Override
 	public boolean isRunning() {
-		return !this.closed.get() && this.connections.isRunning();
+		return this.state.isOpen() && this.connections.isRunning();
 	}
 
 	@Override
@@ -124,13 +124,11 @@ final class DisniDevice implements VerbsDevice {
 
 	@Override
 	public ProtectionDomain allocateProtectionDomain() {
-		checkOpen();
+		this.state.check();
 		try {
-			DisniProtectionDomain domain = new DisniProtectionDomain(this,
+			return this.domains.add(new DisniProtectionDomain(this,
 					new AdapterDomain(this.verbs, this.adapter, this::deliverBatches, this.readSinks), this.connections,
-					this.queuePairNumbers, this.sharedReceives, this.domains::remove);
-			this.domains.add(domain);
-			return domain;
+					this.queuePairNumbers, this.sharedReceives, this.domains::remove));
 		}
 		catch (IOException ex) {
 			throw AdapterVerbs.failure("no protection domain", ex);
@@ -139,14 +137,12 @@ final class DisniDevice implements VerbsDevice {
 
 	@Override
 	public CompletionQueue createCompletionQueue(int capacity) {
-		checkOpen();
+		this.state.check();
 		LimitChecks.checkCompletionQueue(this.limits, capacity);
 		try {
-			DisniCompletionQueue queue = new DisniCompletionQueue(this,
+			return this.completionQueues.add(new DisniCompletionQueue(this,
 					AdapterCompletionQueue.create(this.verbs, this.adapter, capacity * COMPLETION_RESERVE),
-					this::runAside, this.sharedReceives, this.completionQueues::remove);
-			this.completionQueues.add(queue);
-			return queue;
+					this::runAside, this.sharedReceives, this.completionQueues::remove));
 		}
 		catch (IOException ex) {
 			throw AdapterVerbs.failure("no completion queue of " + capacity, ex);
@@ -156,17 +152,15 @@ final class DisniDevice implements VerbsDevice {
 	@Override
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions options,
 			ConnectionRequestHandler handler) {
-		checkOpen();
-		DisniListener listener = DisniListener.open(this, this.connections, address, options, handler,
-				this.listeners::remove);
-		this.listeners.add(listener);
-		return listener;
+		this.state.check();
+		return this.listeners
+			.add(DisniListener.open(this, this.connections, address, options, handler, this.listeners::remove));
 	}
 
 	@Override
 	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions options) {
-		checkOpen();
+		this.state.check();
 		DisniQueuePair own = DisniQueuePair.of(this, queuePair);
 		LimitChecks.checkReadDepths(this.limits, options);
 		return ConnectAttempt.start(this.connections, own, remote, options);
@@ -193,21 +187,15 @@ final class DisniDevice implements VerbsDevice {
 		this.completionQueues.forEach(DisniCompletionQueue::deliverBatches);
 	}
 
-	private void checkOpen() {
-		if (this.closed.get()) {
-			throw new VerbsException(VerbsError.CLOSED, "device " + name() + " is closed");
-		}
-	}
-
 	@Override
 	public void close() {
-		if (this.closed.compareAndSet(false, true)) {
-			new ArrayList<>(this.listeners).forEach(DisniListener::close);
+		if (this.state.tryClose()) {
+			this.listeners.closeAll();
 			this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
 			this.connections.shutDown();
 			this.aside.shutdown();
-			new ArrayList<>(this.domains).forEach(DisniProtectionDomain::close);
-			new ArrayList<>(this.completionQueues).forEach(DisniCompletionQueue::close);
+			this.domains.closeAll();
+			this.completionQueues.closeAll();
 		}
 	}
 

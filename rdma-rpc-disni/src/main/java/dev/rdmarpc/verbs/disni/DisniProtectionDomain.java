@@ -18,9 +18,7 @@ package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -35,7 +33,9 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 import dev.rdmarpc.verbs.support.Registration;
 
@@ -54,11 +54,11 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	private final Consumer<DisniProtectionDomain> whenClosed;
 
-	private final Set<SharedReceives> receiveQueues = ConcurrentHashMap.newKeySet();
+	private final OpenState state = new OpenState("protection domain");
 
-	private final Set<DisniQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+	private final Children<SharedReceives> receiveQueues = new Children<>(this.state, SharedReceives::close);
 
-	private final AtomicBoolean closing = new AtomicBoolean();
+	private final Children<DisniQueuePair> queuePairs = new Children<>(this.state, DisniQueuePair::close);
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -88,7 +88,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	@Override
 	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
-		checkOpen();
+		this.state.check();
 		Registration asked = Registration.of(memory, access);
 		try {
 			return this.adapterDomain.register(asked);
@@ -110,16 +110,15 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	@Override
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
-		checkOpen();
+		this.state.check();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
 		try {
 			int number = this.sharedReceives.nextNumber();
 			SharedReceives queue = this.adapterDomain.attributes().sharedReceiveQueue()
 					? new AdapterSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed)
 					: new EmulatedSharedReceives(this.adapterDomain, depth, maxSegments, number, this::removed);
-			this.receiveQueues.add(queue);
 			this.sharedReceives.add(queue);
-			return queue;
+			return this.receiveQueues.add(queue);
 		}
 		catch (IOException ex) {
 			throw AdapterVerbs.failure("no shared receive queue of " + depth, ex);
@@ -128,7 +127,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 
 	@Override
 	public QueuePair createQueuePair(QueuePairOptions options) {
-		checkOpen();
+		this.state.check();
 		if (!(options.completionQueue() instanceof DisniCompletionQueue completionQueue)
 				|| completionQueue.device() != this.device) {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
@@ -144,8 +143,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		if (shared != null) {
 			shared.addUser();
 		}
-		this.queuePairs.add(queuePair);
-		return queuePair;
+		return this.queuePairs.add(queuePair);
 	}
 
 	private void attach(DisniQueuePair queuePair, DisniCompletionQueue completionQueue) {
@@ -173,9 +171,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
 	}
 
 	void removed(DisniQueuePair queuePair) {
-		if (this.queuePairs.remove(queuePair)) {
-			this.queuePairNumbers.release(queuePair.number());
-		}
+		this.queuePairs.remove(queuePair);
+		this.queuePairNumbers.release(queuePair.number());
 	}
 
 	private void removed(SharedReceives queue) {
@@ -183,16 +180,10 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		this.sharedReceives.remove(queue);
 	}
 
-	private void checkOpen() {
-		if (this.closing.get()) {
-			throw new VerbsException(VerbsError.CLOSED, "protection domain is closed");
-		}
-	}
-
 	/** Closes the queue pairs; there will be no more. */
 	void closeQueuePairs() {
-		this.closing.set(true);
-		new ArrayList<>(this.queuePairs).forEach(DisniQueuePair::close);
+		this.state.tryClose();
+		this.queuePairs.closeAll();
 	}
 
 	@Override
@@ -201,7 +192,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
 		if (!this.closed.compareAndSet(false, true)) {
 			return;
 		}
-		new ArrayList<>(this.receiveQueues).forEach(SharedReceives::close);
+		this.receiveQueues.closeAll();
 		this.adapterDomain.close();
 		this.whenClosed.accept(this);
 	}

@@ -26,7 +26,6 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairFault;
-import dev.rdmarpc.verbs.QueuePairListener;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsDevice;
@@ -35,6 +34,8 @@ import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.CheckedQueuePair;
+import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.ListenerCall;
 
 /**
@@ -48,7 +49,7 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  * the adapter any more: what is posted then, and what the adapter never had, is flushed
  * here, as soon as the adapter has reported all that it had.
  */
-final class DisniQueuePair implements QueuePair {
+final class DisniQueuePair extends CheckedQueuePair {
 
 	private static final RateLimitedLogger sinkFailures = new RateLimitedLogger(
 			LoggerFactory.getLogger(DisniQueuePair.class));
@@ -56,10 +57,6 @@ final class DisniQueuePair implements QueuePair {
 	private final DisniProtectionDomain domain;
 
 	private final DisniCompletionQueue completionQueue;
-
-	private final QueuePairOptions options;
-
-	private final int number;
 
 	private final DisniSendQueue sends;
 
@@ -81,11 +78,10 @@ final class DisniQueuePair implements QueuePair {
 
 	DisniQueuePair(DisniProtectionDomain domain, DisniCompletionQueue completionQueue, DisniReceiveSource receives,
 			QueuePairOptions options, int number) {
+		super(number, options);
 		this.domain = domain;
 		this.completionQueue = completionQueue;
 		this.receives = receives;
-		this.options = options;
-		this.number = number;
 		AdapterAttributes attributes = domain.adapterDomain().attributes();
 		this.connection = new QueuePairConnection(this, options, receives, attributes);
 		this.sends = new DisniSendQueue(this.reporter, options.sendQueueDepth(), this.connection.size().sends(),
@@ -100,16 +96,6 @@ final class DisniQueuePair implements QueuePair {
 			return own;
 		}
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, queuePair + " is not of device " + device.name());
-	}
-
-	@Override
-	public int number() {
-		return this.number;
-	}
-
-	@Override
-	public QueuePairListener listener() {
-		return this.options.listener();
 	}
 
 	@Override
@@ -149,16 +135,11 @@ final class DisniQueuePair implements QueuePair {
 
 	@Override
 	public PostResult postSend(WorkRequest request) {
-		if (request.opcode() == WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "receive posted to the send queue of " + this);
-		}
-		checkSegments(request, this.options.maxSendSegments());
+		checkSend(request);
+		LimitChecks.checkSegments(request, options().maxSendSegments());
 		this.completionQueue.lock();
 		try {
-			QueuePairState current = checkOpen();
-			if (current == QueuePairState.INITIALIZED || current == QueuePairState.CONNECTING) {
-				throw new VerbsException(VerbsError.INVALID_STATE, this + " is not connected, its state is " + current);
-			}
+			QueuePairState current = checkConnected();
 			if (this.sends.isFull()) {
 				return PostResult.QUEUE_FULL;
 			}
@@ -242,14 +223,9 @@ final class DisniQueuePair implements QueuePair {
 
 	@Override
 	public PostResult postReceive(WorkRequest request) {
-		if (request.opcode() != WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					request.opcode() + " posted to the receive queue of " + this);
-		}
-		if (!(this.receives instanceof OwnReceives own)) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, this + " uses a shared receive queue");
-		}
-		checkSegments(request, this.options.maxReceiveSegments());
+		checkReceive(request);
+		LimitChecks.checkSegments(request, options().maxReceiveSegments());
+		OwnReceives own = (OwnReceives) this.receives;
 		this.completionQueue.lock();
 		try {
 			QueuePairState current = checkOpen();
@@ -270,21 +246,6 @@ final class DisniQueuePair implements QueuePair {
 		finally {
 			this.completionQueue.unlock();
 		}
-	}
-
-	private void checkSegments(WorkRequest request, int most) {
-		if (request.segmentCount() > most) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					request.segmentCount() + " segments (expected: at most " + most + ")");
-		}
-	}
-
-	private QueuePairState checkOpen() {
-		QueuePairState current = this.state;
-		if (current == QueuePairState.CLOSED) {
-			throw new VerbsException(VerbsError.CLOSED, this + " is closed");
-		}
-		return current;
 	}
 
 	@Override
@@ -425,11 +386,6 @@ final class DisniQueuePair implements QueuePair {
 			this.completionQueue.unlock();
 		}
 		this.domain.removed(this);
-	}
-
-	@Override
-	public String toString() {
-		return "queue pair " + this.number;
 	}
 
 }

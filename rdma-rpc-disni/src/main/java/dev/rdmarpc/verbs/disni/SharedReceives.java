@@ -17,17 +17,13 @@
 package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.PostResult;
-import dev.rdmarpc.verbs.SharedReceiveQueue;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.support.CountedReceiveQueue;
+import dev.rdmarpc.verbs.support.LimitChecks;
 
 /**
  * Receives that queue pairs share, whether the adapter knows of that or not.
@@ -35,17 +31,11 @@ import dev.rdmarpc.verbs.WorkRequest;
  * <p>
  * Guarded by a lock of its own, which is taken after that of a completion queue.
  */
-abstract class SharedReceives implements SharedReceiveQueue {
+abstract class SharedReceives extends CountedReceiveQueue {
 
 	private final AdapterDomain domain;
 
-	private final int maxSegments;
-
 	private final ReentrantLock lock = new ReentrantLock();
-
-	private final AtomicInteger users = new AtomicInteger();
-
-	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private final ReceiveSlots slots;
 
@@ -61,8 +51,8 @@ abstract class SharedReceives implements SharedReceiveQueue {
 	 * @param whenClosed run once
 	 */
 	SharedReceives(AdapterDomain domain, int depth, int maxSegments, int number, Consumer<SharedReceives> whenClosed) {
+		super(maxSegments);
 		this.domain = domain;
-		this.maxSegments = maxSegments;
 		this.slots = new ReceiveSlots(depth, Math.max(1, maxSegments));
 		this.segments = new SegmentList(Math.max(1, maxSegments));
 		this.number = number;
@@ -71,10 +61,6 @@ abstract class SharedReceives implements SharedReceiveQueue {
 
 	AdapterDomain domain() {
 		return this.domain;
-	}
-
-	int maxSegments() {
-		return this.maxSegments;
 	}
 
 	int number() {
@@ -101,19 +87,10 @@ abstract class SharedReceives implements SharedReceiveQueue {
 
 	@Override
 	public PostResult postReceive(WorkRequest request) {
-		if (request.opcode() != WorkOpcode.RECEIVE) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					request.opcode() + " posted to a shared receive queue (expected: RECEIVE)");
-		}
-		if (request.segmentCount() > this.maxSegments) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
-					request.segmentCount() + " segments (expected: at most " + this.maxSegments + ")");
-		}
+		LimitChecks.checkSegments(request, maxSegments());
 		this.lock.lock();
 		try {
-			if (this.closed.get()) {
-				throw new VerbsException(VerbsError.CLOSED, "shared receive queue is closed");
-			}
+			check(request);
 			if (this.slots.isFull()) {
 				return PostResult.QUEUE_FULL;
 			}
@@ -177,34 +154,20 @@ abstract class SharedReceives implements SharedReceiveQueue {
 		}
 	}
 
-	void addUser() {
-		this.users.incrementAndGet();
-	}
-
-	void removeUser() {
-		this.users.decrementAndGet();
-	}
-
 	/** Gives back what the adapter has of it. */
 	abstract void destroy();
 
 	@Override
-	public void close() {
-		int count = this.users.get();
-		if (count > 0) {
-			throw new VerbsException(VerbsError.BUSY, count + " queue pairs still use the shared receive queue");
+	protected void release() {
+		this.lock.lock();
+		try {
+			destroy();
+			this.slots.clear();
 		}
-		if (this.closed.compareAndSet(false, true)) {
-			this.lock.lock();
-			try {
-				destroy();
-				this.slots.clear();
-			}
-			finally {
-				this.lock.unlock();
-			}
-			this.whenClosed.accept(this);
+		finally {
+			this.lock.unlock();
 		}
+		this.whenClosed.accept(this);
 	}
 
 }

@@ -24,10 +24,9 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.ProtectionDomain;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.ShortLock;
 
 /**
@@ -108,7 +107,7 @@ public final class RequestRing {
 
 	/** Copies a request into the ring. */
 	public PostResult post(WorkRequest request) {
-		checkSegments(request);
+		LimitChecks.checkSegments(request, this.maxSegments);
 		this.postLock.lock();
 		try {
 			long sequence = this.tail;
@@ -127,7 +126,7 @@ public final class RequestRing {
 	/** Copies requests into the ring, as many as it takes, and returns how many. */
 	public int post(WorkRequest[] requests, int count) {
 		for (int i = 0; i < count; i++) {
-			checkSegments(requests[i]);
+			LimitChecks.checkSegments(requests[i], this.maxSegments);
 		}
 		this.postLock.lock();
 		try {
@@ -141,13 +140,6 @@ public final class RequestRing {
 		}
 		finally {
 			this.postLock.unlock();
-		}
-	}
-
-	private void checkSegments(WorkRequest request) {
-		if (request.segmentCount() > this.maxSegments) {
-			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "work request with " + request.segmentCount()
-					+ " segments (expected: at most " + this.maxSegments + ")");
 		}
 	}
 
