@@ -57,8 +57,6 @@ final class BlockingCall implements PendingCall {
 
 	private int status;
 
-	private int metadataOffset;
-
 	private int metadataBytes;
 
 	private @Nullable ByteBuffer reply;
@@ -103,14 +101,13 @@ final class BlockingCall implements PendingCall {
 		int code = this.status;
 		ByteBuffer message = this.reply;
 		RegisteredBuffer arrived = this.memory.getAndSet(null);
-		int at = this.metadataOffset;
 		int length = this.metadataBytes;
 		giveBack();
 		if (why != null || arrived == null || message == null) {
 			throw Replies.failure(called, (why != null) ? why : CallFailure.MALFORMED_REPLY, sentence).thrownHere();
 		}
 		try {
-			Replies.fill(replyMetadata, message, at, length);
+			Replies.fill(replyMetadata, message, length);
 			return decode(called, from, code, message, arrived);
 		}
 		catch (RpcException ex) {
@@ -186,7 +183,6 @@ final class BlockingCall implements PendingCall {
 	@Override
 	public void onReply(IncomingMessage arrived) {
 		this.status = arrived.status();
-		this.metadataOffset = arrived.metadataOffset();
 		this.metadataBytes = arrived.metadataBytes();
 		this.reply = arrived.message();
 		this.memory.set(arrived.take());

@@ -99,9 +99,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 
 	private int status;
 
-	private int metadataOffset;
-
-	private int metadataBytes;
+	/** As wide as on the wire, so that the object is no larger for it. */
+	private char metadataBytes;
 
 	private @Nullable ByteBuffer reply;
 
@@ -190,8 +189,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	@Override
 	public void onReply(IncomingMessage arrived) {
 		this.status = arrived.status();
-		this.metadataOffset = arrived.metadataOffset();
-		this.metadataBytes = arrived.metadataBytes();
+		this.metadataBytes = (char) arrived.metadataBytes();
 		this.reply = arrived.message();
 		this.memory = arrived.take();
 		this.calls.loop().afterTurn(this);
@@ -256,7 +254,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		int bytes = message.remaining();
 		Object value;
 		try {
-			Replies.fill(this.options.replyMetadata(), message, this.metadataOffset, this.metadataBytes);
+			Replies.fill(this.options.replyMetadata(), message, this.metadataBytes);
 			value = Replies.decode(this.method, this.status, message, arrived, received);
 			loop.metrics().decoded(bytes, received.sharedBytes());
 		}

@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +29,7 @@ import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.IncomingMessage;
 
 /** What a reply means to its caller. */
 final class Replies {
@@ -46,14 +46,10 @@ final class Replies {
 		return VirtualThreads.isVirtual(Thread.currentThread()) ? ReceivedMemory.given() : RECEIVED.get();
 	}
 
-	/**
-	 * Keeps the metadata of a reply for a caller who wants it.
-	 * @param message of the reply, in the same memory
-	 */
-	static void fill(@Nullable CallMetadata target, ByteBuffer message, int offset, int bytes) {
+	/** Keeps the metadata of a reply for a caller who wants it. */
+	static void fill(@Nullable CallMetadata target, ByteBuffer message, int metadataBytes) {
 		if (target != null) {
-			ByteBuffer view = message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-			target.fill(view.clear().position(offset).limit(offset + bytes));
+			target.fill(IncomingMessage.metadataBefore(message, metadataBytes));
 		}
 	}
 

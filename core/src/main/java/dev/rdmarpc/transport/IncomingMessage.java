@@ -114,8 +114,7 @@ public final class IncomingMessage {
 		return this.messageOffset;
 	}
 
-	/** Where the metadata begins in {@link #memory()}. */
-	public int metadataOffset() {
+	int metadataOffset() {
 		return this.metadataOffset;
 	}
 
@@ -172,6 +171,17 @@ public final class IncomingMessage {
 	/** The metadata, like {@link #message()}. */
 	public ByteBuffer metadata() {
 		return view(this.metadataOffset, this.metadataBytes);
+	}
+
+	/**
+	 * A view of the metadata that lies before a message.
+	 * @param message as {@link #message()} returned it
+	 * @param metadataBytes how much there is
+	 */
+	public static ByteBuffer metadataBefore(ByteBuffer message, int metadataBytes) {
+		int offset = message.position() - FrameFlyweight.padded(metadataBytes);
+		ByteBuffer view = message.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+		return view.limit(offset + metadataBytes).position(offset);
 	}
 
 	private ByteBuffer view(int offset, int length) {
