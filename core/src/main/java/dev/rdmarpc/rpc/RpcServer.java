@@ -249,10 +249,10 @@ public final class RpcServer implements AutoCloseable {
 	/**
 	 * Stops the server: accepts no new connections and calls, then waits for outstanding
 	 * calls up to {@link RpcServerOptions#drainTimeout()}, then closes the remaining
-	 * connections, cancels the remaining calls and gives them a moment to notice. An
-	 * inline handler that blocks its loop is interrupted. If it still continues, it is
-	 * abandoned after some seconds, and the loop closes when it returns. Idempotent. The
-	 * server can be started again even if such a handler is still running.
+	 * connections, cancels the remaining calls and gives them a moment to notice. A
+	 * handler that holds up the thread of a loop is interrupted, and abandoned if it
+	 * continues all the same. Idempotent. The server can be started again even if such a
+	 * handler is still running.
 	 * @throws IllegalStateException if called by an inline handler
 	 */
 	public void stop() {
