@@ -16,8 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -26,24 +25,13 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class LoopCalls {
 
-	private static final VarHandle OFFERED;
-
-	static {
-		try {
-			OFFERED = MethodHandles.lookup().findVarHandle(LoopCalls.class, "offered", long.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
-
-	private long offered;
+	private final AtomicLong offered = new AtomicLong();
 
 	private final LongAdder declined = new LongAdder();
 
 	/** A call is to run on the loop's thread; driver. */
 	void offered() {
-		OFFERED.setOpaque(this, this.offered + 1);
+		this.offered.setOpaque(this.offered.getPlain() + 1);
 	}
 
 	/** It runs elsewhere after all; any thread. */
@@ -53,7 +41,7 @@ final class LoopCalls {
 
 	/** Those that ran there. */
 	long begun() {
-		return (long) OFFERED.getOpaque(this) - this.declined.sum();
+		return this.offered.getOpaque() - this.declined.sum();
 	}
 
 }

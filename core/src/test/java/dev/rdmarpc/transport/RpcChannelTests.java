@@ -286,10 +286,7 @@ class RpcChannelTests {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
-				channel
-					.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
-							new MessageSegments())
-					.submit();
+				request(channel, call).submit();
 				fixture.turn();
 				fixture.deliver(channel, Frames.reply(0, call.requestId(), 0, 3, new byte[] { 1, 2, 3 }));
 				fixture.deliver(channel, Frames.reply(0, call.requestId(), 13, 0, new byte[0]));
@@ -306,8 +303,7 @@ class RpcChannelTests {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
-				OutgoingMessage request = channel.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
-						RequestTemplate.NO_METADATA, new MessageSegments());
+				OutgoingMessage request = request(channel, call);
 				channel.abandon(call, CallFailure.DEADLINE_EXCEEDED, "meant for an earlier use of the object");
 				assertThat(call.ends).isZero();
 				request.submit();
@@ -326,26 +322,25 @@ class RpcChannelTests {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.client(OPTIONS, this.handler, 16);
 				StubCall call = new StubCall();
-				channel
-					.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
-							new MessageSegments())
-					.submit();
+				request(channel, call).submit();
 				fixture.turn();
 				LoopFixture.pair(channel).completeAll();
 				fixture.deliver(channel, Frames.control(10, 0, 0));
 				fixture.deliver(channel, Frames.control(10, 0, 0));
 				assertThat(channel.state()).isEqualTo(ChannelState.DRAINING);
 				StubCall late = new StubCall();
-				channel
-					.prepareRequest(late, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
-							new MessageSegments())
-					.submit();
+				request(channel, late).submit();
 				assertThat(late.failure).isEqualTo(CallFailure.NOT_SENT);
 				fixture.deliver(channel, Frames.reply(0, call.requestId(), 0, 0, new byte[0]));
 				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
 				assertThat(this.handler.events).containsExactly("open", "goodbye", "closed: closed after goodbye");
 			});
 		}
+	}
+
+	private static OutgoingMessage request(RpcChannel channel, StubCall call) {
+		return channel.prepareRequest(call, new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
+				RequestTemplate.NO_METADATA, new MessageSegments());
 	}
 
 }
