@@ -463,7 +463,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 	private void end() {
 		OutgoingMessage prepared = this.reply;
 		this.reply = null;
-		required(this.session).ended(this, this.requestId, prepared);
+		required(this.session).ended(this, prepared);
 	}
 
 	/** The executor has no thread for the call; not the driver. */
@@ -515,6 +515,11 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 				releases.log(Level.WARN, "A handler's stage of {} goes on", this, ex);
 			}
 		}
+	}
+
+	/** The id to reply to. */
+	int requestId() {
+		return this.requestId;
 	}
 
 	/** The channel it came from. */

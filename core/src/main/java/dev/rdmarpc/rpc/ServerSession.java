@@ -56,8 +56,6 @@ final class ServerSession implements ChannelHandler {
 
 	private @Nullable ServerCall[] active = new ServerCall[INITIAL_SLOTS];
 
-	private int[] requestIds = new int[INITIAL_SLOTS];
-
 	private final CallQueue.Lane lane = new CallQueue.Lane();
 
 	private @Nullable LoopCalls counts;
@@ -83,13 +81,15 @@ final class ServerSession implements ChannelHandler {
 	public void onRequest(RpcChannel channel, IncomingMessage request) {
 		int requestId = request.requestId();
 		int slot = requestId & 0xFFFF;
-		if (slot >= this.maxSlots || isActive(slot, requestId)) {
+		ServerCall before = (slot < this.active.length) ? this.active[slot] : null;
+		if (slot >= this.maxSlots || (before != null && before.requestId() == requestId)) {
 			channel.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
 			return;
 		}
 		// the next use of a slot says that its caller has given the last one up
-		if (slot < this.active.length && this.active[slot] != null) {
-			onCancel(channel, this.requestIds[slot]);
+		if (before != null) {
+			this.active[slot] = null;
+			cancel(before);
 		}
 		ExportedMethod method = this.calls.find(request.methodId());
 		if (method == null) {
@@ -112,7 +112,6 @@ final class ServerSession implements ChannelHandler {
 		}
 		this.claimed++;
 		this.active[slot] = call;
-		this.requestIds[slot] = requestId;
 		ChannelLoop loop = channel.loop();
 		if (method.mayRunOnLoop(loop.nowNanos())) {
 			countsOf(loop).offered();
@@ -164,14 +163,9 @@ final class ServerSession implements ChannelHandler {
 		}
 	}
 
-	private boolean isActive(int slot, int requestId) {
-		return slot < this.active.length && this.active[slot] != null && this.requestIds[slot] == requestId;
-	}
-
 	private void reserve(int slot) {
 		if (slot >= this.active.length) {
 			int capacity = Math.min(this.maxSlots, Integer.highestOneBit(slot) << 1);
-			this.requestIds = Arrays.copyOf(this.requestIds, capacity);
 			this.active = Arrays.copyOf(this.active, capacity);
 		}
 	}
@@ -196,9 +190,10 @@ final class ServerSession implements ChannelHandler {
 	 * A call has ended: sends its reply unless nobody waits for it any more; driver.
 	 * @param reply {@code null} if there was no memory for one
 	 */
-	void ended(ServerCall call, int requestId, @Nullable OutgoingMessage reply) {
+	void ended(ServerCall call, @Nullable OutgoingMessage reply) {
+		int requestId = call.requestId();
 		int slot = requestId & 0xFFFF;
-		boolean wanted = this.active[slot] == call && this.requestIds[slot] == requestId;
+		boolean wanted = this.active[slot] == call;
 		if (wanted) {
 			this.active[slot] = null;
 		}
@@ -221,12 +216,10 @@ final class ServerSession implements ChannelHandler {
 	@Override
 	public void onCancel(RpcChannel channel, int requestId) {
 		int slot = requestId & 0xFFFF;
-		if (slot < this.active.length && this.requestIds[slot] == requestId) {
-			ServerCall call = this.active[slot];
-			if (call != null) {
-				this.active[slot] = null;
-				cancel(call);
-			}
+		ServerCall call = (slot < this.active.length) ? this.active[slot] : null;
+		if (call != null && call.requestId() == requestId) {
+			this.active[slot] = null;
+			cancel(call);
 		}
 	}
 
