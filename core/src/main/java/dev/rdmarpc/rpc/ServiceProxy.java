@@ -19,8 +19,6 @@ package dev.rdmarpc.rpc;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.HashMap;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,20 +31,15 @@ final class ServiceProxy implements InvocationHandler {
 
 	private final ServiceDescriptor service;
 
-	/** By equality: a proxy has Method objects of its own. Not changed once filled. */
-	private final Map<Method, MethodDescriptor> methods;
+	private final ProxyMethods methods;
 
 	private final CallOptions options;
 
 	ServiceProxy(ClientCalls calls, ServiceDescriptor service) {
-		this(calls, service, new HashMap<>(), CallOptions.NONE);
-		for (MethodDescriptor method : service.methods()) {
-			this.methods.put(method.javaMethod(), method);
-		}
+		this(calls, service, new ProxyMethods(service.methods()), CallOptions.NONE);
 	}
 
-	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, Map<Method, MethodDescriptor> methods,
-			CallOptions options) {
+	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, ProxyMethods methods, CallOptions options) {
 		this.calls = calls;
 		this.service = service;
 		this.methods = methods;
@@ -66,7 +59,7 @@ final class ServiceProxy implements InvocationHandler {
 	@Override
 	public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
 			throws Throwable {
-		MethodDescriptor descriptor = this.methods.get(method);
+		MethodDescriptor descriptor = this.methods.find(method);
 		if (descriptor != null) {
 			return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
 		}
