@@ -74,6 +74,7 @@ public final class LoopMetrics {
 
 	private long wakeUps;
 
+	@SuppressWarnings("UnusedVariable") // through SPIN_NANOS
 	private long spinNanos;
 
 	private long userTasks;

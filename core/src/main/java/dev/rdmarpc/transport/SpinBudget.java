@@ -222,6 +222,7 @@ final class SpinBudget {
 	}
 
 	/** Between two polls: lets others run if there are not enough processors. */
+	@SuppressWarnings("ThreadPriorityCheck") // others may need the processor
 	void pause() {
 		if (this.mode == PollingMode.BUSY && isScarce()) {
 			Thread.yield();

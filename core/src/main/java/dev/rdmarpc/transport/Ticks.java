@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Which channels a tick looks at. One that has sent something since it was last seen at
@@ -106,7 +107,7 @@ final class Ticks {
 		}
 	}
 
-	private static void remove(ArrayList<Ticked> channels, int index) {
+	private static void remove(List<Ticked> channels, int index) {
 		Ticked last = channels.remove(channels.size() - 1);
 		if (index < channels.size()) {
 			channels.set(index, last);
