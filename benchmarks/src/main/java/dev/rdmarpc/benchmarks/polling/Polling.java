@@ -61,7 +61,8 @@ public final class Polling implements Callable<Integer> {
 			+ "calls per second; idle: idle connections beside busy ones, and their memory.")
 	private String what = "sweep";
 
-	@Option(names = "--rounds", description = "How often each of them is measured.", defaultValue = "5")
+	@Option(names = "--rounds", description = "How often each of them is measured; 0 leaves calls out of idle.",
+			defaultValue = "5")
 	private int rounds;
 
 	@Option(names = "--measure-millis", description = "Length of a slice.", defaultValue = "300")
@@ -176,8 +177,10 @@ public final class Polling implements Callable<Integer> {
 		this.out.printf(Locale.ROOT, "%d connections within %.1f s%n", this.connections,
 				(System.nanoTime() - start) / 1e9);
 		line("figure,alone,beside_%d_idle,ratio", this.connections);
-		for (String command : List.of("async %d 16", "async %d 1", "sync %d")) {
-			busy(busy, command);
+		if (this.rounds > 0) {
+			for (String command : List.of("async %d 16", "async %d 1", "sync %d")) {
+				busy(busy, command);
+			}
 		}
 		idleUsage(alone.process(), beside.process(), "server");
 		memory("server", serverBefore, memory(beside.process()));
