@@ -30,6 +30,9 @@ final class Calls {
 
 	private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+	/** A rate beyond what is possible is not reached. */
+	private static final int MOST_OUTSTANDING = 512;
+
 	private static final byte[] PAYLOAD = new byte[64];
 
 	private final AtomicHistogram latencies = new AtomicHistogram(LONGEST_NANOS, 3);
@@ -84,7 +87,8 @@ final class Calls {
 	}
 
 	/**
-	 * As many calls per second, in steps of a few microseconds, whatever becomes of them.
+	 * As many calls per second, in steps of a few microseconds, or as many as are
+	 * answered.
 	 */
 	static Figures paced(Echo.Async echo, long perSecond, long durationNanos) {
 		Calls calls = new Calls();
@@ -93,7 +97,7 @@ final class Calls {
 		long made = 0;
 		while (System.nanoTime() - start < durationNanos) {
 			long due = (long) ((System.nanoTime() - start) * 1e-9 * perSecond);
-			for (; made < due; made++) {
+			for (; made < due && outstanding.get() < MOST_OUTSTANDING; made++) {
 				outstanding.incrementAndGet();
 				long begun = System.nanoTime();
 				echo.echo(PAYLOAD).whenComplete((reply, problem) -> {

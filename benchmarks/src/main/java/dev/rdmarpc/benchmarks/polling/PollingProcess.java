@@ -54,7 +54,8 @@ import dev.rdmarpc.transport.TransportOptions;
  */
 public final class PollingProcess {
 
-	private static final int CONNECTING = 128;
+	/** At the same time: fewer than the handshakes that a server lets be pending. */
+	private static final int CONNECTING = 32;
 
 	/** As many idle connections as are measured, and some more. */
 	private static final int CONNECTIONS = 12_000;
