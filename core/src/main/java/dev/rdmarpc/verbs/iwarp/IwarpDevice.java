@@ -49,7 +49,7 @@ final class IwarpDevice implements VerbsDevice {
 
 	private static final int MAX_COMPLETION_QUEUE_ENTRIES = 1 << 20;
 
-	private static final int MAX_QUEUE_DEPTH = 1 << 16;
+	private static final int MAX_QUEUE_DEPTH = 1 << 18;
 
 	private static final int MAX_SEGMENTS = 32;
 
