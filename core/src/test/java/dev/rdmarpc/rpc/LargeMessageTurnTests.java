@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -39,9 +40,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LargeMessageTurnTests {
 
 	private static final int MEBIBYTE = 1 << 20;
-
-	/** Length of the message whose handler holds the loop of the server. */
-	private static final int HOLD = 1;
 
 	@Test
 	void messagesAwaitTheirTurnWithoutMemory() throws Exception {
@@ -63,8 +61,8 @@ class LargeMessageTurnTests {
 		try (Fixture fixture = new Fixture(256 * MEBIBYTE, Duration.ofSeconds(1), 64 * MEBIBYTE)) {
 			AtomicInteger ended = new AtomicInteger();
 			List<CompletableFuture<?>> all = new ArrayList<>();
-			all.add(fixture.uploads.upload(new byte[HOLD]));
-			assertThat(fixture.held.await(60, TimeUnit.SECONDS)).as("the server's loop is held").isTrue();
+			fixture.uploadAll(1, 1);
+			fixture.holdServer();
 			for (int i = 0; i < 5; i++) {
 				all.add(fixture.uploads.upload(new byte[12 * MEBIBYTE]).thenRun(ended::incrementAndGet));
 			}
@@ -122,7 +120,7 @@ class LargeMessageTurnTests {
 				.transport(this.serverTransport)
 				.options(RpcServerOptions.DEFAULTS.withLoopback(0)
 					.withChannel(ChannelOptions.DEFAULTS.withUnfinished(unfinishedBytes)))
-				.service(Uploads.class, this::take)
+				.service(Uploads.class, (bytes) -> bytes.length)
 				.build()
 				.start();
 			this.client = RpcClient.builder()
@@ -132,8 +130,10 @@ class LargeMessageTurnTests {
 			this.uploads = this.client.proxy(Uploads.class.getName(), UploadsClient.class);
 		}
 
-		private int take(byte[] bytes) {
-			if (bytes.length == HOLD) {
+		/** Has the server see what arrives at once, when it is released. */
+		void holdServer() throws InterruptedException {
+			ChannelLoop loop = this.server.channels().get(0).loop();
+			Thread holder = new Thread(() -> loop.execute(() -> {
 				this.held.countDown();
 				try {
 					this.release.await(60, TimeUnit.SECONDS);
@@ -141,8 +141,9 @@ class LargeMessageTurnTests {
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();
 				}
-			}
-			return bytes.length;
+			}));
+			holder.start();
+			assertThat(this.held.await(60, TimeUnit.SECONDS)).as("the server's loop is held").isTrue();
 		}
 
 		private static RegisteredMemory memory(int maxBytes, Duration allocationTimeout) {

@@ -250,7 +250,7 @@ public final class Polling implements Callable<Integer> {
 		for (String limit : Files.readAllLines(Path.of("/proc/self/limits"))) {
 			if (limit.startsWith("Max open files")) {
 				String soft = limit.substring("Max open files".length()).strip().split(" +", -1)[0];
-				long needed = this.connections + BUSY_CONNECTIONS + OTHER_FILES;
+				long needed = (long) this.connections + BUSY_CONNECTIONS + OTHER_FILES;
 				if (!soft.equals("unlimited") && Long.parseLong(soft) < needed) {
 					throw new IllegalStateException("a process may open " + soft + " files (expected: at least "
 							+ needed + " for " + this.connections + " connections; ulimit -n " + needed + ")");
