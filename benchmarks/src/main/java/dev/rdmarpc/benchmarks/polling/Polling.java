@@ -46,6 +46,8 @@ import dev.rdmarpc.benchmarks.polling.Processes.Server;
 		description = "Measures what polling costs and gains, between processes on the loopback interface.")
 public final class Polling implements Callable<Integer> {
 
+	private static final String RATE = "rate " + Processes.MILLIS + " ";
+
 	private static final List<String> SWEPT = List.of("0", "2", "4", "6", "10", "50", "500", "adaptive");
 
 	private static final int BUSY_CONNECTIONS = 10;
@@ -112,20 +114,20 @@ public final class Polling implements Callable<Integer> {
 
 	private void sweep(Processes processes) throws IOException {
 		Map<String, String> workloads = new LinkedHashMap<>();
-		workloads.put("one blocking call at a time", "sync %d");
-		workloads.put("16 calls outstanding", "async %d 16");
+		workloads.put("one blocking call at a time", "sync " + Processes.MILLIS);
+		workloads.put("16 calls outstanding", "async " + Processes.MILLIS + " 16");
 		Map<String, ForkedProcess> clients = new LinkedHashMap<>();
 		for (String name : SWEPT) {
 			clients.put(name, processes.client(name, processes.server(name, new Waiting(name)), 1));
 		}
 		Map<String, List<Figures>> figures = new LinkedHashMap<>();
 		workloads.forEach((workload, command) -> clients
-			.forEach((name, client) -> Processes.measure(client, command.formatted(this.primeMillis))));
+			.forEach((name, client) -> Processes.measure(client, command, this.primeMillis)));
 		for (int round = 0; round < this.rounds; round++) {
 			workloads.forEach((workload, command) -> clients.forEach((name, client) -> {
-				Processes.measure(client, command.formatted(this.measureMillis / 5));
+				Processes.measure(client, command, this.measureMillis / 5);
 				figures.computeIfAbsent(workload + "," + name, (key) -> new ArrayList<>())
-					.add(Processes.measure(client, command.formatted(this.measureMillis)));
+					.add(Processes.measure(client, command, this.measureMillis));
 			}));
 		}
 		line("workload,polled_us,calls_per_s,p50_us,p99_us");
@@ -140,10 +142,10 @@ public final class Polling implements Callable<Integer> {
 			try (Processes processes = new Processes(this.output.toAbsolutePath().resolveSibling("polling-logs"))) {
 				Server server = processes.server(name, new Waiting(name));
 				ForkedProcess client = processes.client(name, server, 1);
-				Processes.measure(client, "rate " + this.primeMillis + " 100000");
-				Processes.measure(client, "rate " + this.primeMillis / 2 + " 1000");
+				Processes.measure(client, RATE + 100_000, this.primeMillis);
+				Processes.measure(client, RATE + 1000, this.primeMillis / 2);
 				for (int rate : List.of(0, 100, 1000, 10_000, 100_000)) {
-					Processes.measure(client, "rate " + this.measureMillis / 2 + " " + rate);
+					Processes.measure(client, RATE + rate, this.measureMillis / 2);
 					usage(name, server.process(), client, rate);
 				}
 			}
@@ -154,7 +156,7 @@ public final class Polling implements Callable<Integer> {
 		ProcessUsage serverBefore = server.usage();
 		ProcessUsage clientBefore = client.usage();
 		long start = System.nanoTime();
-		Figures figures = Processes.measure(client, "rate " + this.rounds * this.measureMillis + " " + rate);
+		Figures figures = Processes.measure(client, RATE + rate, this.rounds * this.measureMillis);
 		ProcessUsage clientUsage = client.usage().since(clientBefore);
 		ProcessUsage serverUsage = server.usage().since(serverBefore);
 		double nanos = System.nanoTime() - start;
@@ -178,7 +180,8 @@ public final class Polling implements Callable<Integer> {
 				(System.nanoTime() - start) / 1e9);
 		line("figure,alone,beside_%d_idle,ratio", this.connections);
 		if (this.rounds > 0) {
-			for (String command : List.of("async %d 16", "async %d 1", "sync %d")) {
+			for (String command : List.of("async " + Processes.MILLIS + " 16", "async " + Processes.MILLIS + " 1",
+					"sync " + Processes.MILLIS)) {
 				busy(busy, command);
 			}
 		}
@@ -189,15 +192,15 @@ public final class Polling implements Callable<Integer> {
 
 	private void busy(List<ForkedProcess> clients, String command) {
 		List<List<Figures>> figures = List.of(new ArrayList<>(), new ArrayList<>());
-		clients.forEach((client) -> Processes.measure(client, command.formatted(this.primeMillis)));
+		clients.forEach((client) -> Processes.measure(client, command, this.primeMillis));
 		for (int round = 0; round < this.rounds; round++) {
 			for (int i = 0; i < 2; i++) {
 				int which = (i + round) % 2;
-				Processes.measure(clients.get(which), command.formatted(this.measureMillis / 5));
-				figures.get(which).add(Processes.measure(clients.get(which), command.formatted(this.measureMillis)));
+				Processes.measure(clients.get(which), command, this.measureMillis / 5);
+				figures.get(which).add(Processes.measure(clients.get(which), command, this.measureMillis));
 			}
 		}
-		String name = command.replace(" %d", "");
+		String name = command.replace(" " + Processes.MILLIS, "");
 		compare(name + " calls/s", figures, Figures::callsPerSecond);
 		compare(name + " p50 us", figures, (slice) -> slice.medianNanos() / 1e3);
 		compare(name + " p99 us", figures, (slice) -> slice.slowNanos() / 1e3);

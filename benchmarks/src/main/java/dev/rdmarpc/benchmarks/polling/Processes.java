@@ -26,6 +26,9 @@ import dev.rdmarpc.benchmarks.compare.ForkedProcess;
 /** Forks the processes of a measurement, and ends them with it. */
 final class Processes implements AutoCloseable {
 
+	/** Stands for the time to measure in a command. */
+	static final String MILLIS = "MILLIS";
+
 	private static final long ANSWER_SECONDS = 90;
 
 	private final Path logs;
@@ -50,9 +53,9 @@ final class Processes implements AutoCloseable {
 		return process;
 	}
 
-	/** Has a client measure. */
-	static Figures measure(ForkedProcess client, String command) {
-		return Figures.parse(client.ask(ANSWER_SECONDS, command));
+	/** Has a client measure for so long. */
+	static Figures measure(ForkedProcess client, String command, long millis) {
+		return Figures.parse(client.ask(ANSWER_SECONDS, command.replace(MILLIS, Long.toString(millis))));
 	}
 
 	private ForkedProcess start(String name, List<String> arguments) throws IOException {
