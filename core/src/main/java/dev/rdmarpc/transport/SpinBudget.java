@@ -35,7 +35,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Where more loops of the process are awake than there are processors, polling keeps
  * others from answering, and the budget is nothing. Other processes may need the
  * processors, too: after {@value #MOST_VAIN} budgets in a row that were spent in vain the
- * loop sleeps at once for a while, and for twice as long each time, until one pays.
+ * loop sleeps at once for a while. Not for longer each time: what jitter lets happen to a
+ * loop that polls with success otherwise must not have it sleep for seconds.
  *
  * <p>
  * While a large message is on its way its bytes are met polling for as long as is
@@ -53,10 +54,8 @@ final class SpinBudget {
 	/** Budgets spent in vain, one after the other, that are too many. */
 	static final int MOST_VAIN = 8;
 
-	/** How long nothing is polled for then, at first. */
+	/** How long nothing is polled for then. */
 	static final long PAUSE_NANOS = 50_000_000;
-
-	static final long LONGEST_PAUSE_NANOS = 32 * PAUSE_NANOS;
 
 	private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
@@ -91,8 +90,6 @@ final class SpinBudget {
 	private long idleSinceNanos;
 
 	private int vain;
-
-	private long pauseNanos = PAUSE_NANOS;
 
 	private boolean paused;
 
@@ -149,7 +146,6 @@ final class SpinBudget {
 		if (!this.slept) {
 			this.metrics.spinPaid();
 			this.vain = 0;
-			this.pauseNanos = PAUSE_NANOS;
 		}
 		if (this.mode == PollingMode.ADAPTIVE && this.waits.add(waitedNanos, this.slept)) {
 			this.nanos = this.waits.budget();
@@ -215,8 +211,7 @@ final class SpinBudget {
 		if (!this.slept && this.nanos > 0 && !isPaused(nowNanos) && ++this.vain > MOST_VAIN) {
 			this.vain = 0;
 			this.paused = true;
-			this.pausedUntilNanos = nowNanos + this.pauseNanos;
-			this.pauseNanos = Math.min(2 * this.pauseNanos, LONGEST_PAUSE_NANOS);
+			this.pausedUntilNanos = nowNanos + PAUSE_NANOS;
 		}
 		this.slept = true;
 	}
