@@ -24,8 +24,8 @@ import java.time.Duration;
  * @param mode busy, adaptive, fixed or event
  * @param spinMaxNanos how long to poll at most without success before waiting for an
  * event. {@link PollingMode#ADAPTIVE} polls for less where that meets what comes, and
- * takes a sleep to cost as much as polling for that long; {@link PollingMode#FIXED}
- * always polls for that long
+ * takes a sleep to cost some times as much as polling for that long;
+ * {@link PollingMode#FIXED} always polls for that long
  */
 public record PollingOptions(PollingMode mode, long spinMaxNanos) {
 

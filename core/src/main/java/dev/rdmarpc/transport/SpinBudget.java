@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * How long a loop polls before it sleeps. In adaptive mode this follows what the loop
  * measures: {@linkplain Waits how long it waited}, polling or asleep, for what came next,
  * which for a peer that answers is the round trip. The budget is what would have cost
- * least over the last waits if going to sleep costs as much as polling for the configured
- * maximum. So a loop polls for about a round trip where that meets most replies, and
- * sleeps at once where nothing comes so soon.
+ * least over the last waits if a sleep costs some times as much as polling for the
+ * configured maximum. So a loop polls for about a round trip where that meets most
+ * replies, and sleeps at once where nothing comes so soon.
  *
  * <p>
  * A wait ends with what has arrived. What is submitted on this side ends it too, but does

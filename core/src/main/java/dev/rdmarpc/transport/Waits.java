@@ -19,9 +19,9 @@ package dev.rdmarpc.transport;
 /**
  * How long a loop waited for what came next, over some hundred waits, and for how long it
  * should have polled each time. A wait that polling meets costs its length, another one
- * the time polled in vain and a sleep, which is taken to cost as much as polling for the
- * longest time allowed. (A loop that does not know the future then never pays more than
- * twice what it would if it did.)
+ * the time polled in vain and a sleep, which is taken to cost {@value #SLEEP_FACTOR}
+ * times as much as polling for the longest time allowed. (A loop that does not know the
+ * future then never pays more than twice what it would if it did.)
  *
  * <p>
  * The waits are counted in two classes per power of two. When there are enough all are
@@ -37,7 +37,15 @@ final class Waits {
 	/** After how many that were met the budget is looked at again. */
 	private static final int PER_LOOK = 16;
 
+	/**
+	 * What a sleep costs, in longest times of polling: more than its own time, since who
+	 * waits for this side meanwhile often falls asleep in turn.
+	 */
+	private static final int SLEEP_FACTOR = 4;
+
 	private final long maxNanos;
+
+	private final long sleepNanos;
 
 	private final int[] counts;
 
@@ -49,6 +57,7 @@ final class Waits {
 
 	Waits(long maxNanos) {
 		this.maxNanos = maxNanos;
+		this.sleepNanos = SLEEP_FACTOR * maxNanos;
 		int classes = 0;
 		while (bound(classes) < maxNanos && classes < 2 * (Long.SIZE - LEAST_EXPONENT - 2)) {
 			classes++;
@@ -66,7 +75,8 @@ final class Waits {
 		if (nanos < (1 << LEAST_EXPONENT) && !slept) {
 			return false;
 		}
-		this.counts[Math.min(index(nanos), this.counts.length - 1)]++;
+		int last = this.counts.length - 1;
+		this.counts[(nanos > this.maxNanos) ? last : Math.min(index(nanos), last)]++;
 		if (++this.total == MOST) {
 			halve();
 		}
@@ -92,7 +102,7 @@ final class Waits {
 	}
 
 	private long cheapest() {
-		long least = this.total * this.maxNanos;
+		long least = this.total * this.sleepNanos;
 		long best = 0;
 		long metNanos = 0;
 		int met = 0;
@@ -100,7 +110,7 @@ final class Waits {
 			long nanos = Math.min(bound(i), this.maxNanos);
 			met += this.counts[i];
 			metNanos += this.counts[i] * nanos;
-			long cost = metNanos + (this.total - met) * (nanos + this.maxNanos);
+			long cost = metNanos + (this.total - met) * (nanos + this.sleepNanos);
 			if (cost < least) {
 				least = cost;
 				best = nanos;
