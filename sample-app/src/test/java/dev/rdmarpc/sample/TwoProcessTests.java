@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,9 @@ class TwoProcessTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+	/** Several ticks of an idle loop. */
+	private static final Duration SETTLED = Duration.ofMillis(300);
+
 	private static final int THREADS = 4;
 
 	@TempDir
@@ -73,9 +77,8 @@ class TwoProcessTests {
 				MemoryMetrics memory = pool.metrics();
 				FeatureStore store = context.getBean(FeatureStore.class);
 				store.put("first", new float[] { 1 });
-				await("nothing under way but posted receives", () -> isIdle(memory));
 				RdmaTransport transport = context.getBean(RdmaTransport.class);
-				long idle = withoutReceives(memory, transport);
+				long idle = settled(() -> withoutReceives(memory, transport));
 				RegisteredBuffer blob = pool.allocate(1 << 20);
 				startLoad(store, blob);
 				await("load", () -> this.successes.get() > 500);
@@ -115,13 +118,18 @@ class TwoProcessTests {
 			.sum();
 	}
 
-	private static boolean isIdle(MemoryMetrics memory) {
-		long before = memory.allocations();
-		long until = System.nanoTime() + 5_000_000;
-		while (System.nanoTime() < until) {
-			Thread.onSpinWait();
-		}
-		return memory.allocations() == before;
+	/** A value that is the same for longer than a loop takes to report its receives. */
+	private static long settled(LongSupplier value) {
+		AtomicLong seen = new AtomicLong();
+		AtomicLong since = new AtomicLong(System.nanoTime());
+		await("nothing under way but posted receives", () -> {
+			long now = value.getAsLong();
+			if (seen.getAndSet(now) != now) {
+				since.set(System.nanoTime());
+			}
+			return System.nanoTime() - since.get() > SETTLED.toNanos();
+		});
+		return seen.get();
 	}
 
 	private ConfigurableApplicationContext startClient(int port) {
