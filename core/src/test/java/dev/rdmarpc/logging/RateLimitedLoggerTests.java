@@ -130,7 +130,15 @@ final class RateLimitedLoggerTests {
 		assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
 		this.clock.addAndGet(INTERVAL.toNanos());
 		this.limited.log(org.slf4j.event.Level.WARN, "many");
-		assertThat(written()).containsExactly("many", "many (and 19999 more since the last such line)");
+		assertThat(written()).hasSize(2);
+		assertThat(written().stream().mapToInt(RateLimitedLoggerTests::more).sum())
+			.as("the first line may count some already: %s", written())
+			.isEqualTo(19_999);
+	}
+
+	private static int more(String line) {
+		String digits = line.replaceAll("\\D", "");
+		return digits.isEmpty() ? 0 : Integer.parseInt(digits);
 	}
 
 }
