@@ -61,7 +61,7 @@ final class Bars {
 					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
 
 	/** What is kept even on a busy machine, unless something has become much worse. */
-	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 6, 1.25), p50ToFloor(DEFAULT, 20, 1.6),
+	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 15, 1.25), p50ToFloor(DEFAULT, 20, 1.6),
 			rates(Mode.SYNC, INLINE, Peers.GRPC, 1.5, 10), rates(Mode.ASYNC, INLINE, Peers.GRPC, 1.5, 12),
 			rates(Mode.ASYNC, INLINE, Peers.FLOOR, 0.03, 0.25), rates(Mode.ASYNC, DEFAULT, INLINE, 0.1, 0.8),
 			heapAboveLeast(INLINE, 1000, 64), heapAboveLeast(DEFAULT, 1000, 64), largeToFloor(INLINE, 0.12, 0.6));
