@@ -17,13 +17,16 @@
 package dev.rdmarpc.benchmarks.polling;
 
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.HdrHistogram.AtomicHistogram;
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.benchmarks.compare.BlockingLoop;
+import dev.rdmarpc.benchmarks.compare.CallbackLoop;
+import dev.rdmarpc.benchmarks.compare.PeerClient;
 
 /** Makes calls and measures them. */
 final class Calls {
@@ -43,47 +46,32 @@ final class Calls {
 	}
 
 	/** One blocking call after the other. */
-	static Figures sequential(Echo echo, long durationNanos) {
-		Calls calls = new Calls();
-		long start = System.nanoTime();
-		long now = start;
-		while (now - start < durationNanos) {
-			echo.echo(PAYLOAD);
-			long end = System.nanoTime();
-			calls.record(end - now);
-			now = end;
-		}
-		return calls.figures(now - start);
+	static Figures sequential(Echo echo, long durationNanos) throws Exception {
+		return new Calls().run(new BlockingLoop(() -> echo.echo(PAYLOAD), () -> {
+		}), durationNanos);
 	}
 
 	/** As many calls outstanding on each connection, each reply beginning the next. */
 	static Figures overlapping(List<Echo.Async> echoes, int outstanding, long durationNanos) throws Exception {
-		Calls calls = new Calls();
-		CountDownLatch running = new CountDownLatch(echoes.size() * outstanding);
-		long start = System.nanoTime();
+		CallbackLoop loop = new CallbackLoop();
 		for (Echo.Async echo : echoes) {
-			for (int i = 0; i < outstanding; i++) {
-				calls.next(echo, start + durationNanos, running);
-			}
+			loop.add((slot) -> () -> echo.echo(PAYLOAD).whenComplete((reply, problem) -> {
+				if (problem != null) {
+					slot.fail(problem);
+				}
+				else {
+					slot.succeed();
+				}
+			}), outstanding, () -> {
+			});
 		}
-		running.await();
-		return calls.figures(System.nanoTime() - start);
+		return new Calls().run(loop, durationNanos);
 	}
 
-	private void next(Echo.Async echo, long endNanos, CountDownLatch running) {
+	private Figures run(PeerClient loop, long durationNanos) throws Exception {
 		long start = System.nanoTime();
-		echo.echo(PAYLOAD).whenComplete((reply, problem) -> {
-			record(System.nanoTime() - start);
-			if (problem != null) {
-				this.failure = problem;
-			}
-			if (problem == null && System.nanoTime() - endNanos < 0) {
-				next(echo, endNanos, running);
-			}
-			else {
-				running.countDown();
-			}
-		});
+		loop.run(durationNanos, this::record);
+		return figures(System.nanoTime() - start);
 	}
 
 	/**

@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.polling;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -159,10 +160,10 @@ public final class PollingProcess {
 
 	private String memoryInUse() {
 		System.gc();
-		long direct = ManagementFactory.getPlatformMXBeans(java.lang.management.BufferPoolMXBean.class)
+		long direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)
 			.stream()
 			.filter((pool) -> pool.getName().equals("direct"))
-			.mapToLong(java.lang.management.BufferPoolMXBean::getMemoryUsed)
+			.mapToLong(BufferPoolMXBean::getMemoryUsed)
 			.sum();
 		return String.format(Locale.ROOT, "%d %d %d",
 				ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(), direct,
