@@ -45,7 +45,8 @@ public final class CallMetadata {
 
 	private final int maxBytes;
 
-	private final Map<String, String> entries = new LinkedHashMap<>();
+	/** Mutable once there is an entry. */
+	private Map<String, String> entries = Map.of();
 
 	private int encodedBytes;
 
@@ -67,7 +68,7 @@ public final class CallMetadata {
 
 	/** Replaces all entries with those of a peer's metadata. */
 	synchronized void fill(ByteBuffer encoded) {
-		this.entries.clear();
+		this.entries = new LinkedHashMap<>();
 		this.encodedBytes = 0;
 		while (encoded.remaining() >= 3) {
 			int keyBytes = encoded.get() & 0xFF;
@@ -99,6 +100,9 @@ public final class CallMetadata {
 		int bytes = 3 + keyBytes + value.getBytes(StandardCharsets.UTF_8).length;
 		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > this.maxBytes || this.entries.containsKey(key)) {
 			return false;
+		}
+		if (this.entries.isEmpty()) {
+			this.entries = new LinkedHashMap<>();
 		}
 		this.entries.put(key, value);
 		this.encodedBytes += bytes;

@@ -40,6 +40,10 @@ public interface CallObservation {
 	@FunctionalInterface
 	interface Scope extends AutoCloseable {
 
+		/** Of observations that need none. */
+		Scope NONE = () -> {
+		};
+
 		@Override
 		void close();
 

@@ -107,6 +107,9 @@ final class ClientCalls {
 		if (method.asynchronous()) {
 			return callAsync(method, arguments, call, deadline, observation, metadata.encode());
 		}
+		if (observation == null) {
+			return callBlocking(method, arguments, call, deadline, metadata.encode());
+		}
 		CallObservation.Scope scope = observation.openScope();
 		try {
 			Object result = callBlocking(method, arguments, call, deadline, metadata.encode());
@@ -125,6 +128,9 @@ final class ClientCalls {
 	private CallMetadata metadata(MethodDescriptor method, CallOptions call) {
 		int most = this.options.channel().maxMetadataBytes();
 		CallMetadata metadata = new CallMetadata(most);
+		if (call.metadata().isEmpty()) {
+			return metadata;
+		}
 		call.metadata().forEach((key, value) -> {
 			if (!metadata.put(key, value)) {
 				throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,

@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -27,51 +26,95 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
 
-/** Fans one call out to its observers, and keeps their failures from harming the call. */
+/**
+ * One call, as one of its observers and those after it see it. Keeps their failures from
+ * harming the call.
+ */
 final class RpcObservedCall implements CallObservation {
 
 	private static final Logger logger = LoggerFactory.getLogger(RpcObservedCall.class);
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
-	private final List<CallObservation> observations;
+	private final CallObservation observation;
 
-	private RpcObservedCall(List<CallObservation> observations) {
-		this.observations = observations;
+	private final @Nullable RpcObservedCall next;
+
+	private RpcObservedCall(CallObservation observation, @Nullable RpcObservedCall next) {
+		this.observation = observation;
+		this.next = next;
 	}
 
-	/** Starts an observation. */
-	static CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
+	/**
+	 * Starts the observations of a call.
+	 * @return {@code null} if none could begin
+	 */
+	static @Nullable CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
 			CallMetadata metadata) {
-		List<CallObservation> started = new ArrayList<>(observers.size());
-		for (CallObserver observer : observers) {
-			guarded(() -> started.add(Objects.requireNonNull(observer.callStarted(method, peer, metadata),
-					"an observer must return an observation")));
+		return start(observers, 0, method, peer, metadata);
+	}
+
+	private static @Nullable RpcObservedCall start(List<CallObserver> observers, int from, MethodDescriptor method,
+			String peer, CallMetadata metadata) {
+		for (int i = from; i < observers.size(); i++) {
+			CallObservation started = startOne(observers.get(i), method, peer, metadata);
+			if (started != null) {
+				return new RpcObservedCall(started, start(observers, i + 1, method, peer, metadata));
+			}
 		}
-		return new RpcObservedCall(started);
+		return null;
+	}
+
+	private static @Nullable CallObservation startOne(CallObserver observer, MethodDescriptor method, String peer,
+			CallMetadata metadata) {
+		try {
+			return Objects.requireNonNull(observer.callStarted(method, peer, metadata),
+					"an observer must return an observation");
+		}
+		catch (Throwable ex) {
+			log(ex);
+			return null;
+		}
 	}
 
 	@Override
 	public Scope openScope() {
-		List<Scope> scopes = new ArrayList<>(this.observations.size());
-		for (CallObservation observation : this.observations) {
-			guarded(() -> scopes.add(0,
-					Objects.requireNonNull(observation.openScope(), "an observation must return a scope")));
+		Scope own = openOwnScope();
+		Scope inner = (this.next != null) ? this.next.openScope() : Scope.NONE;
+		if (own == Scope.NONE) {
+			return inner;
 		}
-		return () -> scopes.forEach((scope) -> guarded(scope::close));
+		return () -> {
+			inner.close();
+			try {
+				own.close();
+			}
+			catch (Throwable ex) {
+				log(ex);
+			}
+		};
+	}
+
+	private Scope openOwnScope() {
+		try {
+			return Objects.requireNonNull(this.observation.openScope(), "an observation must return a scope");
+		}
+		catch (Throwable ex) {
+			log(ex);
+			return Scope.NONE;
+		}
 	}
 
 	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
-		this.observations.forEach((observation) -> guarded(() -> observation.callEnded(status, error)));
-	}
-
-	private static void guarded(Runnable step) {
 		try {
-			step.run();
+			this.observation.callEnded(status, error);
 		}
 		catch (Throwable ex) {
 			log(ex);
+		}
+		if (this.next != null) {
+			this.next.callEnded(status, error);
 		}
 	}
 

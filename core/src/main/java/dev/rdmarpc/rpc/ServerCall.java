@@ -191,7 +191,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		}
 		try {
 			this.observation = RpcObservedCall.start(this.calls.observers(), method(),
-					String.valueOf(channel().remoteAddress()), this.metadata);
+					required(this.session).peer(channel()), this.metadata);
 			return true;
 		}
 		catch (Throwable ex) {

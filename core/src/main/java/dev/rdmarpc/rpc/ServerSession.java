@@ -60,6 +60,9 @@ final class ServerSession implements ChannelHandler {
 
 	private @Nullable LoopCalls counts;
 
+	/** Read and written by any thread; each writes the same. */
+	private @Nullable String peer;
+
 	private int claimed;
 
 	ServerSession(ServerCalls calls, int maxSlots) {
@@ -70,6 +73,16 @@ final class ServerSession implements ChannelHandler {
 	@Override
 	public String codec() {
 		return this.calls.codec();
+	}
+
+	/** The caller's address, as text. */
+	String peer(RpcChannel channel) {
+		String known = this.peer;
+		if (known == null) {
+			known = String.valueOf(channel.remoteAddress());
+			this.peer = known;
+		}
+		return known;
 	}
 
 	@Override

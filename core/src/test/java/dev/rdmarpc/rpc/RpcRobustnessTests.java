@@ -286,6 +286,46 @@ class RpcRobustnessTests {
 	}
 
 	@Test
+	void observersSurroundACallInTheirOrder() {
+		List<String> events = java.util.Collections.synchronizedList(new ArrayList<>());
+		CallObserver failing = (method, peer, metadata) -> {
+			throw new IllegalStateException("observer");
+		};
+		try (RpcFixture fixture = new RpcFixture();
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), fixture.server.port())
+					.observer(failing)
+					.observer(recording("first", events))
+					.observer(failing)
+					.observer(recording("second", events))
+					.build()) {
+			assertThat(client.proxy(Echo.class).echo("there")).isEqualTo("there");
+			assertThat(events).containsExactly("first starts", "second starts", "first opens", "second opens",
+					"first ends", "second ends", "second closes", "first closes");
+		}
+		assertThat(RpcObservedCall.start(List.of(failing), null, "peer", CallMetadata.NONE)).isNull();
+	}
+
+	private static CallObserver recording(String name, List<String> events) {
+		return (method, peer, metadata) -> {
+			events.add(name + " starts");
+			return new CallObservation() {
+				@Override
+				public Scope openScope() {
+					events.add(name + " opens");
+					return () -> events.add(name + " closes");
+				}
+
+				@Override
+				public void callEnded(RpcStatus status, @Nullable Throwable error) {
+					events.add(name + " ends");
+				}
+			};
+		};
+	}
+
+	@Test
 	void observationsOfCancelledCallsEndOnce() throws Exception {
 		List<RpcStatus> ended = java.util.Collections.synchronizedList(new ArrayList<>());
 		CallObserver watching = (method, peer, metadata) -> new CallObservation() {
