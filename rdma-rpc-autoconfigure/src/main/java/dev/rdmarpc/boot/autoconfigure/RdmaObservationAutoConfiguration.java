@@ -16,6 +16,9 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler.IgnoredMeters;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -24,12 +27,16 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
+import dev.rdmarpc.boot.observation.CallMeters;
+import dev.rdmarpc.boot.observation.RdmaCallMeters;
 import dev.rdmarpc.boot.observation.RdmaClientObservationConvention;
 import dev.rdmarpc.boot.observation.RdmaClientObserver;
 import dev.rdmarpc.boot.observation.RdmaServerObservationConvention;
@@ -38,11 +45,29 @@ import dev.rdmarpc.boot.observation.RdmaServerObserver;
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of observations of calls.
  */
-@AutoConfiguration(before = { RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class },
-		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+@AutoConfiguration(before = { RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class }, afterName = {
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean(ObservationRegistry.class)
 public final class RdmaObservationAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ DefaultMeterObservationHandler.class, MetricsProperties.class })
+	@ConditionalOnBean({ MeterRegistry.class, MetricsProperties.class })
+	@ConditionalOnSingleCandidate(DefaultMeterObservationHandler.class)
+	static class MetersConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(CallMeters.class)
+		RdmaCallMeters rdmaCallMeters(DefaultMeterObservationHandler handler, MeterRegistry registry,
+				MetricsProperties properties) {
+			return new RdmaCallMeters(handler, registry,
+					!properties.getObservations().getIgnoredMeters().contains(IgnoredMeters.LONG_TASK_TIMER));
+		}
+
+	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "rdma.rpc.observation.client", matchIfMissing = true)
@@ -51,8 +76,8 @@ public final class RdmaObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		RdmaClientObserver rdmaClientObserver(ObservationRegistry registry,
-				ObjectProvider<RdmaClientObservationConvention> convention) {
-			return new RdmaClientObserver(registry, convention.getIfAvailable());
+				ObjectProvider<RdmaClientObservationConvention> convention, ObjectProvider<CallMeters> meters) {
+			return new RdmaClientObserver(registry, convention.getIfAvailable(), meters.getIfAvailable());
 		}
 
 		@Bean
@@ -70,8 +95,8 @@ public final class RdmaObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		RdmaServerObserver rdmaServerObserver(ObservationRegistry registry,
-				ObjectProvider<RdmaServerObservationConvention> convention) {
-			return new RdmaServerObserver(registry, convention.getIfAvailable());
+				ObjectProvider<RdmaServerObservationConvention> convention, ObjectProvider<CallMeters> meters) {
+			return new RdmaServerObserver(registry, convention.getIfAvailable(), meters.getIfAvailable());
 		}
 
 		@Bean

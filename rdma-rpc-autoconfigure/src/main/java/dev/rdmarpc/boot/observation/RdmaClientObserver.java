@@ -25,7 +25,7 @@ import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
 
-/** Creates an observation for each call of a client. */
+/** Observes the calls of a client. */
 public class RdmaClientObserver implements CallObserver {
 
 	private static final RdmaClientObservationConvention DEFAULT_CONVENTION = new DefaultRdmaClientObservationConvention();
@@ -34,17 +34,37 @@ public class RdmaClientObserver implements CallObserver {
 
 	private final @Nullable RdmaClientObservationConvention convention;
 
+	private final @Nullable MeteredCalls metered;
+
 	/**
-	 * Creates an observer.
+	 * Creates an observer that makes each call an observation.
 	 * @param convention a custom convention, or {@code null} for the default
 	 */
 	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention) {
+		this(registry, convention, null);
+	}
+
+	/**
+	 * Creates an observer that feeds meters directly while an observation would do
+	 * nothing else.
+	 * @param convention a custom convention, or {@code null} for the default
+	 * @param meters those meters, if there are any
+	 */
+	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention,
+			@Nullable CallMeters meters) {
 		this.registry = registry;
 		this.convention = convention;
+		this.metered = (convention != null) ? null
+				: MeteredCalls.of(registry, DEFAULT_CONVENTION.getName(), RdmaClientObservationContext::new, meters);
 	}
 
 	@Override
 	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
+		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
+		return (call != null) ? call : observe(method, peer, metadata);
+	}
+
+	private CallObservation observe(MethodDescriptor method, String peer, CallMetadata metadata) {
 		RdmaClientObservationContext context = new RdmaClientObservationContext(method, peer, metadata);
 		Observation observation = RdmaObservationDocumentation.CLIENT_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)

@@ -25,7 +25,7 @@ import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
 
-/** Creates an observation for each call that a server executes. */
+/** Observes the calls that a server executes. */
 public class RdmaServerObserver implements CallObserver {
 
 	private static final RdmaServerObservationConvention DEFAULT_CONVENTION = new DefaultRdmaServerObservationConvention();
@@ -34,17 +34,37 @@ public class RdmaServerObserver implements CallObserver {
 
 	private final @Nullable RdmaServerObservationConvention convention;
 
+	private final @Nullable MeteredCalls metered;
+
 	/**
-	 * Creates an observer.
+	 * Creates an observer that makes each call an observation.
 	 * @param convention a custom convention, or {@code null} for the default
 	 */
 	public RdmaServerObserver(ObservationRegistry registry, @Nullable RdmaServerObservationConvention convention) {
+		this(registry, convention, null);
+	}
+
+	/**
+	 * Creates an observer that feeds meters directly while an observation would do
+	 * nothing else.
+	 * @param convention a custom convention, or {@code null} for the default
+	 * @param meters those meters, if there are any
+	 */
+	public RdmaServerObserver(ObservationRegistry registry, @Nullable RdmaServerObservationConvention convention,
+			@Nullable CallMeters meters) {
 		this.registry = registry;
 		this.convention = convention;
+		this.metered = (convention != null) ? null
+				: MeteredCalls.of(registry, DEFAULT_CONVENTION.getName(), RdmaServerObservationContext::new, meters);
 	}
 
 	@Override
 	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
+		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
+		return (call != null) ? call : observe(method, peer, metadata);
+	}
+
+	private CallObservation observe(MethodDescriptor method, String peer, CallMetadata metadata) {
 		RdmaServerObservationContext context = new RdmaServerObservationContext(method, peer, metadata);
 		Observation observation = RdmaObservationDocumentation.SERVER_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)

@@ -23,6 +23,8 @@ import java.util.List;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 
 import dev.rdmarpc.boot.GreeterService;
 
@@ -45,6 +47,7 @@ class DocumentedBeansTests {
 			.withUserConfiguration(GreeterService.class)
 			.withBean(SimpleMeterRegistry.class)
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class))
 			.withPropertyValues("management.info.rdma.enabled=true", "spring.jmx.enabled=true",
 					"management.endpoints.jmx.exposure.include=rdma")
 			.run((context) -> {
