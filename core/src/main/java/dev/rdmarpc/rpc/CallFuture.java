@@ -19,7 +19,6 @@ package dev.rdmarpc.rpc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -192,14 +191,14 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.metadataBytes = (char) arrived.metadataBytes();
 		this.reply = arrived.message();
 		this.memory = arrived.take();
-		this.calls.loop().afterTurn(this);
+		loop().afterTurn(this);
 	}
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
 		this.unanswered = why;
 		this.detail = detail;
-		this.calls.loop().afterTurn(this);
+		loop().afterTurn(this);
 	}
 
 	/** The call cannot even be begun for want of memory. Any thread. */
@@ -208,11 +207,17 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.calls.postpone(this);
 	}
 
+	private ChannelLoop loop() {
+		RpcChannel submittedOn = this.channel;
+		return (submittedOn != null) ? submittedOn.loop() : this.calls.loops().any();
+	}
+
 	/** Completes the call, and runs what depends on it; not while driving. */
 	@Override
 	public void run() {
 		if (getNumberOfDependents() > 0) {
-			this.calls.continuations().run(this.calls.loop(), this);
+			ChannelLoop loop = loop();
+			this.calls.loops().continuations(loop).run(loop, this);
 		}
 		else {
 			finish();
@@ -221,7 +226,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 
 	@Override
 	public void runElsewhere() {
-		this.calls.continuations().runElsewhere(this::finish);
+		this.calls.loops().runElsewhere(this::finish);
 	}
 
 	/** Completes the call; what depends on it runs here. */
@@ -244,7 +249,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	private void deliver() {
-		ChannelLoop loop = Objects.requireNonNull(this.channel).loop();
+		ChannelLoop loop = loop();
 		RegisteredBuffer arrived = this.memory;
 		ByteBuffer message = this.reply;
 		if (arrived == null || message == null) {

@@ -33,7 +33,6 @@ import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.transport.CallFailure;
-import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RequestTemplate;
@@ -77,18 +76,18 @@ final class ClientCalls {
 
 	private final List<CallObserver> observers;
 
-	private final Continuations continuations;
+	private final ClientLoops loops;
 
-	ClientCalls(QueuePairPool pool, RpcClientOptions options, List<CallObserver> observers,
-			Continuations continuations) {
+	ClientCalls(QueuePairPool pool, ClientLoops loops, RpcClientOptions options, List<CallObserver> observers) {
 		this.pool = pool;
-		this.continuations = continuations;
+		this.loops = loops;
 		this.options = options;
 		this.observers = observers;
 	}
 
-	Continuations continuations() {
-		return this.continuations;
+	/** The loops of all connections. */
+	ClientLoops loops() {
+		return this.loops;
 	}
 
 	String target() {
@@ -304,8 +303,8 @@ final class ClientCalls {
 		if (nanos != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
-		soon.whenComplete((opened, failure) -> this.continuations
-			.runElsewhere(() -> connected(future, opened, failure, deadline)));
+		soon.whenComplete(
+				(opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, deadline)));
 	}
 
 	private void connected(CallFuture future, @Nullable RpcChannel opened, @Nullable Throwable failure, long deadline) {
@@ -327,14 +326,9 @@ final class ClientCalls {
 		}
 	}
 
-	/** The loop of all connections. */
-	ChannelLoop loop() {
-		return this.pool.loop();
-	}
-
 	/** Leaves a call whose failure could not be told to a loop, to be told later. */
 	void postpone(CallFuture future) {
-		this.pool.loop().executeAtTick(future);
+		this.loops.any().executeAtTick(future);
 	}
 
 	/** When a call is sent, its caller may have changed the arguments already. */

@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -198,11 +197,6 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 			});
 		}
 		return first;
-	}
-
-	/** The loop that drives all of them. */
-	ChannelLoop loop() {
-		return this.connections[0].loop();
 	}
 
 	String target() {

@@ -26,13 +26,15 @@ import java.time.Duration;
  * @param callsPerQueuePair outstanding calls on the least busy queue pair at which
  * another one is added
  * @param idleTimeout time without calls after which an additional queue pair is closed
+ * @param loops loops, each with a thread, that the queue pairs are spread over in turn,
+ * at most {@code max}; clients of a transport share them
  */
-public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Duration idleTimeout) {
+public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Duration idleTimeout, int loops) {
 
 	/** The most queue pairs of a client. */
 	public static final int MOST = 256;
 
-	/** One, up to four when each has 256 calls outstanding; one minute. */
+	/** One, up to four when each has 256 calls outstanding; one minute; one loop. */
 	public static final QueuePairPoolOptions DEFAULTS = new QueuePairPoolOptions(1, 4, 256, Duration.ofMinutes(1));
 
 	/**
@@ -50,11 +52,25 @@ public record QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Dura
 		if (idleTimeout.isNegative() || idleTimeout.isZero()) {
 			throw new IllegalArgumentException("idle timeout " + idleTimeout + " (expected: positive)");
 		}
+		if (loops < 1 || loops > max) {
+			throw new IllegalArgumentException(
+					loops + " loops (expected: 1 to " + max + ", the maximum number of queue pairs)");
+		}
 	}
 
-	/** A fixed number of queue pairs. */
+	/** Queue pairs on one loop. */
+	public QueuePairPoolOptions(int min, int max, int callsPerQueuePair, Duration idleTimeout) {
+		this(min, max, callsPerQueuePair, idleTimeout, 1);
+	}
+
+	/** A fixed number of queue pairs, on one loop. */
 	public static QueuePairPoolOptions fixed(int count) {
 		return new QueuePairPoolOptions(count, count, DEFAULTS.callsPerQueuePair, DEFAULTS.idleTimeout);
+	}
+
+	/** These options with another number of loops. */
+	public QueuePairPoolOptions withLoops(int other) {
+		return new QueuePairPoolOptions(this.min, this.max, this.callsPerQueuePair, this.idleTimeout, other);
 	}
 
 }

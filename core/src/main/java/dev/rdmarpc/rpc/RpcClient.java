@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
-import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -61,11 +60,10 @@ public final class RpcClient implements AutoCloseable {
 		String target = Objects.requireNonNull(builder.target, "target");
 		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
 		RpcClientOptions options = builder.options;
-		ChannelLoop loop = transport.sharedLoop(options.channel().frameBytes());
-		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loop, target, addresses, codecName,
-				options, transport.timer(), counters), options.queuePairs(), transport.timer());
-		this.calls = new ClientCalls(this.pool, builder.options, List.copyOf(builder.observers),
-				new Continuations(transport));
+		ClientLoops loops = new ClientLoops(transport, options);
+		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loops.next(), target, addresses,
+				codecName, options, transport.timer(), counters), options.queuePairs(), transport.timer());
+		this.calls = new ClientCalls(this.pool, loops, builder.options, List.copyOf(builder.observers));
 		transport.beforeClose(this.closing);
 	}
 

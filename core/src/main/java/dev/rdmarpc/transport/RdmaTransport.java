@@ -37,6 +37,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -78,7 +79,7 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
-	private final Map<Integer, ChannelLoop> sharedLoops = new ConcurrentHashMap<>();
+	private final Map<SharedLoop, ChannelLoop> sharedLoops = new ConcurrentHashMap<>();
 
 	private final Set<Runnable> users = ConcurrentHashMap.newKeySet();
 
@@ -235,9 +236,16 @@ public final class RdmaTransport implements AutoCloseable {
 		return problems;
 	}
 
-	/** The loop that clients share, one per frame size; belongs to the transport. */
-	public ChannelLoop sharedLoop(int frameBytes) {
-		return this.sharedLoops.computeIfAbsent(frameBytes, (bytes) -> startLoop("rdma-rpc-client-" + bytes, bytes));
+	/**
+	 * The loops that clients share, for each frame size as many as the client with the
+	 * most of them asks for; they belong to the transport.
+	 * @param count how many, at least 1
+	 */
+	public List<ChannelLoop> sharedLoops(int frameBytes, int count) {
+		return IntStream.range(0, count)
+			.mapToObj((i) -> this.sharedLoops.computeIfAbsent(new SharedLoop(frameBytes, i),
+					(key) -> startLoop(key.name(), frameBytes)))
+			.toList();
 	}
 
 	/** A thread for what is to be done later; nothing that runs on it may block. */
@@ -402,6 +410,20 @@ public final class RdmaTransport implements AutoCloseable {
 		finally {
 			this.device.close();
 		}
+	}
+
+	/**
+	 * Which of the loops that clients share.
+	 *
+	 * @param frameBytes size of its receive buffers
+	 * @param number from 0
+	 */
+	private record SharedLoop(int frameBytes, int number) {
+
+		String name() {
+			return "rdma-rpc-client-" + this.frameBytes + ((this.number > 0) ? "-" + this.number : "");
+		}
+
 	}
 
 }

@@ -32,10 +32,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** What a client does with more than one queue pair. Each fixture checks what is left. */
 class QueuePairPoolTests {
@@ -64,6 +66,40 @@ class QueuePairPoolTests {
 			assertThat(fixture.echo.add(1, 2)).isEqualTo(3);
 			RpcFixture.awaitTrue(() -> accepted(fixture).size() == 3);
 		}
+	}
+
+	@Test
+	void queuePairsSpreadOverTheLoopsInTurn() {
+		QueuePairPoolOptions spread = QueuePairPoolOptions.fixed(4).withLoops(2);
+		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(),
+				(options) -> options.withQueuePairs(spread))) {
+			fixture.client.connect();
+			awaitReady(fixture, 4);
+			assertThat(fixture.clientTransport.loops()).extracting(ChannelLoop::name, (loop) -> loop.channels().size())
+				.containsExactlyInAnyOrder(tuple("rdma-rpc-client-8192", 2), tuple("rdma-rpc-client-8192-1", 2));
+			List<CompletableFuture<Void>> held = new ArrayList<>();
+			for (int i = 0; i < 8; i++) {
+				held.add(fixture.echo.never());
+				int started = i + 1;
+				RpcFixture.awaitTrue(() -> outstanding(fixture) == started);
+			}
+			assertThat(fixture.clientTransport.loops()).extracting(ChannelLoop::outstandingCalls).containsOnly(4);
+			List<CompletableFuture<String>> quick = new ArrayList<>();
+			for (int i = 0; i < 100; i++) {
+				quick.add(fixture.echo.echoAsync("call " + i).thenApply((text) -> text + "!"));
+			}
+			assertThat(quick).extracting(CompletableFuture::join).contains("call 0!", "call 99!").hasSize(100);
+			assertThat(fixture.echo.add(1, 2)).isEqualTo(3);
+			held.forEach((call) -> call.cancel(true));
+			RpcFixture.awaitTrue(() -> outstanding(fixture) == 0);
+		}
+	}
+
+	@Test
+	void loopsWithoutAQueuePairAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> QueuePairPoolOptions.fixed(2).withLoops(3))
+			.withMessageContaining("3 loops (expected: 1 to 2");
+		assertThatIllegalArgumentException().isThrownBy(() -> QueuePairPoolOptions.DEFAULTS.withLoops(0));
 	}
 
 	@Test

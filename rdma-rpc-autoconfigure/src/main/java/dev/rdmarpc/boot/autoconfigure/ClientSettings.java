@@ -86,8 +86,11 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 		Setting<Integer> calls = source.get("queue-pairs.calls-per-queue-pair",
 				(client) -> of(client).callsPerQueuePair(), defaults.callsPerQueuePair());
 		PropertyCheck.range(calls.name(), calls.value(), 1, ChannelOptions.MAX_CALLS);
-		return new QueuePairPoolOptions(min.value(), max.value(), calls.value(), positive(
-				source.get("queue-pairs.idle-timeout", (client) -> of(client).idleTimeout(), defaults.idleTimeout())));
+		Duration idleTimeout = positive(
+				source.get("queue-pairs.idle-timeout", (client) -> of(client).idleTimeout(), defaults.idleTimeout()));
+		Setting<Integer> loops = source.get("queue-pairs.loops", (client) -> of(client).loops(), defaults.loops());
+		PropertyCheck.range(loops.name(), loops.value(), 1, max.value());
+		return new QueuePairPoolOptions(min.value(), max.value(), calls.value(), idleTimeout, loops.value());
 	}
 
 	private static ClientQueuePairs of(Client client) {

@@ -268,12 +268,14 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * another one is added.
 	 * @param idleTimeout Time without calls after which an additional queue pair is
 	 * closed.
+	 * @param loops Event loops, each with a thread, that the queue pairs are spread over.
+	 * Targets share them. At most queue-pairs.max.
 	 */
 	public record ClientQueuePairs(@Nullable Integer min, @Nullable Integer max, @Nullable Integer callsPerQueuePair,
-			@Nullable Duration idleTimeout) {
+			@Nullable Duration idleTimeout, @Nullable Integer loops) {
 
 		/** Nothing set. */
-		static final ClientQueuePairs EMPTY = new ClientQueuePairs(null, null, null, null);
+		static final ClientQueuePairs EMPTY = new ClientQueuePairs(null, null, null, null, null);
 
 	}
 

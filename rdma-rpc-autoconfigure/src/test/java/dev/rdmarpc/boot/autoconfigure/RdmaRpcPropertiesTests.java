@@ -96,9 +96,10 @@ class RdmaRpcPropertiesTests {
 		RdmaRpcProperties properties = bind(
 				Map.of("rdma.rpc.client.default.queue-pairs.min", "5", "rdma.rpc.client.orders.queue-pairs.max", "9",
 						"rdma.rpc.client.orders.queue-pairs.calls-per-queue-pair", "7",
-						"rdma.rpc.client.orders.queue-pairs.idle-timeout", "3s"));
+						"rdma.rpc.client.orders.queue-pairs.idle-timeout", "3s",
+						"rdma.rpc.client.default.queue-pairs.loops", "2"));
 		assertThat(ClientSettings.of("orders", properties).options().queuePairs())
-			.isEqualTo(new QueuePairPoolOptions(5, 9, 7, Duration.ofSeconds(3)));
+			.isEqualTo(new QueuePairPoolOptions(5, 9, 7, Duration.ofSeconds(3), 2));
 		assertThat(ClientSettings.of("others", properties).options().queuePairs().max()).isEqualTo(5);
 		assertThatException()
 			.isThrownBy(() -> ClientSettings.of("orders",
@@ -106,6 +107,11 @@ class RdmaRpcPropertiesTests {
 							"2"))))
 			.withMessageContaining("rdma.rpc.client.orders.queue-pairs.max")
 			.withMessageContaining("from 3 to 256");
+		assertThatException()
+			.isThrownBy(
+					() -> ClientSettings.of("orders", bind(Map.of("rdma.rpc.client.orders.queue-pairs.loops", "5"))))
+			.withMessageContaining("rdma.rpc.client.orders.queue-pairs.loops")
+			.withMessageContaining("from 1 to 4");
 	}
 
 	@Test
