@@ -60,7 +60,10 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * by only while callers are counted as driving or no call is outstanding. A caller that
  * stops driving takes itself off that count and then wakes the loop's thread if calls are
  * outstanding and it stands by; that one says that it stands by before it looks at the
- * count a last time. So somebody drives while calls are outstanding.
+ * count a last time. So somebody drives while calls are outstanding. While none is,
+ * nobody may drive for as long as the loop's thread stands by, which is the longer the
+ * longer callers have gone on driving: what the peer sends without having been asked is
+ * seen that much later, or by the next caller.
  *
  * <p>
  * Nothing that is thrown ends the loop's thread, nor reaches a caller who happens to

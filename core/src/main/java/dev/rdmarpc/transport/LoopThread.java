@@ -40,6 +40,12 @@ final class LoopThread {
 
 	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
 
+	/**
+	 * For how long it stands by at most while callers go on driving: each look takes the
+	 * processor from one of them or from their peer.
+	 */
+	private static final long MOST_STANDBY_NANOS = 16_000_000;
+
 	/** How long it spins for the role before it pauses. */
 	private static final long ROLE_SPIN_NANOS = 100_000;
 
@@ -71,6 +77,9 @@ final class LoopThread {
 	private volatile DriverLeave leave;
 
 	private volatile boolean standingBy;
+
+	/** For how long it stands by next time; its own. */
+	private long standbyNanos = LoopDriver.STANDBY_NANOS;
 
 	private volatile boolean ended;
 
@@ -158,9 +167,11 @@ final class LoopThread {
 	private void step(DriverLeave own) {
 		ignoreInterrupt();
 		if (this.driver.standsBy()) {
-			standBy(this.driver::standsBy, LoopDriver.STANDBY_NANOS);
+			standBy(this.driver::standsBy, this.standbyNanos);
+			this.standbyNanos = Math.min(2 * this.standbyNanos, MOST_STANDBY_NANOS);
 			return;
 		}
+		this.standbyNanos = LoopDriver.STANDBY_NANOS;
 		if (!this.driver.tryEnter()) {
 			awaitRole();
 			return;
@@ -265,9 +276,9 @@ final class LoopThread {
 	/**
 	 * Looks after the thread, and replaces it if it has been away for too long.
 	 * @param late whether processors are scarce
-	 * @return whether it is away
+	 * @return for how long it has been away, in nanoseconds, or 0
 	 */
-	boolean watch(long nowNanos, boolean late) {
+	long watch(long nowNanos, boolean late) {
 		DriverLeave seen = this.leave;
 		long nanos = seen.nanos(nowNanos);
 		if (nanos >= LoopWatcher.HELD_UP_NANOS) {
@@ -276,7 +287,7 @@ final class LoopThread {
 				this.watcher.follow(() -> follow(seen, LoopWatcher.HELD_UP_NANOS));
 			}
 		}
-		return nanos > 0;
+		return nanos;
 	}
 
 	/** The current thread is about to block, perhaps in users' code on this loop. */

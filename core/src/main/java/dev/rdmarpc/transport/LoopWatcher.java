@@ -28,12 +28,15 @@ import java.util.concurrent.locks.LockSupport;
  * on with another thread.
  *
  * <p>
- * Implementation notes. The watcher looks once per {@link #HELD_UP_NANOS} as long as a
- * thread was away when it looked or has left meanwhile, and sleeps otherwise. A thread
- * says that it is away before it asks whether the watcher sleeps, and the watcher says
- * that it sleeps before it looks a last time, so that it is woken whenever one is away. A
- * task that is shorter than the interval is therefore seldom looked at, and one that is
- * longer is noticed after one to two intervals.
+ * Implementation notes. The watcher looks as long as a thread was away when it looked or
+ * has left meanwhile, and sleeps otherwise. A thread says that it is away before it asks
+ * whether the watcher sleeps, and the watcher says that it sleeps before it looks a last
+ * time, so that it is woken whenever one is away.
+ *
+ * <p>
+ * When it looks again is up to {@link LookInterval}: a task that is shorter than the
+ * interval is seldom looked at, and none is away for longer than
+ * {@link LookInterval#QUIET_NANOS} without being noticed.
  */
 final class LoopWatcher implements AutoCloseable {
 
@@ -59,6 +62,8 @@ final class LoopWatcher implements AutoCloseable {
 	private volatile boolean leftLately;
 
 	private volatile boolean closed;
+
+	private final LookInterval interval = new LookInterval(HELD_UP_NANOS);
 
 	LoopWatcher() {
 		this.thread = new Thread(this::run, "rdma-rpc-watcher");
@@ -94,9 +99,10 @@ final class LoopWatcher implements AutoCloseable {
 		while (!this.closed) {
 			try {
 				if (look(late)) {
+					long nanos = this.interval.nanos();
 					long start = System.nanoTime();
-					LockSupport.parkNanos(this, HELD_UP_NANOS);
-					late = System.nanoTime() - start > 2 * HELD_UP_NANOS;
+					LockSupport.parkNanos(this, nanos);
+					late = System.nanoTime() - start - nanos > HELD_UP_NANOS;
 				}
 				else {
 					sleep();
@@ -116,10 +122,12 @@ final class LoopWatcher implements AutoCloseable {
 			this.leftLately = false;
 		}
 		long now = System.nanoTime();
+		long longest = 0;
 		for (LoopThread loop : this.loops) {
-			busy |= loop.watch(now, late);
+			longest = Math.max(longest, loop.watch(now, late));
 		}
-		return busy;
+		this.interval.looked(now, longest);
+		return busy || longest > 0;
 	}
 
 	private void sleep() {

@@ -158,24 +158,28 @@ class LoopDriverTests {
 		this.driver = newDriver(mode);
 		this.driver.start();
 		for (int i = 0; i < 1000; i++) {
-			StubCall call = new StubCall();
-			Thread caller = Thread.currentThread();
-			AtomicBoolean started = new AtomicBoolean();
-			this.work.steps = () -> {
-				if (started.compareAndSet(true, false)) {
-					call.onFailure(CallFailure.CANCELLED, "done");
-					this.driver.callFinished();
-					this.driver.wake(caller);
-				}
-				return false;
-			};
-			Runnable task = () -> {
-				this.driver.callStarted();
-				started.set(true);
-			};
-			this.driver.executeForCaller(task);
-			assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
+			callAndWait();
 		}
+	}
+
+	private void callAndWait() {
+		StubCall call = new StubCall();
+		Thread caller = Thread.currentThread();
+		AtomicBoolean started = new AtomicBoolean();
+		this.work.steps = () -> {
+			if (started.compareAndSet(true, false)) {
+				call.onFailure(CallFailure.CANCELLED, "done");
+				this.driver.callFinished();
+				this.driver.wake(caller);
+			}
+			return false;
+		};
+		Runnable task = () -> {
+			this.driver.callStarted();
+			started.set(true);
+		};
+		this.driver.executeForCaller(task);
+		assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
 	}
 
 	@ParameterizedTest
@@ -258,6 +262,21 @@ class LoopDriverTests {
 	@Test
 	void completionIsTakenThoughNobodyWaits() throws Exception {
 		this.driver.start();
+		Await.until(() -> this.completions.awaiting.get() == 1);
+		int before = this.work.turns.get();
+		this.completions.add((completion) -> {
+		});
+		Await.until(() -> this.work.turns.get() > before);
+	}
+
+	/** The loop's thread stands by for longer and longer, but not for ever. */
+	@Test
+	void completionIsTakenAfterCallersHaveDrivenForLong() throws Exception {
+		this.driver.start();
+		long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100);
+		while (System.nanoTime() - end < 0) {
+			callAndWait();
+		}
 		Await.until(() -> this.completions.awaiting.get() == 1);
 		int before = this.work.turns.get();
 		this.completions.add((completion) -> {
