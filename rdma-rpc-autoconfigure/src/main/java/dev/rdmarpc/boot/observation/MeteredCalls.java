@@ -43,7 +43,8 @@ final class MeteredCalls {
 
 	private final RegistryContents contents;
 
-	private final Map<MethodDescriptor, Known> methods = new ConcurrentHashMap<>();
+	/** By name, because each proxy has descriptors of its own. */
+	private final Map<MethodName, Known> methods = new ConcurrentHashMap<>();
 
 	private MeteredCalls(String name, Example example, CallMeters meters, RegistryContents contents) {
 		this.name = name;
@@ -61,13 +62,14 @@ final class MeteredCalls {
 
 	/** Starts a call, or returns {@code null} if it needs an observation. */
 	@Nullable CallObservation start(MethodDescriptor method, String peer, CallMetadata metadata) {
-		Known known = this.methods.get(method);
+		MethodName called = new MethodName(method.service(), method.name());
+		Known known = this.methods.get(called);
 		int version = this.contents.size() + this.meters.removals();
 		if (known == null || known.version != version) {
 			boolean enough = this.contents.feedOnly(this.meters, this.name,
 					this.example.context(method, peer, metadata));
 			known = new Known(version, enough ? this.meters.of(this.name, method) : null);
-			this.methods.put(method, known);
+			this.methods.put(called, known);
 		}
 		return (known.meters != null) ? known.meters.callStarted() : null;
 	}
@@ -78,6 +80,9 @@ final class MeteredCalls {
 
 		Observation.Context context(MethodDescriptor method, String peer, CallMetadata metadata);
 
+	}
+
+	private record MethodName(String service, String name) {
 	}
 
 	/** What is known of a method, and when it was found out. */

@@ -16,13 +16,16 @@
 
 package dev.rdmarpc.boot.observation;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Clock;
-import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -30,7 +33,10 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.observation.ObservationHandler;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcStatus;
@@ -42,17 +48,25 @@ import dev.rdmarpc.rpc.RpcStatus;
  * Implementation notes. The timer of a method's successful calls and its timer of active
  * calls are looked up once. A removal is counted after the meter is out of the registry,
  * and the count is read before meters are looked up. So a meter that was removed
- * meanwhile is looked up again.
+ * meanwhile is looked up again. The registry tells of removals under its own lock, which
+ * is why no lock of this class is held while meters are looked up.
  */
-public final class RdmaCallMeters implements CallMeters {
+public final class RdmaCallMeters implements CallMeters, AutoCloseable {
+
+	private static final long TICK_MILLIS = 100;
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(
+			LoggerFactory.getLogger(RdmaCallMeters.class));
 
 	private final DefaultMeterObservationHandler handler;
 
 	private final MeterRegistry registry;
 
-	private final boolean active;
-
 	private final AtomicInteger removals = new AtomicInteger();
+
+	private final Map<Key, Meters> methods = new ConcurrentHashMap<>();
+
+	private final @Nullable ScheduledExecutorService ticks;
 
 	/**
 	 * Creates the meters.
@@ -63,8 +77,27 @@ public final class RdmaCallMeters implements CallMeters {
 	public RdmaCallMeters(DefaultMeterObservationHandler handler, MeterRegistry registry, boolean active) {
 		this.handler = handler;
 		this.registry = registry;
-		this.active = active;
+		this.ticks = active ? startTicks() : null;
 		registry.config().onMeterRemoved((meter) -> this.removals.incrementAndGet());
+	}
+
+	private ScheduledExecutorService startTicks() {
+		ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
+			Thread thread = new Thread(task, "rdma-rpc-active-calls");
+			thread.setDaemon(true);
+			return thread;
+		});
+		executor.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+		return executor;
+	}
+
+	private void tick() {
+		try {
+			this.methods.values().forEach(Meters::enterActive);
+		}
+		catch (RuntimeException ex) {
+			failures.log(Level.WARN, "Active calls cannot be entered into their timers", ex);
+		}
 	}
 
 	@Override
@@ -74,12 +107,34 @@ public final class RdmaCallMeters implements CallMeters {
 
 	@Override
 	public MethodMeters of(String name, MethodDescriptor method) {
-		return new Meters(this.registry, name, method, this.active);
+		Key key = new Key(name, method.service(), method.name());
+		Meters known = this.methods.get(key);
+		int version = removals();
+		if (known != null && known.version == version) {
+			return known;
+		}
+		Meters meters = new Meters(this.registry, name, method, version, this.ticks != null);
+		Meters before = this.methods.put(key, meters);
+		if (before != null) {
+			before.enterActive();
+		}
+		return meters;
 	}
 
 	@Override
 	public int removals() {
 		return this.removals.get();
+	}
+
+	/** From here on, no call becomes active. */
+	@Override
+	public void close() {
+		if (this.ticks != null) {
+			this.ticks.shutdownNow();
+		}
+	}
+
+	private record Key(String name, String service, String method) {
 	}
 
 	/** The meters of a method's calls. */
@@ -93,23 +148,31 @@ public final class RdmaCallMeters implements CallMeters {
 
 		private final MethodDescriptor method;
 
-		private final @Nullable LongTaskTimer activeCalls;
+		private final int version;
+
+		private final @Nullable ActiveCalls active;
 
 		/** Not before there is such a call. */
 		private volatile @Nullable Timer successes;
 
-		Meters(MeterRegistry registry, String name, MethodDescriptor method, boolean active) {
+		Meters(MeterRegistry registry, String name, MethodDescriptor method, int version, boolean active) {
 			this.registry = registry;
 			this.clock = registry.config().clock();
 			this.name = name;
 			this.method = method;
-			this.activeCalls = active ? registry.more().longTaskTimer(name + ".active", tags(null)) : null;
+			this.version = version;
+			this.active = active ? new ActiveCalls(registry.more().longTaskTimer(name + ".active", tags(null))) : null;
 		}
 
 		@Override
 		public CallObservation callStarted() {
-			LongTaskTimer timer = this.activeCalls;
-			return new MeteredCall(this, (timer != null) ? timer.start() : null, this.clock.monotonicTime());
+			return new MeteredCall(this);
+		}
+
+		void enterActive() {
+			if (this.active != null) {
+				this.active.enterAll();
+			}
 		}
 
 		private void callEnded(long nanos, RpcStatus status, @Nullable Throwable error) {
@@ -140,18 +203,18 @@ public final class RdmaCallMeters implements CallMeters {
 	}
 
 	/** A call that is measured. */
-	private static final class MeteredCall implements CallObservation {
+	private static final class MeteredCall extends ActiveCalls.Call implements CallObservation {
 
 		private final Meters meters;
 
-		private final LongTaskTimer.@Nullable Sample active;
-
 		private final long started;
 
-		MeteredCall(Meters meters, LongTaskTimer.@Nullable Sample active, long started) {
+		MeteredCall(Meters meters) {
 			this.meters = meters;
-			this.active = active;
-			this.started = started;
+			this.started = meters.clock.monotonicTime();
+			if (meters.active != null) {
+				meters.active.begin(this);
+			}
 		}
 
 		/** Nobody asks for the current observation who would get one. */
@@ -166,8 +229,8 @@ public final class RdmaCallMeters implements CallMeters {
 				this.meters.callEnded(this.meters.clock.monotonicTime() - this.started, status, error);
 			}
 			finally {
-				if (this.active != null) {
-					this.active.stop();
+				if (this.meters.active != null) {
+					this.meters.active.end(this);
 				}
 			}
 		}

@@ -216,8 +216,8 @@ class CallMetersTests {
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
 			for (String name : new String[] { CLIENT, SERVER }) {
 				LongTaskTimer active = registry.get(name + ".active").tag("status", "none").longTaskTimer();
-				assertThat(active.activeTasks()).isOne();
-				assertThat(active.duration(TimeUnit.NANOSECONDS)).isPositive();
+				await(() -> active.activeTasks() == 1);
+				await(() -> active.duration(TimeUnit.NANOSECONDS) > 0);
 			}
 			service.latch("active").countDown();
 			caller.join();
