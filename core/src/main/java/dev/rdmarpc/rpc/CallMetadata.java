@@ -66,6 +66,11 @@ public final class CallMetadata {
 		return metadata;
 	}
 
+	/** Whether it came with a request, so that there is no room to add anything. */
+	boolean isReceived() {
+		return this.maxBytes == 0;
+	}
+
 	/** Replaces all entries with those of a peer's metadata. */
 	synchronized void fill(ByteBuffer encoded) {
 		this.entries = new LinkedHashMap<>();

@@ -93,8 +93,14 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 	 * {@link RpcContext#replyMetadata()} is there when the call has returned, or thrown,
 	 * or its future is complete.
 	 * @param target for one call at a time; its entries are replaced by each reply
+	 * @throws IllegalArgumentException if the target is the metadata of a request that
+	 * was received, which is not to be written
 	 */
 	public CallOptions withReplyMetadata(CallMetadata target) {
+		if (target.isReceived()) {
+			throw new IllegalArgumentException(
+					"the metadata of a request as target (expected: metadata of its own, made by new CallMetadata())");
+		}
 		return new CallOptions(this.deadline, this.priority, this.waitForReady, this.metadata, target);
 	}
 

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** What travels beside arguments and results, in both directions. */
@@ -91,6 +93,15 @@ class RpcMetadataTests {
 				() -> this.options.on(this.answers).failLater().join());
 		assertThat(later).hasCauseInstanceOf(RpcException.class);
 		assertThat(this.reply.asMap()).containsExactly(Map.entry("why", "later none"));
+	}
+
+	@Test
+	void theMetadataOfARequestIsNoTarget() {
+		for (CallMetadata received : new CallMetadata[] { CallMetadata.NONE,
+				CallMetadata.decode(ByteBuffer.wrap(new byte[0])) }) {
+			assertThatIllegalArgumentException().isThrownBy(() -> CallOptions.NONE.withReplyMetadata(received))
+				.withMessageContaining("new CallMetadata()");
+		}
 	}
 
 	@Test
