@@ -160,6 +160,28 @@ final class MessageSegmentList {
 	}
 
 	/**
+	 * Appends part of what is probably the scratch memory, and a buffer, which is
+	 * retained. Everything is looked up before the buffer is retained, which waits for
+	 * all that was written.
+	 */
+	void addGathered(RegisteredBuffer of, int offset, int lengthBytes, RegisteredBuffer buffer, int bufferBytes) {
+		int index = this.count;
+		ensureCapacity(index + 2);
+		@Nullable Object[] before = this.sources;
+		long[] places = this.extents;
+		boolean scratched = isScratch(of);
+		long gathered = extent(buffer.regionOffset(), bufferBytes) | OWNED;
+		RegisteredBuffer retained = buffer.retain();
+		if (!scratched) {
+			before[index] = of;
+		}
+		before[index + 1] = retained;
+		places[index] = extent(offset, lengthBytes);
+		places[index + 1] = gathered;
+		this.count = index + 2;
+	}
+
+	/**
 	 * Appends all of another list, which must not change as long as this one has it, and
 	 * is kept by somebody else.
 	 */
@@ -323,9 +345,11 @@ final class MessageSegmentList {
 			try {
 				for (; i < entries; i++) {
 					Object source = this.sources[i];
-					this.sources[i] = null;
-					if (this.extents[i] < 0) {
-						((RegisteredBuffer) Objects.requireNonNull(source)).release();
+					if (source != null) {
+						this.sources[i] = null;
+						if (this.extents[i] < 0) {
+							((RegisteredBuffer) source).release();
+						}
 					}
 				}
 			}

@@ -196,6 +196,26 @@ public final class MessageSegments {
 		}
 	}
 
+	/**
+	 * Appends part of a registered buffer that the caller {@linkplain #keep keeps}, and
+	 * after it another buffer, which is retained until {@link #clear()}.
+	 * @param scratch kept by the caller
+	 * @param offset first byte, in {@link RegisteredBuffer#memory()}
+	 * @param lengthBytes number of bytes of it, at least 1
+	 * @param buffer the other buffer
+	 * @param bufferBytes its length, at least 1
+	 * @throws MessageTooLargeException if the message exceeds {@link #maxBytes()}
+	 */
+	public void addGathered(RegisteredBuffer scratch, int offset, int lengthBytes, RegisteredBuffer buffer,
+			int bufferBytes) {
+		long total = (long) this.totalBytes + lengthBytes + bufferBytes;
+		if (total > this.maxBytes) {
+			throw new MessageTooLargeException(this.maxBytes);
+		}
+		this.segments.addGathered(scratch, offset, lengthBytes, buffer, bufferBytes);
+		this.totalBytes = (int) total;
+	}
+
 	private void count(int lengthBytes) {
 		checkRoom(lengthBytes);
 		this.totalBytes += lengthBytes;

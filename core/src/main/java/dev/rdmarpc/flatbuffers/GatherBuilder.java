@@ -240,17 +240,8 @@ public final class GatherBuilder implements AutoCloseable {
 	 * @param value all of it; retained
 	 */
 	public GatherBuilder put(TableField.OfBytes field, RegisteredBuffer value) {
-		OpenTable open = this.table;
-		int slot = open.claim(field);
-		int position;
-		try {
-			position = this.out.writeBytes(value, field.alignment());
-		}
-		catch (RuntimeException ex) {
-			open.unclaim(field);
-			throw ex;
-		}
-		open.referFrom(slot, position);
+		OpenTable open = table(field);
+		open.refer(field, this.out.writeBytes(value, field.alignment()));
 		return this;
 	}
 
@@ -393,6 +384,9 @@ public final class GatherBuilder implements AutoCloseable {
 	 * @throws IllegalStateException if it lacks elements, or only the root is open
 	 */
 	public GatherBuilder end() {
+		if (this.parts.endReady()) {
+			return this;
+		}
 		if (this.parts.isRoot()) {
 			throw new IllegalStateException("nothing to end (expected: finish)");
 		}

@@ -221,6 +221,19 @@ final class OpenParts {
 	}
 
 	/**
+	 * Ends the innermost part if it is an element that lacks nothing, not even its
+	 * vtable: most are, and this is small enough to be inlined.
+	 * @return whether it was ended
+	 */
+	boolean endReady() {
+		if (this.open == ELEMENT && this.table.endReady()) {
+			this.open = VECTOR;
+			return true;
+		}
+		return false;
+	}
+
+	/**
 	 * Ends the innermost part, which may be the root.
 	 * @throws IllegalStateException if it lacks elements
 	 */

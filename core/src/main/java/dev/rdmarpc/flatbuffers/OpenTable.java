@@ -59,6 +59,8 @@ final class OpenTable {
 
 	private boolean linked;
 
+	private long allFields;
+
 	/** Creates an object without a table. */
 	OpenTable(OpenParts parts) {
 		this.parts = parts;
@@ -127,6 +129,7 @@ final class OpenTable {
 		this.base = offset;
 		this.depth = vector.depth() + 1;
 		this.linked = true;
+		this.allFields = ofLayout.allFields();
 		int vtable = first + offset - this.lastVtable;
 		int index = first;
 		int stride = ofLayout.strideBytes();
@@ -176,22 +179,6 @@ final class OpenTable {
 		return this.at + field.offset();
 	}
 
-	/** Takes back that a field was marked. */
-	void unclaim(TableField field) {
-		int index = field.firstIndex();
-		if (this.layout.hasPrivateVtable()) {
-			this.layout.markAbsent(index, this.memory, this.at);
-		}
-		else {
-			this.present &= ~field.bit();
-		}
-	}
-
-	/** Sets the place of a field to refer to a position in the message. */
-	void referFrom(int slot, int target) {
-		this.memory.putInt(slot, target - slot - this.base);
-	}
-
 	/**
 	 * Checks that a field can be set.
 	 * @throws IllegalArgumentException if it is a field of another type
@@ -214,6 +201,15 @@ final class OpenTable {
 		}
 	}
 
+	private void mark(TableField field) {
+		if (this.present != -1) {
+			this.present |= field.bit();
+		}
+		else {
+			mark(field.firstIndex());
+		}
+	}
+
 	private void mark(int index) {
 		if (this.layout.hasPrivateVtable()) {
 			this.layout.markPresent(index, this.memory, this.at);
@@ -227,7 +223,7 @@ final class OpenTable {
 	void refer(TableField field, int target) {
 		int slot = this.at + field.offset();
 		this.memory.putInt(slot, target - slot - this.base);
-		mark(field.firstIndex());
+		mark(field);
 	}
 
 	/** Sets a union to refer to a position in the message. */
@@ -237,6 +233,18 @@ final class OpenTable {
 		int slot = this.at + field.valueOffset();
 		this.memory.putInt(slot, target - slot - this.base);
 		mark(field.firstIndex() + 1);
+	}
+
+	/**
+	 * Ends the table if it lacks no field and has the vtable of such tables already.
+	 * @return whether it was ended
+	 */
+	boolean endReady() {
+		if (this.linked && this.lastAbsent == 0 && this.present == this.allFields) {
+			this.present = -1;
+			return true;
+		}
+		return false;
 	}
 
 	/** Ends the table: gives it its vtable. */
@@ -289,6 +297,7 @@ final class OpenTable {
 		this.lastAbsent = other.lastAbsent;
 		this.lastVtable = other.lastVtable;
 		this.linked = other.linked;
+		this.allFields = other.allFields;
 	}
 
 	@Override

@@ -117,10 +117,16 @@ final class OpenVector {
 		ByteBuffer of = this.memory;
 		int slot = this.at;
 		int relative = first + offset - this.base - slot;
-		for (int i = 0; i < count; i++) {
-			of.putInt(slot, relative);
-			slot += SegmentWriter.OFFSET_BYTES;
-			relative += this.stride - SegmentWriter.OFFSET_BYTES;
+		int step = this.stride - SegmentWriter.OFFSET_BYTES;
+		long pair = ((long) (relative + step) << Integer.SIZE) | relative;
+		long pairStep = ((long) (2 * step) << Integer.SIZE) | (2 * step);
+		for (int i = 1; i < count; i += 2) {
+			of.putLong(slot, pair);
+			slot += 2 * SegmentWriter.OFFSET_BYTES;
+			pair += pairStep;
+		}
+		if ((count & 1) != 0) {
+			of.putInt(slot, (int) pair);
 		}
 	}
 

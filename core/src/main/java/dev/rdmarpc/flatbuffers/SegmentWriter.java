@@ -322,8 +322,17 @@ final class SegmentWriter {
 		this.memory.putInt(at, bytes);
 		int position = at + this.base;
 		if (bytes > 0) {
-			flush();
-			segments().add(value, 0, bytes);
+			RegisteredBuffer scratch = this.within;
+			int start = this.segmentStart;
+			int end = this.index;
+			if (scratch != null) {
+				segments().addGathered(scratch, start, end - start, value, bytes);
+			}
+			else {
+				segments().add(this.memory, start, end - start);
+				segments().add(value, 0, bytes);
+			}
+			this.segmentStart = end;
 			this.base += bytes;
 		}
 		return position;

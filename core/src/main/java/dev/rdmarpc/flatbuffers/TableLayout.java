@@ -247,11 +247,6 @@ final class TableLayout {
 		return memory.getShort(table - this.vtableBytes + entry(field)) != 0;
 	}
 
-	/** Notes in a table's own vtable that it does not have that field. */
-	void markAbsent(int field, ByteBuffer memory, int table) {
-		memory.putShort(table - this.vtableBytes + entry(field), (short) 0);
-	}
-
 	/** Notes in a table's own vtable that it has that field. */
 	void markPresent(int field, ByteBuffer memory, int table) {
 		memory.putShort(table - this.vtableBytes + entry(field), (short) this.offsets[field]);
