@@ -33,7 +33,6 @@ import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
-import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.UserTask;
 
@@ -57,7 +56,7 @@ import dev.rdmarpc.transport.UserTask;
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-final class CallFuture extends CallStage<@Nullable Object> implements PendingCall, UserTask {
+final class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Continuation, UserTask {
 
 	private static final VarHandle OBSERVATION;
 
@@ -122,24 +121,29 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.metadata = metadata;
 	}
 
-	MethodDescriptor method() {
+	@Override
+	public MethodDescriptor method() {
 		return this.method;
 	}
 
-	CallOptions options() {
+	@Override
+	public CallOptions options() {
 		return this.options;
 	}
 
-	long deadlineNanos() {
+	@Override
+	public long deadlineNanos() {
 		return this.deadlineNanos;
 	}
 
-	byte[] metadata() {
+	@Override
+	public byte[] metadata() {
 		return this.metadata;
 	}
 
 	/** Encodes what the call was made with, whatever became of it since. */
-	void encode(MessageSegments out, int mostKeptBytes) {
+	@Override
+	public void encode(MessageSegments out, int mostKeptBytes) {
 		byte[] before = this.encoded;
 		if (before != null) {
 			out.addBytes(ByteBuffer.wrap(before));
@@ -170,8 +174,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		this.encoded = bytes;
 	}
 
-	/** The call is about to be submitted on a channel. */
-	void startsOn(RpcChannel open) {
+	@Override
+	public void startsOn(RpcChannel open) {
 		this.channel = open;
 	}
 
@@ -201,8 +205,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 		loop().afterTurn(this);
 	}
 
-	/** The call cannot even be begun for want of memory. Any thread. */
-	void failLater() {
+	@Override
+	public void failLater() {
 		this.unanswered = CallFailure.RESOURCE_EXHAUSTED;
 		this.calls.postpone(this);
 	}
@@ -230,7 +234,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	/** Completes the call; what depends on it runs here. */
-	void finish() {
+	@Override
+	public void finish() {
 		CallFailure why = this.unanswered;
 		try {
 			if (why != null) {
@@ -326,7 +331,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements PendingCal
 	}
 
 	/** Fails the call, also before it was submitted. */
-	void fail(RpcException failure) {
+	@Override
+	public void fail(RpcException failure) {
 		RpcException kept = failure.elsewhere(this.method);
 		ended(kept.status(), kept);
 		super.completeExceptionally(kept);

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -95,6 +96,9 @@ final class ClientCalls {
 	}
 
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
+		if (method.streaming()) {
+			return new ReplyPublisher(this, method, encoded(method, arguments), call);
+		}
 		long deadline = deadlineOf(method, call);
 		if (this.observers.isEmpty()) {
 			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
@@ -124,6 +128,47 @@ final class ClientCalls {
 		}
 	}
 
+	/** What a call that is made later, perhaps several times, is made with. */
+	private byte[] encoded(MethodDescriptor method, @Nullable Object[] arguments) {
+		MessageSegments segments = claimSegments();
+		try {
+			segments.maxBytes(this.options.channel().maxMessageBytes());
+			method.arguments().encode(arguments, segments);
+			byte[] bytes = new byte[segments.totalBytes()];
+			segments.copyTo(ByteBuffer.wrap(bytes));
+			return bytes;
+		}
+		catch (Throwable ex) {
+			throw cannotBeEncoded(method, ex);
+		}
+		finally {
+			giveBack(segments);
+		}
+	}
+
+	/** Makes the call of a subscriber, which has its subscription already. */
+	void subscribe(ReplySubscription subscription) {
+		try {
+			MethodDescriptor method = subscription.method();
+			CallMetadata metadata = metadata(method, subscription.options());
+			CallObservation observation = this.observers.isEmpty() ? null
+					: RpcObservedCall.start(this.observers, method, target(), metadata);
+			subscription.begins(deadlineOf(method, subscription.options()), metadata.encode(), observation);
+			begin(subscription);
+		}
+		catch (RpcException ex) {
+			subscription.fail(ex);
+		}
+		catch (Throwable ex) {
+			subscription.fail(cannotBeEncoded(subscription.method(), ex));
+		}
+	}
+
+	/** The window of each stream to the client. */
+	int streamWindowBytes() {
+		return this.options.channel().streamWindowBytes();
+	}
+
 	private CallMetadata metadata(MethodDescriptor method, CallOptions call) {
 		int most = this.options.channel().maxMetadataBytes();
 		CallMetadata metadata = new CallMetadata(most);
@@ -143,7 +188,7 @@ final class ClientCalls {
 
 	/**
 	 * The nearest of the call's, method's or client's deadline and that of the call
-	 * served.
+	 * served. The client's is not for streams, of which most have no end.
 	 */
 	private long deadlineOf(MethodDescriptor method, CallOptions call) {
 		Duration own = call.deadline();
@@ -151,7 +196,7 @@ final class ClientCalls {
 			own = method.deadline();
 		}
 		if (own == null) {
-			own = this.options.defaultDeadline();
+			own = method.streaming() ? Duration.ZERO : this.options.defaultDeadline();
 		}
 		ServedCall served = ServedCall.current();
 		long inherited = (served != null) ? served.deadlineNanos() : NO_DEADLINE;
@@ -288,13 +333,13 @@ final class ClientCalls {
 	}
 
 	/** Starts a call now, or when there is a connection. */
-	private void begin(CallFuture future) {
+	private void begin(DeferredCall future) {
 		RpcChannel channel = this.pool.openChannel();
 		if (channel != null) {
 			start(channel, future);
 			return;
 		}
-		if (!encodeEarly(future)) {
+		if (future instanceof CallFuture call && !encodeEarly(call)) {
 			return;
 		}
 		CompletableFuture<RpcChannel> soon = this.pool.channel(future.options().waitForReady());
@@ -307,7 +352,8 @@ final class ClientCalls {
 				(opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, deadline)));
 	}
 
-	private void connected(CallFuture future, @Nullable RpcChannel opened, @Nullable Throwable failure, long deadline) {
+	private void connected(DeferredCall future, @Nullable RpcChannel opened, @Nullable Throwable failure,
+			long deadline) {
 		MethodDescriptor method = future.method();
 		try {
 			if (failure instanceof TimeoutException) {
@@ -348,12 +394,12 @@ final class ClientCalls {
 		}
 	}
 
-	private void start(RpcChannel channel, CallFuture future) {
+	private void start(RpcChannel channel, DeferredCall future) {
 		MethodDescriptor method = future.method();
 		try {
+			future.startsOn(channel);
 			OutgoingMessage request = prepare(channel, future, method, CallFuture.NO_ARGUMENTS, future.options(),
 					future.deadlineNanos(), future.deadlineNanos(), future.metadata());
-			future.startsOn(channel);
 			request.submit();
 		}
 		catch (RpcException ex) {
@@ -366,7 +412,7 @@ final class ClientCalls {
 
 	/**
 	 * Encodes a request into registered memory.
-	 * @param arguments of a blocking call; a {@link CallFuture} has its own
+	 * @param arguments of a blocking call; a {@link DeferredCall} has its own
 	 * @param channelDeadline when the channel gives up by itself
 	 */
 	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
@@ -387,7 +433,7 @@ final class ClientCalls {
 		MessageSegments segments = claimSegments();
 		try {
 			segments.maxBytes(channel.maxSendBytes());
-			if (waiting instanceof CallFuture future) {
+			if (waiting instanceof DeferredCall future) {
 				future.encode(segments, this.options.channel().eagerBytes());
 			}
 			else {

@@ -67,7 +67,7 @@ final class Continuations {
 	}
 
 	/** On the thread of a loop, which does not drive now. */
-	void run(ChannelLoop loop, CallFuture call) {
+	void run(ChannelLoop loop, Continuation call) {
 		long start = System.nanoTime();
 		if (this.slow && start - this.untilNanos < 0) {
 			runElsewhere(call::finish);

@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
+import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -62,6 +64,27 @@ final class HandlerFailures {
 		}
 		else {
 			write(this.exceptions, Level.WARN, method, caller, observation, failure);
+		}
+	}
+
+	/** What a caller is told of a failure. */
+	static String detail(String before, Throwable failure) {
+		if (before.isEmpty()) {
+			return (failure instanceof RpcException chosen) ? chosen.detail() : FailureText.of(failure);
+		}
+		return before + ((failure instanceof CodecException) ? String.valueOf(failure.getMessage())
+				: FailureText.of(failure));
+	}
+
+	/**
+	 * The failure of a call whose result is too large, or for which there is no memory.
+	 */
+	static Throwable tooLarge(String before, RuntimeException failure) {
+		try {
+			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, before + failure.getMessage());
+		}
+		catch (Throwable ex) {
+			return failure;
 		}
 	}
 

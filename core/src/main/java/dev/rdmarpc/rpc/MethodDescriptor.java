@@ -38,6 +38,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,6 +72,8 @@ public final class MethodDescriptor {
 
 	private final boolean asynchronous;
 
+	private final boolean streaming;
+
 	private final boolean inline;
 
 	private final boolean idempotent;
@@ -103,6 +106,7 @@ public final class MethodDescriptor {
 		this.javaMethod = javaMethod;
 		this.name = nameOf(javaMethod);
 		this.asynchronous = isStage(javaMethod.getReturnType());
+		this.streaming = javaMethod.getReturnType() == Flow.Publisher.class;
 		this.inline = settings != null && settings.inline();
 		this.idempotent = settings != null && settings.idempotent();
 		this.stableArguments = Arrays.stream(javaMethod.getParameterTypes())
@@ -158,10 +162,10 @@ public final class MethodDescriptor {
 			types.add(this.javaMethod.getGenericParameterTypes()[i]);
 		}
 		Type resultType = this.javaMethod.getGenericReturnType();
-		if (this.asynchronous) {
-			resultType = (resultType instanceof ParameterizedType stage) ? stage.getActualTypeArguments()[0]
+		if (this.asynchronous || this.streaming) {
+			resultType = (resultType instanceof ParameterizedType generic) ? generic.getActualTypeArguments()[0]
 					: Object.class;
-			if (resultType == Void.class) {
+			if (resultType == Void.class && this.asynchronous) {
 				resultType = void.class;
 			}
 		}
@@ -206,6 +210,11 @@ public final class MethodDescriptor {
 	/** Whether it returns a {@link CompletableFuture} or {@link CompletionStage}. */
 	public boolean asynchronous() {
 		return this.asynchronous;
+	}
+
+	/** Whether it returns a {@link java.util.concurrent.Flow.Publisher}. */
+	public boolean streaming() {
+		return this.streaming;
 	}
 
 	/** Whether its handler always runs on the thread of the loop. */

@@ -65,8 +65,7 @@ final class Replies {
 	static @Nullable Object decode(MethodDescriptor method, int code, ByteBuffer message, RegisteredBuffer memory,
 			ReceivedMemory received) {
 		if (code != RpcStatus.OK.code()) {
-			throw RpcException.madeElsewhere(RpcStatus.ofCode(code), StandardCharsets.UTF_8.decode(message).toString(),
-					method, null);
+			throw failure(method, code, message);
 		}
 		received.begin(memory);
 		boolean complete = false;
@@ -99,6 +98,12 @@ final class Replies {
 		}
 		received.release();
 		return null;
+	}
+
+	/** What a reply says that is not OK, for another thread to throw. */
+	static RpcException failure(MethodDescriptor method, int code, ByteBuffer message) {
+		return RpcException.madeElsewhere(RpcStatus.ofCode(code), StandardCharsets.UTF_8.decode(message).toString(),
+				method, null);
 	}
 
 	/** Why there is no reply, for another thread to throw. */

@@ -24,7 +24,8 @@ import dev.rdmarpc.transport.ChannelOptions;
  * The settings of a client.
  *
  * @param channel limits and timeouts of its channels
- * @param defaultDeadline deadline of calls without their own; zero means none
+ * @param defaultDeadline deadline of calls without their own, but for streams; zero means
+ * none
  * @param connectTimeout how long a call waits for a connection to be set up
  * @param initialBackoff pause after the first failed attempt to connect
  * @param maxBackoff longest pause; pauses double with each failure, with jitter, and are

@@ -17,10 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +30,6 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.ValuesTooLargeException;
-import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -42,6 +38,7 @@ import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamSender;
 import dev.rdmarpc.transport.UserTask;
 
 /**
@@ -110,6 +107,8 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	private @Nullable CallContext context;
 
+	private @Nullable ServedStream stream;
+
 	/** Where it waits for a thread; these three belong to the queue. */
 	CallQueue.@Nullable Lane lane;
 
@@ -139,7 +138,33 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		this.metadata = (request.metadataBytes() > 0) ? CallMetadata.decode(request.metadata()) : CallMetadata.NONE;
 		this.view = request.message();
 		this.received.expect(request.takeArriving());
+		this.stream = request.streamed() ? new ServedStream(owner, this, exported, request) : null;
 		this.message = request.take();
+	}
+
+	/** The stream that replies, or {@code null} if one message does. */
+	@Nullable StreamSender streamSender() {
+		ServedStream served = this.stream;
+		return (served != null) ? served.sender() : null;
+	}
+
+	/** Whether the object can be used for another call. */
+	boolean isReusable() {
+		return this.stream == null;
+	}
+
+	private @Nullable ServedStream begunStream() {
+		ServedStream served = this.stream;
+		return (served != null && served.isSubscribed()) ? served : null;
+	}
+
+	/** Goes on with the stream, if that has begun, and tells whether it has. */
+	private boolean goesOn() {
+		ServedStream begun = begunStream();
+		if (begun != null) {
+			begun.finishWork(false);
+		}
+		return begun != null;
 	}
 
 	/** What the handler, in whose thread this is, may know of the call. */
@@ -216,7 +241,9 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	/** Runs on a thread of the executor. */
 	void runInTurn() {
-		run(false);
+		if (!goesOn()) {
+			run(false);
+		}
 	}
 
 	/** Runs the handler and replies, now or when the handler's future is complete. */
@@ -231,7 +258,12 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			fail(ex);
 			return;
 		}
-		if (exported.descriptor().asynchronous() && result != null) {
+		ServedStream served = this.stream;
+		if (served != null) {
+			this.handlerRun.end();
+			served.serve(result);
+		}
+		else if (exported.descriptor().asynchronous() && result != null) {
 			this.handlerRun.end();
 			replyWith((CompletionStage<?>) result);
 		}
@@ -265,9 +297,9 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 	}
 
 	private void replyWith(CompletionStage<?> promised) {
-		Promise promise;
+		StageOutcome promise;
 		try {
-			promise = new Promise();
+			promise = new StageOutcome(this);
 		}
 		catch (Throwable ex) {
 			fail(ex);
@@ -332,17 +364,19 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 	}
 
 	@SuppressWarnings("NullAway") // the format is one of nullable values
-	private void reply(@Nullable Object result) {
+	void reply(@Nullable Object result) {
 		RpcChannel target = required(this.channel);
 		MethodDescriptor descriptor = required(this.method).descriptor();
 		OutgoingMessage reply;
 		try {
 			this.segments.maxBytes(target.maxSendBytes());
-			descriptor.result().encode(result, this.segments);
+			if (this.stream == null) {
+				descriptor.result().encode(result, this.segments);
+			}
 			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), replyMetadata(), this.segments);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
-			fail(tooLarge(ex));
+			fail(HandlerFailures.tooLarge("reply: ", ex));
 			return;
 		}
 		catch (Throwable ex) {
@@ -352,25 +386,16 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		finish(reply, RpcStatus.OK, null);
 	}
 
-	private static Throwable tooLarge(RuntimeException failure) {
-		try {
-			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "reply: " + failure.getMessage());
-		}
-		catch (Throwable ex) {
-			return failure;
-		}
-	}
-
-	private void fail(Throwable failure) {
+	void fail(Throwable failure) {
 		fail((failure instanceof RpcException chosen) ? chosen.status() : RpcStatus.UNKNOWN, "", failure);
 	}
 
 	/** Without memory to say why, the caller is told that there was none. */
-	private void fail(RpcStatus status, String before, Throwable failure) {
+	void fail(RpcStatus status, String before, Throwable failure) {
 		OutgoingMessage said = null;
 		try {
 			report(failure);
-			said = this.calls.prepareFailure(channel(), this.requestId, status, detail(before, failure),
+			said = this.calls.prepareFailure(channel(), this.requestId, status, HandlerFailures.detail(before, failure),
 					replyMetadata(), this.segments);
 		}
 		catch (Throwable ex) {
@@ -379,15 +404,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		finish(said, status, failure);
 	}
 
-	private static String detail(String before, Throwable failure) {
-		if (before.isEmpty()) {
-			return (failure instanceof RpcException chosen) ? chosen.detail() : FailureText.of(failure);
-		}
-		return before + ((failure instanceof CodecException) ? String.valueOf(failure.getMessage())
-				: FailureText.of(failure));
-	}
-
-	private void report(Throwable failure) {
+	void report(Throwable failure) {
 		required(this.method).failures().report(method(), channel(), this.observation, failure, this.cancelled);
 	}
 
@@ -459,8 +476,12 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		}
 	}
 
-	/** Hands the reply over and lets go of the call; driver. */
+	/** Hands the reply over, after the stream, and lets go of the call; driver. */
 	private void end() {
+		ServedStream served = this.stream;
+		if (served != null && !served.sender().drain(this.ending)) {
+			return;
+		}
 		OutgoingMessage prepared = this.reply;
 		this.reply = null;
 		required(this.session).ended(this, prepared);
@@ -468,6 +489,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	/** The executor has no thread for the call; not the driver. */
 	void reject(String why) {
+		ServedStream begun = begunStream();
 		Throwable failure;
 		try {
 			failure = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null);
@@ -475,12 +497,24 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		catch (Throwable ex) {
 			failure = ex;
 		}
-		fail(failure);
+		if (begun != null) {
+			begun.reject(failure);
+		}
+		else {
+			fail(failure);
+		}
 	}
 
 	/** Whether the caller has lost interest. Any thread that holds the call. */
 	boolean isCancelled() {
 		return this.cancelled;
+	}
+
+	/** The call was canceled before it could wait for the executor; not the driver. */
+	void notEnqueued() {
+		if (!goesOn()) {
+			drop();
+		}
 	}
 
 	/** Ends a call that was canceled before it began; not the driver. */
@@ -490,8 +524,9 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	/** The caller has lost interest before the call began; driver. */
 	void withdraw() {
-		this.withdrawn = true;
-		channel().loop().afterTurn(this);
+		ServedStream begun = begunStream();
+		this.withdrawn = begun == null;
+		channel().loop().afterTurn((begun != null) ? begun : this);
 	}
 
 	/** The caller has lost interest; driver. */
@@ -506,6 +541,10 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			if (this.runner != null) {
 				this.runner.interrupt();
 			}
+		}
+		ServedStream served = this.stream;
+		if (served != null) {
+			served.cancel();
 		}
 		if (stage != null) {
 			try {
@@ -554,25 +593,6 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		@Override
 		public void run() {
 			end();
-		}
-
-	}
-
-	/** What the stage of a handler calls back, as often as it likes. */
-	private final class Promise extends AtomicBoolean implements BiConsumer<@Nullable Object, @Nullable Throwable> {
-
-		@Override
-		public void accept(@Nullable Object result, @Nullable Throwable failure) {
-			if (getAndSet(true)) {
-				return;
-			}
-			if (failure != null) {
-				fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-						: failure);
-			}
-			else {
-				reply(result);
-			}
 		}
 
 	}

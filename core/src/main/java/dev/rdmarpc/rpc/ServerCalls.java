@@ -144,8 +144,10 @@ final class ServerCalls {
 	/** A call has ended, or could not begin. */
 	void giveBack(ServerCall call) {
 		this.active.decrementAndGet();
-		call.reset();
-		this.idle.offer(call);
+		if (call.isReusable()) {
+			call.reset();
+			this.idle.offer(call);
+		}
 	}
 
 	String overloaded(int own) {

@@ -32,6 +32,7 @@ import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamSender;
 
 /**
  * The server side of one channel: dispatches its requests and knows which are active, by
@@ -109,6 +110,11 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
 			return;
 		}
+		if (method.descriptor().streaming() != request.streamed()) {
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, request.streamed()
+					? "the method returns no stream at the server" : "the method returns a stream at the server");
+			return;
+		}
 		ServerCall call = this.calls.claim(this.claimed);
 		if (call == null) {
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
@@ -168,7 +174,7 @@ final class ServerSession implements ChannelHandler {
 				this.calls.on(call.channel().loop()).declined();
 			}
 			if (!this.calls.queue().add(this.lane, call)) {
-				call.drop();
+				call.notEnqueued();
 			}
 		}
 		catch (Throwable ex) {
@@ -224,6 +230,13 @@ final class ServerSession implements ChannelHandler {
 		else {
 			reply.abort();
 		}
+	}
+
+	@Override
+	public @Nullable StreamSender streamSender(int requestId) {
+		int slot = requestId & 0xFFFF;
+		ServerCall call = (slot < this.active.length) ? this.active[slot] : null;
+		return (call != null && call.requestId() == requestId) ? call.streamSender() : null;
 	}
 
 	@Override

@@ -98,6 +98,44 @@ final class ChannelCalls {
 		this.channel.closeIfDrained();
 	}
 
+	/**
+	 * A message of a stream has begun.
+	 * @param whole whether all of it is there
+	 * @return what rule that breaks, or {@code null}
+	 */
+	@Nullable String beginPart(IncomingMessage message, boolean whole) {
+		PendingCall call = this.pending.find(message.requestId());
+		if (call == null) {
+			return null;
+		}
+		StreamReceiver stream = call.streamReceiver();
+		return (stream != null) ? stream.begin(message.messageBytes(), whole) : "message of a call without stream";
+	}
+
+	/** Hands over a message of a stream, unless its call was given up before. */
+	void part(IncomingMessage message) {
+		PendingCall call = this.pending.find(message.requestId());
+		StreamReceiver stream = (call != null) ? call.streamReceiver() : null;
+		if (call == null || stream == null) {
+			return;
+		}
+		try {
+			stream.deliver(message);
+		}
+		catch (Throwable ex) {
+			this.loop.failures().report(this.channel, ex);
+			abandon(call, CallFailure.RESOURCE_EXHAUSTED, LoopFailures.reason("message could not be delivered: ", ex));
+		}
+	}
+
+	/** Gives up the call whose stream has a message that is unreadable. */
+	void unreadablePart(int requestId, CallFailure why, String detail) {
+		PendingCall call = this.pending.find(requestId);
+		if (call != null) {
+			abandon(call, why, detail);
+		}
+	}
+
 	/** Ends the call that an unreadable reply belongs to. */
 	void unreadable(int requestId, CallFailure why, String detail) {
 		PendingCall call = finish(requestId);

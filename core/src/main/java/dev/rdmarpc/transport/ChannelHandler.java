@@ -68,6 +68,11 @@ public interface ChannelHandler {
 	/** A peer is not interested in the reply to a request any more. */
 	void onCancel(RpcChannel channel, int requestId);
 
+	/** The stream that replies to a request, or {@code null} if there is none. */
+	default @Nullable StreamSender streamSender(int requestId) {
+		return null;
+	}
+
 	/** The peer will take no new calls on this channel. */
 	void onGoodbye(RpcChannel channel);
 

@@ -460,7 +460,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.driver.execute(message.acceptance());
 		}
 		catch (Throwable ex) {
-			message.recycle();
+			message.abort();
 			throw ex;
 		}
 	}
@@ -471,7 +471,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.driver.executeForCaller(request.acceptance());
 		}
 		catch (Throwable ex) {
-			request.recycle();
+			request.abort();
 			throw ex;
 		}
 		return this.driver.waitFor(call, deadlineNanos);

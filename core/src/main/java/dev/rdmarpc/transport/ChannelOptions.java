@@ -42,10 +42,15 @@ import java.time.Duration;
  * @param maxMetadataBytes most metadata of a request or reply accepted and sent, which
  * has to fit into one frame: at most {@value #MAX_METADATA_BYTES}, and
  * {@value #BESIDE_METADATA_BYTES} less than {@code frameBytes}
+ * @param streamWindowBytes what one stream may have on the way to this side, and may have
+ * ready to be sent by it, where each message counts for
+ * {@value StreamReceiver#MESSAGE_OVERHEAD_BYTES} bytes more than it has; a larger message
+ * is then the only one. From {@value #MIN_STREAM_WINDOW_BYTES} to
+ * {@value #MAX_STREAM_WINDOW_BYTES}
  */
 public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
 		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes,
-		int maxMetadataBytes) {
+		int maxMetadataBytes, int streamWindowBytes) {
 
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;
@@ -68,14 +73,20 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	/** The most calls that request ids can tell apart. */
 	public static final int MAX_CALLS = 1 << 16;
 
+	/** The smallest window of a stream. */
+	public static final int MIN_STREAM_WINDOW_BYTES = 1024;
+
+	/** The largest window of a stream. */
+	public static final int MAX_STREAM_WINDOW_BYTES = 1 << 30;
+
 	/**
 	 * 8 KiB frames, 8 to 128 credits, 16 MiB messages, 64 MiB of unfinished ones, 4096
 	 * calls; 5 s for the handshake, a question after 10 s of silence, given up after 30
-	 * s; up to five frames are sent eagerly; 1 KiB of metadata.
+	 * s; up to five frames are sent eagerly; 1 KiB of metadata; 256 KiB per stream.
 	 */
 	public static final ChannelOptions DEFAULTS = new ChannelOptions(8192, MIN_CREDITS, 128, 16 << 20, 64 << 20, 4096,
 			Duration.ofSeconds(5).toNanos(), Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(30).toNanos(),
-			40 * 1024, 1024);
+			40 * 1024, 1024, 256 * 1024);
 
 	/**
 	 * Checks the bounds.
@@ -96,6 +107,7 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 		check("dead peer timeout (ns)", deadPeerNanos, keepAliveNanos + 1, Long.MAX_VALUE / 4);
 		check("eager limit", eagerBytes, 0, Integer.MAX_VALUE / 2);
 		check("maximum metadata size", maxMetadataBytes, 0, mostMetadataBytes(frameBytes));
+		check("window of a stream", streamWindowBytes, MIN_STREAM_WINDOW_BYTES, MAX_STREAM_WINDOW_BYTES);
 	}
 
 	/** The most metadata that frames of a size can carry. */
@@ -113,49 +125,56 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	public ChannelOptions withFrames(int bytes, int count) {
 		return new ChannelOptions(bytes, Math.min(this.minCredits, count), count, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes);
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with other credits; as many at least as at most do not change. */
 	public ChannelOptions withCredits(int least, int most) {
 		return new ChannelOptions(this.frameBytes, least, most, this.maxMessageBytes, this.maxUnfinishedBytes,
 				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes);
+				this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, messageBytes, this.maxUnfinishedBytes,
 				calls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes);
+				this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with another bound for unfinished messages. */
 	public ChannelOptions withUnfinished(long bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes, bytes,
 				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes);
+				this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(),
-				this.eagerBytes, this.maxMetadataBytes);
+				this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with another limit of what is sent in frames. */
 	public ChannelOptions withEagerLimit(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, bytes, this.maxMetadataBytes);
+				this.deadPeerNanos, bytes, this.maxMetadataBytes, this.streamWindowBytes);
 	}
 
 	/** These options with another limit of metadata. */
 	public ChannelOptions withMaxMetadata(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes, bytes);
+				this.deadPeerNanos, this.eagerBytes, bytes, this.streamWindowBytes);
+	}
+
+	/** These options with another window of each stream. */
+	public ChannelOptions withStreamWindow(int bytes) {
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, bytes);
 	}
 
 }

@@ -33,7 +33,7 @@ import java.nio.ByteBuffer;
  *  +---------------------------------------------------------------+
  *  |                            Offset                             | 12
  *  +---------------------------------------------------------------+
- *  REQUEST only:
+ *  REQUEST only, where Offset is the first demand with FLAG_STREAM:
  *  +---------------------------------------------------------------+
  *  |                           Method id                           | 16
  *  |                                                               | 20
@@ -53,6 +53,7 @@ import java.nio.ByteBuffer;
  * Metadata follows the header, padded to a multiple of 8, then the message from
  * {@code Offset} on; {@code Message length} counts the whole message without metadata.
  * With {@link #FLAG_READ} a {@link WindowListFlyweight} stands in place of the message.
+ * In {@code DEMAND} the message length counts messages, and the offset bytes.
  */
 final class FrameFlyweight {
 
@@ -75,6 +76,9 @@ final class FrameFlyweight {
 
 	/** A message had to wait for credits since the last frame, or does so now. */
 	static final int FLAG_HELD_BACK = 0x02;
+
+	/** The reply to this request is a stream, of which so many messages may be sent. */
+	static final int FLAG_STREAM = 0x04;
 
 	static final int METHOD_ID_OFFSET = 16;
 
@@ -170,6 +174,15 @@ final class FrameFlyweight {
 
 	static int offsetBytes(ByteBuffer frame) {
 		return frame.getInt(OFFSET_OFFSET);
+	}
+
+	/** The length of the header of the first frame of a message. */
+	static int headerLength(int type) {
+		return switch (type) {
+			case FrameType.REQUEST -> REQUEST_HEADER_LENGTH;
+			case FrameType.REPLY -> REPLY_HEADER_LENGTH;
+			default -> HEADER_LENGTH;
+		};
 	}
 
 	static int padded(int bytes) {

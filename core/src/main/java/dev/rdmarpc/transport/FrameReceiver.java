@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -120,8 +121,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	 */
 	boolean onFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
 		switch (type) {
-			case FrameType.REQUEST, FrameType.REPLY -> {
-				return onMessageFrame(buffer, frame, length, type == FrameType.REQUEST);
+			case FrameType.REQUEST, FrameType.REPLY, FrameType.MESSAGE -> {
+				return onMessageFrame(buffer, frame, length, type);
 			}
 			case FrameType.CONTINUATION -> onContinuation(frame, length);
 			case FrameType.CANCEL -> onCancel(FrameFlyweight.requestId(frame));
@@ -136,9 +137,22 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			case FrameType.READ_PROGRESS -> this.channel.sender()
 				.exposures()
 				.progress(FrameFlyweight.requestId(frame), FrameFlyweight.offsetBytes(frame), this.loop.nowNanos());
+			case FrameType.DEMAND -> onDemand(frame);
 			default -> this.channel.violation(FrameType.name(type));
 		}
 		return false;
+	}
+
+	/** One for a call that has ended is too late. */
+	private void onDemand(ByteBuffer frame) {
+		StreamSender stream = this.handler.streamSender(FrameFlyweight.requestId(frame));
+		String problem = this.initiator ? "demand of the side that serves" : null;
+		if (stream != null && problem == null) {
+			problem = stream.demand(FrameFlyweight.messageBytes(frame), FrameFlyweight.offsetBytes(frame));
+		}
+		if (problem != null) {
+			this.channel.violation(problem);
+		}
 	}
 
 	private void onCancel(int requestId) {
@@ -148,10 +162,10 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.handler.onCancel(this.channel, requestId);
 	}
 
-	private boolean onMessageFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, boolean request) {
-		int headerLength = request ? FrameFlyweight.REQUEST_HEADER_LENGTH : FrameFlyweight.REPLY_HEADER_LENGTH;
-		if (request == this.initiator || length < headerLength) {
-			this.channel.violation((request ? "request" : "reply") + " of " + length + " bytes");
+	private boolean onMessageFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
+		boolean request = type == FrameType.REQUEST;
+		if (request == this.initiator || length < FrameFlyweight.headerLength(type)) {
+			this.channel.violation(FrameType.name(type).toLowerCase(Locale.ROOT) + " of " + length + " bytes");
 			return false;
 		}
 		IncomingMessage message = this.loop.incoming();
@@ -166,9 +180,12 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			return false;
 		}
 		int inFrame = length - message.messageOffset();
-		if (inFrame < 0 || message.messageBytes() < inFrame || FrameFlyweight.offsetBytes(frame) != 0) {
+		if (inFrame < 0 || message.messageBytes() < inFrame || !isBeginning(message, frame)) {
 			this.channel
 				.violation("message of " + message.messageBytes() + " bytes in a frame of " + length + " bytes");
+			return false;
+		}
+		if (message.isPart() && isOutOfTurn(message, inFrame == message.messageBytes())) {
 			return false;
 		}
 		if (inFrame < message.messageBytes()) {
@@ -183,10 +200,33 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		return message.release();
 	}
 
-	private void beginRead(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
-		String problem = WindowListFlyweight.problem(frame, message.messageOffset(), length, message.messageBytes());
+	/** Whether the offset is none, or what it stands for with a stream. */
+	private boolean isBeginning(IncomingMessage message, ByteBuffer frame) {
+		if (message.streamed()) {
+			return message.demand() >= 0 && this.channel.takesStreams();
+		}
+		return FrameFlyweight.offsetBytes(frame) == 0;
+	}
+
+	/** Whether a message breaks the rules of its stream, which ends the connection. */
+	private boolean isOutOfTurn(IncomingMessage message, boolean whole) {
+		String problem = this.calls.beginPart(message, whole);
 		if (problem != null) {
 			this.channel.violation(problem);
+		}
+		return problem != null;
+	}
+
+	private void beginRead(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
+		String problem = WindowListFlyweight.problem(frame, message.messageOffset(), length, message.messageBytes());
+		if (problem == null && message.isPart()) {
+			problem = this.calls.beginPart(message, false);
+		}
+		if (problem != null) {
+			this.channel.violation(problem);
+		}
+		else if (message.streamed() && !isBeginning(message, frame)) {
+			this.channel.violation("request of a stream with a demand of " + message.demand());
 		}
 		else if (message.messageBytes() > this.maxMessageBytes) {
 			readDone(message.requestId());
@@ -290,12 +330,16 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		String detail = tooLarge
 				? "message of " + head.messageBytes() + " bytes (expected: at most " + this.maxMessageBytes + ")"
 				: "no memory for a message of " + head.messageBytes() + " bytes";
+		CallFailure why = tooLarge ? CallFailure.MESSAGE_TOO_LARGE : CallFailure.RESOURCE_EXHAUSTED;
 		if (request) {
 			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
-			return;
 		}
-		this.calls.unreadable(head.requestId(),
-				tooLarge ? CallFailure.MESSAGE_TOO_LARGE : CallFailure.RESOURCE_EXHAUSTED, detail);
+		else if (head.isPart()) {
+			this.calls.unreadablePart(head.requestId(), why, detail);
+		}
+		else {
+			this.calls.unreadable(head.requestId(), why, detail);
+		}
 	}
 
 	/** Does not throw, so that it stays certain whether the message was taken. */
@@ -303,6 +347,9 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		try {
 			if (request) {
 				this.handler.onRequest(this.channel, message);
+			}
+			else if (message.isPart()) {
+				this.calls.part(message);
 			}
 			else {
 				this.calls.reply(message);

@@ -16,8 +16,12 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.ArrayDeque;
+
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairState;
 
@@ -30,7 +34,7 @@ import dev.rdmarpc.verbs.QueuePairState;
  * device until it has completed or the queue pair is closed, so an end has two steps:
  * {@link #end()} gives back what the device has not seen, {@link #dispose()} the rest.
  */
-final class FrameSender implements OutgoingMessage.Carrier {
+final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carrier, StreamSender.Carrier {
 
 	private final RpcChannel channel;
 
@@ -47,6 +51,9 @@ final class FrameSender implements OutgoingMessage.Carrier {
 	private final Exposures exposures;
 
 	private final OutboundQueue outbound;
+
+	/** Streams to this side that have something to grant. */
+	private final ArrayDeque<StreamReceiver> granting = new ArrayDeque<>();
 
 	private @Nullable QueuePair queuePair;
 
@@ -103,10 +110,14 @@ final class FrameSender implements OutgoingMessage.Carrier {
 		boolean queued = false;
 		try {
 			PendingCall call = message.call();
+			OutgoingMessage.Owner owner = message.owner();
 			boolean wanted = (call != null)
 					? this.calls.start(message, call, this.channel.refusal(), this.handshake.peerMaxCalls())
 					: this.channel.state().isConnected();
-			if (wanted) {
+			if (wanted && call == null && owner != null) {
+				queued = owner.accept(message);
+			}
+			else if (wanted) {
 				this.outbound.addData(message);
 				queued = true;
 				this.channel.markDirty();
@@ -167,14 +178,61 @@ final class FrameSender implements OutgoingMessage.Carrier {
 			return;
 		}
 		boolean posted = this.outbound.post(pair, handshaking);
+		while (!this.granting.isEmpty() && this.outbound.mayPostControl() && takeGrant()) {
+			posted |= this.outbound.post(pair, handshaking);
+		}
 		if (this.transfers.post(pair) || posted) {
 			pair.ringDoorbell();
 		}
 	}
 
+	@Override
+	public void grants(StreamReceiver stream) {
+		this.granting.add(stream);
+		this.channel.markDirty();
+	}
+
+	@Override
+	public @Nullable RegisteredBuffer tryAllocate(int bytes) {
+		return this.loop.resources().memory().tryAllocate(bytes);
+	}
+
+	@Override
+	public OutgoingMessage prepare(OutgoingMessage.Owner owner, int requestId, MessageSegments message) {
+		return this.loop.outgoingMessages().part(this, owner, requestId, message);
+	}
+
+	@Override
+	public void sendData(OutgoingMessage message) {
+		this.outbound.addData(message);
+		this.channel.markDirty();
+	}
+
+	/** Queues the grant of the first stream, unless there was no memory for it. */
+	private boolean takeGrant() {
+		StreamReceiver first = this.granting.element();
+		if (!first.isClosed()) {
+			OutgoingMessage grant = this.loop.outgoingMessages()
+				.demand(first.requestId(), first.owedMessages(), first.owedBytes());
+			if (grant == null) {
+				this.loop.tickSoon();
+				return false;
+			}
+			this.outbound.addControl(grant);
+			first.granted();
+		}
+		this.granting.remove();
+		return true;
+	}
+
 	/** Whether there may be more to post now that something has completed. */
 	boolean canPost() {
-		return this.outbound.hasWaiting() || this.transfers.canPost();
+		return hasWaiting() || this.transfers.canPost();
+	}
+
+	/** Whether frames wait to be posted. */
+	boolean hasWaiting() {
+		return this.outbound.hasWaiting() || !this.granting.isEmpty();
 	}
 
 	/** What waits, and what was posted. */
@@ -223,6 +281,7 @@ final class FrameSender implements OutgoingMessage.Carrier {
 	}
 
 	private void dropUnposted() {
+		this.granting.clear();
 		try {
 			this.outbound.dropUnposted();
 		}

@@ -61,6 +61,12 @@ final class FrameType {
 	/** The receiver of a message that is Read says how much of it it has. */
 	static final int READ_PROGRESS = 13;
 
+	/** First or only frame of a message of a stream. */
+	static final int MESSAGE = 14;
+
+	/** The receiver of a stream grants messages and bytes. */
+	static final int DEMAND = 15;
+
 	private FrameType() {
 	}
 
@@ -79,6 +85,8 @@ final class FrameType {
 			case READ_DONE -> "READ_DONE";
 			case RETURN -> "RETURN";
 			case READ_PROGRESS -> "READ_PROGRESS";
+			case MESSAGE -> "MESSAGE";
+			case DEMAND -> "DEMAND";
 			default -> "unknown type " + type;
 		};
 	}

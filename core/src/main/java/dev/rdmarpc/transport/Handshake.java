@@ -46,6 +46,8 @@ final class Handshake {
 
 	private int peerMetadataBytes;
 
+	private int peerStreamWindowBytes;
+
 	private boolean peerReads;
 
 	private boolean peerTakesProgress;
@@ -66,7 +68,8 @@ final class Handshake {
 			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
 					refusal, text);
 			HelloFlyweight.putFeatures(frame, features());
-			return HelloFlyweight.putMetadataBytes(frame, length, this.options.maxMetadataBytes());
+			length = HelloFlyweight.putMetadataBytes(frame, length, this.options.maxMetadataBytes());
+			return HelloFlyweight.putStreamWindowBytes(frame, length, this.options.streamWindowBytes());
 		});
 		if (!this.channel.sender().send(hello)) {
 			this.channel.shut("no registered memory for the handshake");
@@ -157,6 +160,7 @@ final class Handshake {
 
 	private void agree(ByteBuffer frame, int length) {
 		this.peerMetadataBytes = HelloFlyweight.metadataBytes(frame, length);
+		this.peerStreamWindowBytes = HelloFlyweight.streamWindowBytes(frame, length);
 		this.peerFrameBytes = HelloFlyweight.frameBytes(frame);
 		this.peerMaxMessageBytes = HelloFlyweight.maxMessageBytes(frame);
 		this.peerMaxCalls = HelloFlyweight.maxCalls(frame);
@@ -164,6 +168,11 @@ final class Handshake {
 		this.peerMostCredits = HelloFlyweight.mostCredits(frame);
 		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
 		this.peerTakesProgress = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READ_PROGRESS) != 0;
+	}
+
+	/** What each stream to the peer may have on the way; 0 if it knows no streams. */
+	int peerStreamWindowBytes() {
+		return this.peerStreamWindowBytes;
 	}
 
 	/** Whether the peer wants to hear how much of its messages was read. */

@@ -46,7 +46,9 @@ import org.jspecify.annotations.Nullable;
  *  +-------------------------------+         refused  ...          +
  *  +-------------------------------+-------------------------------+
  *  |     Most metadata accepted    |  after the text, with FEATURE_METADATA
- *  +-------------------------------+
+ *  +-------------------------------+-------------------------------+
+ *  |                  Window of a stream, in bytes                 |  then, with FEATURE_STREAMS
+ *  +---------------------------------------------------------------+
  * </pre>
  */
 final class HelloFlyweight {
@@ -71,6 +73,9 @@ final class HelloFlyweight {
 
 	/** The sender says after the text how much metadata it accepts. */
 	static final int FEATURE_METADATA = 0x04;
+
+	/** The sender knows streams, and says after the metadata what window each has. */
+	static final int FEATURE_STREAMS = 0x08;
 
 	/** What a side accepts that does not say so. */
 	static final int UNTOLD_METADATA_BYTES = 1024;
@@ -137,6 +142,12 @@ final class HelloFlyweight {
 			return "handshake with " + metadataBytes(frame, frameLength) + " bytes of metadata in frames of "
 					+ frameBytes(frame);
 		}
+		if (knowsStreams(frame)) {
+			int window = streamWindowBytes(frame, frameLength);
+			if (window < ChannelOptions.MIN_STREAM_WINDOW_BYTES || window > ChannelOptions.MAX_STREAM_WINDOW_BYTES) {
+				return "handshake with streams of " + window + " bytes";
+			}
+		}
 		return null;
 	}
 
@@ -152,6 +163,27 @@ final class HelloFlyweight {
 		int at = LENGTH + (frame.getShort(44) & 0xFFFF);
 		boolean told = (features(frame) & FEATURE_METADATA) != 0 && at + Short.BYTES <= frameLength;
 		return told ? frame.getShort(at) & 0xFFFF : UNTOLD_METADATA_BYTES;
+	}
+
+	/**
+	 * Says behind the metadata what window each stream to this side has; returns the new
+	 * length.
+	 */
+	static int putStreamWindowBytes(ByteBuffer frame, int frameLength, int bytes) {
+		putFeatures(frame, features(frame) | FEATURE_STREAMS);
+		frame.putInt(frameLength, bytes);
+		return frameLength + Integer.BYTES;
+	}
+
+	/** The window of each stream to the sender; 0 if it knows no streams. */
+	static int streamWindowBytes(ByteBuffer frame, int frameLength) {
+		int metadata = ((features(frame) & FEATURE_METADATA) != 0) ? Short.BYTES : 0;
+		int at = LENGTH + (frame.getShort(44) & 0xFFFF) + metadata;
+		return (knowsStreams(frame) && at + Integer.BYTES <= frameLength) ? frame.getInt(at) : 0;
+	}
+
+	private static boolean knowsStreams(ByteBuffer frame) {
+		return (features(frame) & FEATURE_STREAMS) != 0;
 	}
 
 	static int lowVersion(ByteBuffer frame) {

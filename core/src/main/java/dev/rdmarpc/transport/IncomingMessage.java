@@ -37,7 +37,13 @@ public final class IncomingMessage {
 
 	private @Nullable ArrivingBytes arriving;
 
+	private int type;
+
 	private int requestId;
+
+	private boolean streamed;
+
+	private int demand;
 
 	private long methodId;
 
@@ -62,20 +68,23 @@ public final class IncomingMessage {
 		this.buffer = frameBuffer;
 		this.taken = false;
 		this.requestId = FrameFlyweight.requestId(frame);
-		int header;
-		if (FrameFlyweight.type(frame) == FrameType.REQUEST) {
+		this.type = FrameFlyweight.type(frame);
+		int header = FrameFlyweight.headerLength(this.type);
+		if (this.type == FrameType.REQUEST) {
+			this.streamed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_STREAM) != 0;
+			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frame) : 0;
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
 			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
 			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
 			this.argumentCount = frame.get(FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
 			this.metadataBytes = frame.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
-			header = FrameFlyweight.REQUEST_HEADER_LENGTH;
 			this.status = 0;
 		}
 		else {
-			this.status = frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF;
-			this.metadataBytes = frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF;
-			header = FrameFlyweight.REPLY_HEADER_LENGTH;
+			boolean reply = this.type == FrameType.REPLY;
+			this.streamed = false;
+			this.status = reply ? frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
+			this.metadataBytes = reply ? frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF : 0;
 			this.methodId = 0;
 			this.remainingNanos = 0;
 		}
@@ -94,7 +103,10 @@ public final class IncomingMessage {
 
 	/** Copies the fields for a message whose frames are still arriving. */
 	void copyFrom(IncomingMessage other) {
+		this.type = other.type;
 		this.requestId = other.requestId;
+		this.streamed = other.streamed;
+		this.demand = other.demand;
 		this.methodId = other.methodId;
 		this.remainingNanos = other.remainingNanos;
 		this.priority = other.priority;
@@ -121,6 +133,21 @@ public final class IncomingMessage {
 	/** The id by which to reply. */
 	public int requestId() {
 		return this.requestId;
+	}
+
+	/** Whether it is a message of a stream, and neither request nor reply. */
+	boolean isPart() {
+		return this.type == FrameType.MESSAGE;
+	}
+
+	/** Whether the caller wants a stream; requests only. */
+	public boolean streamed() {
+		return this.streamed;
+	}
+
+	/** How many messages of the stream may be sent at first, at least 0. */
+	public int demand() {
+		return this.demand;
 	}
 
 	/** Which method is called; requests only. */

@@ -114,6 +114,11 @@ final class OutboundQueue {
 		return !this.control.isEmpty() || !this.data.isEmpty();
 	}
 
+	/** Whether another control frame could be posted at once. */
+	boolean mayPostControl() {
+		return this.control.isEmpty() && this.credits.maySendControl();
+	}
+
 	/** Whether an answer to a question is on its way already, which answers all. */
 	boolean hasWaitingPong() {
 		return this.pongWaiting;

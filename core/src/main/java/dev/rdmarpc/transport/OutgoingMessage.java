@@ -50,6 +50,8 @@ public final class OutgoingMessage {
 
 	private @Nullable PendingCall call;
 
+	private @Nullable Owner owner;
+
 	private long deadlineNanos;
 
 	private int totalBytes;
@@ -96,10 +98,28 @@ public final class OutgoingMessage {
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
 		ByteBuffer frame = begin(claimed, target.frameBytes());
-		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(), 0);
+		StreamReceiver stream = waiting.streamReceiver();
+		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
+				(stream != null) ? stream.first() : 0);
 		FrameFlyweight.putRequestFields(frame, 0, template.methodId(), remainingNanos, template.priority(),
 				template.argumentCount(), metadata.length);
+		if (stream != null) {
+			this.owner = stream.owner();
+			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.FLAG_STREAM);
+		}
 		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
+	}
+
+	/** Claims memory and lays out the frames of a message of a stream. */
+	void preparePart(Carrier target, Owner stream, RegisteredBuffer claimed, int id, MessageSegments message,
+			@Nullable Exposure opened) {
+		this.carrier = target;
+		this.owner = stream;
+		this.call = null;
+		this.requestId = id;
+		ByteBuffer frame = begin(claimed, target.frameBytes());
+		FrameFlyweight.putHeader(frame, 0, FrameType.MESSAGE, id, message.totalBytes(), 0);
+		layOut(frame, FrameFlyweight.HEADER_LENGTH, RequestTemplate.NO_METADATA, message, opened);
 	}
 
 	/** Claims memory and lays out the frames of a reply. */
@@ -144,7 +164,7 @@ public final class OutgoingMessage {
 		frame.put(PADDING, 0, FrameFlyweight.padded(metadata.length) - metadata.length);
 		this.exposure = opened;
 		if (opened != null) {
-			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.FLAG_READ);
+			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.FLAG_READ);
 			opened.describe(frame, frame.position());
 			this.totalBytes = frame.position() + WindowListFlyweight.length(opened.windowCount());
 			frame.clear();
@@ -187,6 +207,7 @@ public final class OutgoingMessage {
 
 	/** Gives message and buffer back unsent. */
 	public void abort() {
+		this.owner = null;
 		recycle();
 	}
 
@@ -400,12 +421,43 @@ public final class OutgoingMessage {
 
 	/** Gives the buffer back to its pool and this object to its own. */
 	void recycle() {
+		Owner told = this.owner;
+		if (told != null) {
+			this.owner = null;
+			told.gone(this);
+		}
 		closeExposure();
 		memory().release();
 		this.buffer = null;
 		this.call = null;
 		this.carrier = null;
 		this.home.offer(this);
+	}
+
+	/** Whose message it is, or {@code null} if nobody is told what becomes of it. */
+	@Nullable Owner owner() {
+		return this.owner;
+	}
+
+	/** The length of the message in its frames, or to be Read. */
+	int messageBytes() {
+		return FrameFlyweight.messageBytes(memory().buffer());
+	}
+
+	/** Whether one frame, which is not posted yet, has all of it. */
+	boolean isOneFrame() {
+		return this.exposure == null && this.totalBytes <= this.frameBytes;
+	}
+
+	/** Is told by the driver what becomes of a message. */
+	interface Owner {
+
+		/** A submitted message: takes ownership if it returns {@code true}. */
+		boolean accept(OutgoingMessage message);
+
+		/** The message is about to be given back, sent or not. */
+		void gone(OutgoingMessage message);
+
 	}
 
 	/** The channel that a message is for. */

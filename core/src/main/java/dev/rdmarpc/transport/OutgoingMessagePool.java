@@ -127,6 +127,24 @@ final class OutgoingMessagePool {
 		}
 	}
 
+	/** See {@link StreamSender#prepare}. */
+	OutgoingMessage part(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
+			MessageSegments message) {
+		OutgoingMessage part = take();
+		Exposure exposure = expose(carrier, message);
+		RegisteredBuffer buffer = null;
+		try {
+			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure);
+			part.preparePart(carrier, stream, buffer, requestId, message, exposure);
+			count(message, exposure);
+			return part;
+		}
+		catch (Throwable ex) {
+			giveBack(exposure, buffer);
+			throw ex;
+		}
+	}
+
 	private static void giveBack(@Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {
 		if (exposure != null) {
 			exposure.close();
@@ -174,6 +192,15 @@ final class OutgoingMessagePool {
 			buffer.release();
 			throw ex;
 		}
+	}
+
+	/** A frame that grants a stream so much, or {@code null} without memory for it. */
+	@Nullable OutgoingMessage demand(int requestId, int messages, int bytes) {
+		OutgoingMessage demand = control(FrameType.DEMAND, requestId, bytes);
+		if (demand != null) {
+			demand.memory().buffer().putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, messages);
+		}
+		return demand;
 	}
 
 	/**

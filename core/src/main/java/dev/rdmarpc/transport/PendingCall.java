@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A call that waits for its reply. Exactly one of {@link #onReply}, {@link #onFailure}
  * and {@link #onNotSent} is called, once, while holding the loop's driver role; neither
@@ -49,6 +51,11 @@ public interface PendingCall {
 	 */
 	default void onNotSent(OutgoingMessage request, String detail) {
 		onFailure(CallFailure.NOT_SENT, detail);
+	}
+
+	/** The end of the stream that comes before the reply, or {@code null} for none. */
+	default @Nullable StreamReceiver streamReceiver() {
+		return null;
 	}
 
 	/**

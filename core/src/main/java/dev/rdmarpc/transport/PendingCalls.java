@@ -147,6 +147,11 @@ final class PendingCalls {
 				&& (this.generations[slot] & 0xFFFF) == requestId >>> 16;
 	}
 
+	/** The call with an id, or {@code null} if it is not outstanding any more. */
+	@Nullable PendingCall find(int requestId) {
+		return contains(requestId) ? this.calls[requestId & 0xFFFF] : null;
+	}
+
 	private @Nullable PendingCall free(int slot) {
 		PendingCall call = this.calls[slot];
 		if (call == null) {

@@ -136,6 +136,22 @@ public final class RpcChannel implements QueuePairListener {
 		return Math.min(this.handshake.peerMetadataBytes(), this.options.maxMetadataBytes());
 	}
 
+	/** Whether the peer knows streams. */
+	public boolean takesStreams() {
+		return this.handshake.peerStreamWindowBytes() > 0;
+	}
+
+	/** The stream that replies to a request, of which the peer wants so many messages. */
+	public StreamSender replyStream(int requestId, int first, StreamSender.Listener listener) {
+		return new StreamSender(this.sender, requestId, this.handshake.peerStreamWindowBytes(),
+				this.options.streamWindowBytes(), first, listener);
+	}
+
+	/** A request about to be prepared wants so many messages of a stream. */
+	public void begin(StreamReceiver stream, long first) {
+		stream.begin(this.sender, first);
+	}
+
 	/** The address on this side; known to the side that connected. */
 	public @Nullable InetSocketAddress localAddress() {
 		return this.localAddress;
@@ -347,7 +363,7 @@ public final class RpcChannel implements QueuePairListener {
 		}
 		if (FrameFlyweight.credits(frame) > 0) {
 			this.keepAlive.granted(this.loop.nowNanos());
-			if (this.sender.outbound().hasWaiting()) {
+			if (this.sender.hasWaiting()) {
 				markDirty();
 			}
 		}

@@ -82,6 +82,29 @@ class FrameFlyweightTests {
 		assertThat(FrameFlyweight.offsetBytes(this.frame)).isEqualTo(0x1FF0);
 	}
 
+	@Test
+	void requestOfAStream() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.REQUEST, 0x0102_0304, 8, 0x0000_0020);
+		FrameFlyweight.putFlags(this.frame, 0, FrameFlyweight.FLAG_STREAM);
+		FrameFlyweight.putRequestFields(this.frame, 0, 1, 0, 1, 2, 0);
+		assertThat(bytes(FrameFlyweight.REQUEST_HEADER_LENGTH))
+			.isEqualTo("03" + "04" + "0000" + "04030201" + "08000000" + "20000000" // header
+					+ "0100000000000000" + "00000000" + "01" + "02" + "0000");
+	}
+
+	@Test
+	void messageOfAStream() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.MESSAGE, 0x0001_0002, 0x0A0B_0C0D, 0);
+		assertThat(bytes(FrameFlyweight.headerLength(FrameType.MESSAGE)))
+			.isEqualTo("0e" + "00" + "0000" + "02000100" + "0d0c0b0a" + "00000000");
+	}
+
+	@Test
+	void demand() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.DEMAND, 0x0001_0002, 0x7FFF_FFFF, 0x0002_0000);
+		assertThat(bytes(16)).isEqualTo("0f" + "00" + "0000" + "02000100" + "ffffff7f" + "00000200");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "6, CANCEL, 00030001", "7, CREDIT, 00000000", "8, PING, 00000000", "9, PONG, 00000000",
 			"10, GOODBYE, 00000000" })
@@ -102,9 +125,9 @@ class FrameFlyweightTests {
 
 	@Test
 	void typesAreThoseOfTheDocument() {
-		assertThat(IntStream.rangeClosed(0, 14).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
+		assertThat(IntStream.rangeClosed(0, 16).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
 				"HELLO_REPLY", "REQUEST", "REPLY", "CONTINUATION", "CANCEL", "CREDIT", "PING", "PONG", "GOODBYE",
-				"READ_DONE", "RETURN", "READ_PROGRESS", "unknown type 14");
+				"READ_DONE", "RETURN", "READ_PROGRESS", "MESSAGE", "DEMAND", "unknown type 16");
 	}
 
 	@Test

@@ -71,6 +71,34 @@ public final class Frames {
 		return withInt(hello(type, credits), 40, mostCredits << 16);
 	}
 
+	/** A copy of a handshake, without text, that announces a window for streams. */
+	public static byte[] withStreams(byte[] hello, int windowBytes) {
+		byte[] copy = withInt(Arrays.copyOf(hello, 50), 46, windowBytes);
+		copy[40] |= 8;
+		return copy;
+	}
+
+	/** A copy of a request that asks for a stream. */
+	public static byte[] streamed(byte[] request, int demand) {
+		byte[] copy = withInt(request, 12, demand);
+		copy[1] |= 4;
+		return copy;
+	}
+
+	/** The first frame of a message of a stream. */
+	public static byte[] message(int requestId, int messageBytes, byte[] part) {
+		byte[] frame = new byte[16 + part.length];
+		header(frame, 14, 0, requestId, messageBytes, 0).put(16, part);
+		return frame;
+	}
+
+	/** A grant to a stream. */
+	public static byte[] demand(int requestId, int messages, int bytes) {
+		byte[] frame = new byte[16];
+		header(frame, 15, 0, requestId, messages, bytes);
+		return frame;
+	}
+
 	/** A copy of a frame that says that messages had to wait for credits. */
 	public static byte[] heldBack(byte[] frame) {
 		byte[] copy = frame.clone();

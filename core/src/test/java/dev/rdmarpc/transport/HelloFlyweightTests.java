@@ -83,6 +83,23 @@ class HelloFlyweightTests {
 	}
 
 	@Test
+	void windowOfStreamsIsAnnouncedBehindTheMetadata() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 0, "codec");
+		assertThat(HelloFlyweight.streamWindowBytes(this.frame, length)).as("not announced").isZero();
+		length = HelloFlyweight.putMetadataBytes(this.frame, length, 0x0102);
+		length = HelloFlyweight.putStreamWindowBytes(this.frame, length, 0x0304_0506);
+		assertThat(bytes(length)).contains("0c00" + "8000" + "0500" + "636f646563" + "0201" + "06050403");
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
+		assertThat(HelloFlyweight.streamWindowBytes(this.frame, length)).isEqualTo(0x0304_0506);
+		assertThat(HelloFlyweight.metadataBytes(this.frame, length)).isEqualTo(0x0102);
+		assertThat(HelloFlyweight.problem(this.frame, length - 1)).as("cut off").contains("streams of 0 bytes");
+		HelloFlyweight.putStreamWindowBytes(this.frame, length - 4, 1023);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains("streams of 1023 bytes");
+		HelloFlyweight.putStreamWindowBytes(this.frame, length - 4, -1);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains("streams of -1 bytes");
+	}
+
+	@Test
 	void refusal() {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO_REPLY, 0, 0, 0);
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,

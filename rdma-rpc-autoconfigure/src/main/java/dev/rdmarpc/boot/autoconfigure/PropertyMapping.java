@@ -186,7 +186,9 @@ final class PropertyMapping {
 				deadPeerTimeout.toNanos(),
 				PropertyCheck.bytes("rdma.rpc.eager-limit", properties.eagerLimit(), 0, MAX_MESSAGE_BYTES, 1),
 				PropertyCheck.bytes("rdma.rpc.max-metadata-size", properties.maxMetadataSize(), 0,
-						ChannelOptions.mostMetadataBytes(frameBytes), 1));
+						ChannelOptions.mostMetadataBytes(frameBytes), 1),
+				PropertyCheck.bytes("rdma.rpc.stream-window", properties.streamWindow(),
+						ChannelOptions.MIN_STREAM_WINDOW_BYTES, ChannelOptions.MAX_STREAM_WINDOW_BYTES, 1));
 	}
 
 	static int messageBytes(String name, DataSize value) {

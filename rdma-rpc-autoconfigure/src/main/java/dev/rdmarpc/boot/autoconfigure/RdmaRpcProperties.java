@@ -41,6 +41,9 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * ones by RDMA Read, once it has memory for them.
  * @param maxMetadataSize Most metadata of a request or reply. Has to fit into one frame
  * with 552 bytes beside it.
+ * @param streamWindow What one stream may have on the way to its consumer, and ready to
+ * be sent at its producer. Each message counts for 64 bytes more than it has, but for at
+ * most half of it.
  * @param memory Registered memory.
  * @param queuePairs Queue pairs and their receive buffers.
  * @param polling How threads wait for completions.
@@ -54,9 +57,9 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 @ConfigurationProperties("rdma.rpc")
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
 		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
-		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Polling polling,
-		@DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Observation observation,
-		@DefaultValue Server server, @DefaultValue Map<String, Client> client) {
+		@DefaultValue("256KB") DataSize streamWindow, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
+		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
+		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Map<String, Client> client) {
 
 	/** The entry of {@link #client()} that applies to all targets. */
 	public static final String DEFAULT_CLIENT = "default";

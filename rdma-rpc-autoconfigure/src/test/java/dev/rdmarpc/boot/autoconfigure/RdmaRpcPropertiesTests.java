@@ -82,10 +82,10 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.handler-threads", "platform"),
 				Map.entry("rdma.rpc.server.max-handler-threads", "11"),
 				Map.entry("rdma.rpc.queue-pairs.frame-size", "4KB"), Map.entry("rdma.rpc.eager-limit", "100KB"),
-				Map.entry("rdma.rpc.max-metadata-size", "2KB"), Map.entry("rdma.rpc.queue-pairs.min-credits", "9"),
-				Map.entry("rdma.rpc.queue-pairs.credits", "10")));
+				Map.entry("rdma.rpc.stream-window", "1MB"), Map.entry("rdma.rpc.max-metadata-size", "2KB"),
+				Map.entry("rdma.rpc.queue-pairs.min-credits", "9"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
 		ChannelOptions channel = new ChannelOptions(4096, 9, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
-				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024, 2048);
+				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024, 2048, 1 << 20);
 		assertThat(PropertyMapping.server(properties))
 			.isEqualTo(new RpcServerOptions(new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3,
 					4, Duration.ofSeconds(9), new HandlerOptions(Dispatch.EXECUTOR, HandlerThreads.PLATFORM, 11)));
@@ -182,6 +182,8 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.queue-pairs.frame-size          | 1KB     | a multiple of 8B from 2048B to 1048576B
 			rdma.rpc.queue-pairs.frame-size          | 8193B   | a multiple of 8B
 			rdma.rpc.max-metadata-size               | 8KB     | from 0B to 7640B
+			rdma.rpc.stream-window                   | 1023B   | from 1024B to 1073741824B
+			rdma.rpc.stream-window                   | 2GB     | from 1024B to 1073741824B
 			rdma.rpc.queue-pairs.credits             | 1       | from 8 to 16384
 			rdma.rpc.queue-pairs.min-credits         | 7       | from 8 to 128
 			rdma.rpc.queue-pairs.min-credits         | 129     | from 8 to 128

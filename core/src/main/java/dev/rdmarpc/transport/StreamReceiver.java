@@ -1,0 +1,260 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/**
+ * The receiving end of a stream of messages: what this side has granted, what has
+ * arrived, and what is to be granted.
+ *
+ * <p>
+ * The peer may send a message while it has been granted one, and as many bytes as the
+ * message counts for. Messages are granted when the consumer asks for them, bytes when it
+ * has consumed some, so that a stream holds no more memory than its window, whatever the
+ * peer sends. A message counts for {@value #MESSAGE_OVERHEAD_BYTES} bytes more than it
+ * has, but for no more than half of the window: so much is always free when the other
+ * half has not been granted again yet.
+ *
+ * <p>
+ * Confined to the loop's driver from when its request is submitted.
+ */
+public final class StreamReceiver {
+
+	/** What a message counts for beside its bytes. */
+	public static final int MESSAGE_OVERHEAD_BYTES = 64;
+
+	/** So many messages granted are no limit any more, and do not become fewer. */
+	static final long UNLIMITED = Integer.MAX_VALUE;
+
+	private final Listener listener;
+
+	private final OutgoingMessage.Owner owner = new Owner();
+
+	private final int windowBytes;
+
+	private long messages;
+
+	private long freeBytes;
+
+	private long owedMessages;
+
+	private long owedBytes;
+
+	private @Nullable Carrier carrier;
+
+	private int requestId;
+
+	private boolean arriving;
+
+	/** Whether the peer knows the call, so that it can be granted something. */
+	private boolean known;
+
+	private boolean granting;
+
+	private boolean closed;
+
+	/**
+	 * Creates the end of a stream.
+	 * @param windowBytes as this side has announced it
+	 */
+	public StreamReceiver(int windowBytes, Listener listener) {
+		this.windowBytes = windowBytes;
+		this.freeBytes = windowBytes;
+		this.listener = listener;
+	}
+
+	/** What a message counts for. */
+	static int cost(int messageBytes, int windowBytes) {
+		return (int) Math.min(windowBytes / 2, (long) messageBytes + MESSAGE_OVERHEAD_BYTES);
+	}
+
+	/** What a message that has been consumed counts for. */
+	public int cost(int messageBytes) {
+		return cost(messageBytes, this.windowBytes);
+	}
+
+	/** A number of messages after more of them were granted. */
+	static long sum(long messages, long more) {
+		return (more >= UNLIMITED) ? UNLIMITED : Math.min(UNLIMITED, messages + more);
+	}
+
+	/** The messages that the request grants, from 0; before it is prepared. */
+	void begin(Carrier sender, long first) {
+		this.carrier = sender;
+		this.messages = sum(0, first);
+	}
+
+	/** What the request says of the demand. */
+	int first() {
+		return (int) this.messages;
+	}
+
+	/** The call has its request id. */
+	public void started(int id) {
+		this.requestId = id;
+	}
+
+	/** Is told when the request has been sent. */
+	OutgoingMessage.Owner owner() {
+		return this.owner;
+	}
+
+	/**
+	 * The consumer wants more messages, and has consumed some bytes.
+	 * @param moreMessages at least 0
+	 * @param bytes sum of the {@linkplain #cost costs}
+	 */
+	public void grant(long moreMessages, long bytes) {
+		this.owedMessages = sum(this.owedMessages, moreMessages);
+		this.owedBytes += bytes;
+		grant();
+	}
+
+	private void grant() {
+		Carrier sender = this.carrier;
+		boolean any = (this.owedMessages > 0 && this.messages < UNLIMITED) || this.owedBytes > 0;
+		if (sender != null && any && this.known && !this.granting && !this.closed) {
+			this.granting = true;
+			sender.grants(this);
+		}
+	}
+
+	int requestId() {
+		return this.requestId;
+	}
+
+	/** Whether the call has ended. */
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	/** The messages that are to be granted. */
+	int owedMessages() {
+		return (int) this.owedMessages;
+	}
+
+	/** The bytes that are to be granted. */
+	int owedBytes() {
+		return (int) this.owedBytes;
+	}
+
+	/** What was owed is granted. */
+	void granted() {
+		this.granting = false;
+		this.messages = sum(this.messages, this.owedMessages);
+		this.freeBytes += this.owedBytes;
+		this.owedMessages = 0;
+		this.owedBytes = 0;
+	}
+
+	/**
+	 * The peer has begun a message.
+	 * @param whole whether all of it is there
+	 * @return what rule that breaks, or {@code null}
+	 */
+	@Nullable String begin(int messageBytes, boolean whole) {
+		int cost = cost(messageBytes);
+		if (this.arriving) {
+			return "message of a stream before the last one is complete";
+		}
+		if (this.messages == 0 || cost > this.freeBytes) {
+			return "message of " + messageBytes + " bytes in a stream that was granted " + this.messages
+					+ " messages and " + this.freeBytes + " bytes";
+		}
+		this.messages -= (this.messages < UNLIMITED) ? 1 : 0;
+		this.freeBytes -= cost;
+		this.arriving = !whole;
+		return null;
+	}
+
+	/** Whether the rest of a message is still to come. */
+	public boolean isArriving() {
+		return this.arriving;
+	}
+
+	/**
+	 * A message is complete. Where its buffer is much larger than the message, it is
+	 * copied, so that what is held is what was granted.
+	 */
+	void deliver(IncomingMessage message) {
+		this.arriving = false;
+		ByteBuffer view = message.message();
+		int bytes = message.messageBytes();
+		RegisteredBuffer copy = null;
+		if (message.memory().length() > 2 * bytes + MESSAGE_OVERHEAD_BYTES && this.carrier != null) {
+			copy = this.carrier.tryAllocate(Math.max(1, bytes));
+		}
+		if (copy == null) {
+			this.listener.onMessage(message.take(), view);
+			return;
+		}
+		ByteBuffer target = copy.buffer();
+		target.clear().put(0, view, view.position(), bytes);
+		this.listener.onMessage(copy, target.limit(bytes).order(ByteOrder.LITTLE_ENDIAN));
+	}
+
+	/** The call has ended: nothing is granted any more. */
+	public void close() {
+		this.closed = true;
+	}
+
+	/** What takes grants to the peer. */
+	interface Carrier {
+
+		/** A stream has something to grant. */
+		void grants(StreamReceiver stream);
+
+		/** Memory for a copy, or {@code null}. */
+		@Nullable RegisteredBuffer tryAllocate(int bytes);
+
+	}
+
+	/** What the request tells of itself. */
+	private final class Owner implements OutgoingMessage.Owner {
+
+		@Override
+		public boolean accept(OutgoingMessage message) {
+			return false;
+		}
+
+		@Override
+		public void gone(OutgoingMessage message) {
+			StreamReceiver.this.known = true;
+			grant();
+		}
+
+	}
+
+	/** The consumer's side; driver. */
+	public interface Listener {
+
+		/**
+		 * A message has arrived, in order.
+		 * @param memory where it lies; takes ownership
+		 * @param message its bytes, position to limit, little-endian
+		 */
+		void onMessage(RegisteredBuffer memory, ByteBuffer message);
+
+	}
+
+}
