@@ -90,8 +90,11 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 			.target(target, () -> this.connectionDetails.address(target));
 		this.customizers.forEach((customizer) -> customizer.accept(target, builder));
 		if (this.connectionDetails instanceof PropertiesRdmaConnectionDetails) {
-			logger.info("Calls to '{}' go to {}", target, (settings.port() != 0)
-					? settings.host() + ":" + settings.port() : "the server of this application");
+			boolean configured = this.properties.client().containsKey(target)
+					|| this.properties.client().containsKey(RdmaRpcProperties.DEFAULT_CLIENT);
+			logger.info("Calls to '{}' go to {}{}", target,
+					(settings.port() != 0) ? settings.host() + ":" + settings.port() : "the server of this application",
+					configured ? "" : ", the default: there are no properties 'rdma.rpc.client." + target + "'");
 		}
 		return builder.build();
 	}

@@ -18,9 +18,7 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.time.Duration;
 
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.core.env.Environment;
 import org.springframework.util.unit.DataSize;
 
 /** Rejects invalid values of properties, naming property, value and what was expected. */
@@ -33,13 +31,6 @@ final class PropertyCheck {
 		if (!valid) {
 			throw new InvalidConfigurationPropertyValueException(name, value, "Expected: " + expected + ".");
 		}
-	}
-
-	/** Rejects the name that a property had before. */
-	static void renamed(Environment environment, String former, String name) {
-		Binder.get(environment)
-			.bind(former, String.class)
-			.ifBound((value) -> that(false, former, value, "the name " + name));
 	}
 
 	static int range(String name, int value, int min, int max) {

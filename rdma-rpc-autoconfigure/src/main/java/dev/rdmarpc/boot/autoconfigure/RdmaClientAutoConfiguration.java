@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -48,7 +49,9 @@ public final class RdmaClientAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(RdmaClients.class)
 	DefaultRdmaClients rdmaClients(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			RdmaConnectionDetails connectionDetails, ObjectProvider<RdmaClientCustomizer> customizers) {
+			RdmaConnectionDetails connectionDetails, ObjectProvider<RdmaClientCustomizer> customizers,
+			ConfigurableListableBeanFactory beans) {
+		TargetNames.check(properties, beans);
 		properties.client().keySet().forEach((target) -> ClientSettings.of(target, properties));
 		List<BiConsumer<String, RpcClient.Builder>> applied = customizers
 			.orderedStream().<BiConsumer<String, RpcClient.Builder>>map((customizer) -> customizer::customize).toList();

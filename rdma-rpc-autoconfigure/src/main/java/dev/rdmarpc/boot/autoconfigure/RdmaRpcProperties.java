@@ -54,7 +54,7 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param client Clients by the names of their targets. The entry 'default' holds defaults
  * for all targets.
  */
-@ConfigurationProperties("rdma.rpc")
+@ConfigurationProperties(prefix = "rdma.rpc", ignoreUnknownFields = false)
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
 		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
 		@DefaultValue("256KB") DataSize streamWindow, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,

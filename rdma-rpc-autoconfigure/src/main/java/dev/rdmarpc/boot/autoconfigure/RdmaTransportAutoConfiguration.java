@@ -25,7 +25,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
@@ -53,9 +52,7 @@ public final class RdmaTransportAutoConfiguration {
 	/** Beans come before providers of the same name that the service loader finds. */
 	@Bean
 	@ConditionalOnMissingBean
-	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans,
-			Environment environment) {
-		PropertyCheck.renamed(environment, "rdma.rpc.polling.spin-budget", "rdma.rpc.polling.spin-max");
+	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
 		List<VerbsProvider> providers = new ArrayList<>(beans.orderedStream().toList());
 		for (VerbsProvider discovered : ProviderSelection.discover()) {
 			if (providers.stream().noneMatch((provider) -> provider.name().equals(discovered.name()))) {

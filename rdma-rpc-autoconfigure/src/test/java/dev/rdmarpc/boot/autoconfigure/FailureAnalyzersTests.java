@@ -118,6 +118,24 @@ class FailureAnalyzersTests {
 			.contains("ask for another provider with 'rdma.rpc.provider'");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "client.prices.hsot, client.prices.host", "client.prices.deadlin, client.prices.deadline",
+			"client.prices.queue-pairs.maks, client.prices.queue-pairs.max", "server.prot, server.port",
+			"memory.maxx, memory.max", "clients.prices.port, client.prices.port" })
+	void propertyThatDoesNotExist(String written, String meant, CapturedOutput output) {
+		run(Map.of("rdma.rpc." + written, "1"));
+		assertThat(failure(output)).contains("There is no property 'rdma.rpc." + written + "'")
+			.contains("Did you mean 'rdma.rpc." + meant + "'?")
+			.contains("Correct or remove it.");
+	}
+
+	@Test
+	void propertyLikeNoOther(CapturedOutput output) {
+		run(Map.of("rdma.rpc.something.entirely.different", "1"));
+		assertThat(failure(output)).contains("There is no property 'rdma.rpc.something.entirely.different'")
+			.doesNotContain("Did you mean");
+	}
+
 	@Test
 	void deviceThatIsNotThere(CapturedOutput output) {
 		run(Map.of("rdma.rpc.device", "mlx5_0"));

@@ -25,9 +25,12 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
@@ -48,6 +51,7 @@ import dev.rdmarpc.rpc.RpcStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RdmaClientAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = RdmaContextRunner.create();
@@ -61,6 +65,28 @@ class RdmaClientAutoConfigurationTests {
 			assertThat(context.getBean(Greeter.class))
 				.hasToString("client of " + Greeter.class.getName() + " at greetings");
 		});
+	}
+
+	@Test
+	void misspeltTargetIsWarnedOf(CapturedOutput output) {
+		this.runner.withUserConfiguration(OneImport.class)
+			.withPropertyValues("rdma.rpc.client.greetnigs.port=9999", "rdma.rpc.client.others.port=9999")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).containsPattern("WARN.*'rdma.rpc.client.greetnigs' has properties, but no client of "
+						+ "'greetnigs' is imported. Did you mean 'greetings', which is imported and has no properties\\?")
+					.containsPattern(
+							"INFO.*'rdma.rpc.client.others' has properties, but no client of 'others' is imported");
+			});
+	}
+
+	@Test
+	void targetsThatAreRightAreNotWarnedOf(CapturedOutput output) {
+		this.runner.withUserConfiguration(OneImport.class)
+			.withPropertyValues("rdma.rpc.client.greetings.port=9999")
+			.run((context) -> assertThat(output).contains("Calls to 'greetings' go to localhost:9999")
+				.doesNotContain("is imported")
+				.doesNotContain("the default:"));
 	}
 
 	@Test

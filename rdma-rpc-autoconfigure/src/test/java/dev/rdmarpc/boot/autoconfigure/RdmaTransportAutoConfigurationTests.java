@@ -61,16 +61,6 @@ class RdmaTransportAutoConfigurationTests {
 	}
 
 	@Test
-	void formerNameOfAPropertyIsRejectedWithTheNewOne() {
-		this.runner.withPropertyValues("rdma.rpc.polling.spinBudget=50us")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("rdma.rpc.polling.spin-budget")
-				.hasMessageContaining("50us")
-				.hasMessageContaining("rdma.rpc.polling.spin-max"));
-	}
-
-	@Test
 	void propertiesBecomeOptions() {
 		this.runner
 			.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.device=iwarp0", "rdma.rpc.memory.max=32MB",
