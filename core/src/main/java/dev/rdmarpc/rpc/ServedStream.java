@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Objects;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -229,6 +230,7 @@ final class ServedStream extends LinkableTask
 
 	@Override
 	public void onSubscribe(Flow.Subscription source) {
+		Objects.requireNonNull(source, "subscription");
 		if (this.subscription != null) {
 			source.cancel();
 			return;
@@ -239,9 +241,7 @@ final class ServedStream extends LinkableTask
 
 	@Override
 	public void onNext(Object item) {
-		if (item == null) {
-			throw new NullPointerException("message of a stream (Reactive Streams rule 2.13)");
-		}
+		Objects.requireNonNull(item, "message of a stream");
 		if (this.over.get()) {
 			return;
 		}
@@ -273,9 +273,7 @@ final class ServedStream extends LinkableTask
 
 	@Override
 	public void onError(Throwable failure) {
-		if (failure == null) {
-			throw new NullPointerException("failure of a stream (Reactive Streams rule 2.13)");
-		}
+		Objects.requireNonNull(failure, "failure of a stream");
 		if (this.over.compareAndSet(false, true)) {
 			this.call.fail(failure);
 		}
