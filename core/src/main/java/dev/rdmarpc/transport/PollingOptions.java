@@ -23,8 +23,9 @@ import java.time.Duration;
  *
  * @param mode busy, adaptive, fixed or event
  * @param spinMaxNanos how long to poll at most without success before waiting for an
- * event. {@link PollingMode#ADAPTIVE} polls for less where that meets what comes, and
- * takes a sleep to cost some times as much as polling for that long;
+ * event. {@link PollingMode#ADAPTIVE} polls for less where that meets what comes, takes a
+ * sleep to cost some times as much as polling for that long, and polls for up to
+ * {@value SpinBudget#LINGER_FACTOR} times as long after polling has met as much;
  * {@link PollingMode#FIXED} always polls for that long
  */
 public record PollingOptions(PollingMode mode, long spinMaxNanos) {

@@ -39,6 +39,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * loop that polls with success otherwise must not have it sleep for seconds.
  *
  * <p>
+ * A budget that is spent is followed by up to {@value #LINGER_FACTOR} times the longest
+ * time allowed if at least half of that has been <em>earned</em>: by waits that polling
+ * has met, and by an {@value #SLEPT_SHARE}th of those as short in which the loop slept. A
+ * loop that sleeps is woken by its peer, which a scheduler takes for a reason to run both
+ * on one processor, although another one is free: from then on each of them polls, or
+ * sleeps, at the expense of the other, for up to seconds. What holds up a peer that
+ * otherwise answers soon is mostly over before that time, so that nobody falls asleep;
+ * and two that share a processor are separated if one of them keeps it for longer than a
+ * tick of the scheduler. So no more is polled for nothing than for something, but for
+ * budgets.
+ *
+ * <p>
  * While a large message is on its way its bytes are met polling for as long as is
  * allowed, because a thread that sleeps in between is woken at the expense of the one
  * that sends: on a virtual machine that takes as long as 300 KiB.
@@ -56,6 +68,12 @@ final class SpinBudget {
 
 	/** How long nothing is polled for then. */
 	static final long PAUSE_NANOS = 50_000_000;
+
+	/** For how many times the longest time allowed a loop polls on now and then. */
+	static final int LINGER_FACTOR = 25;
+
+	/** What part of a short wait is earned if the loop slept meanwhile. */
+	static final int SLEPT_SHARE = 8;
 
 	private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
@@ -95,6 +113,14 @@ final class SpinBudget {
 
 	private long pausedUntilNanos;
 
+	private final long lingerNanos;
+
+	private long earnedNanos;
+
+	private long earnedBeforeNanos;
+
+	private boolean lingering;
+
 	private boolean transferPaused;
 
 	private long transferPausedUntilNanos;
@@ -107,6 +133,7 @@ final class SpinBudget {
 		this.mode = polling.mode();
 		this.maxNanos = polling.effectiveSpinNanos();
 		this.nanos = this.maxNanos;
+		this.lingerNanos = (polling.mode() == PollingMode.ADAPTIVE) ? LINGER_FACTOR * this.maxNanos : 0;
 		this.waits = new Waits(this.maxNanos);
 		this.metrics = metrics;
 		this.awake = awake;
@@ -132,6 +159,7 @@ final class SpinBudget {
 			if (!this.idle) {
 				this.idle = true;
 				this.idleSinceNanos = nowNanos;
+				this.lingering = false;
 			}
 			return;
 		}
@@ -143,6 +171,10 @@ final class SpinBudget {
 	}
 
 	private void waited(long waitedNanos) {
+		if (waitedNanos < this.maxNanos) {
+			long earned = this.slept ? waitedNanos / SLEPT_SHARE : waitedNanos;
+			this.earnedNanos = Math.min(this.lingerNanos, this.earnedNanos + earned);
+		}
 		if (!this.slept) {
 			this.metrics.spinPaid();
 			this.vain = 0;
@@ -175,7 +207,22 @@ final class SpinBudget {
 		if (this.mode == PollingMode.ADAPTIVE && (isScarce() || isPaused(nowNanos))) {
 			limit = 0;
 		}
-		return this.idle && nowNanos - this.idleSinceNanos >= limit;
+		long over = nowNanos - this.idleSinceNanos - limit;
+		return this.idle && over >= 0 && !lingers(over);
+	}
+
+	/** Whether to poll on all the same, which uses up what is earned. */
+	private boolean lingers(long overNanos) {
+		if (!this.lingering) {
+			if (this.slept || this.lingerNanos == 0 || this.earnedNanos < this.lingerNanos / 2 || isScarce()) {
+				return false;
+			}
+			this.lingering = true;
+			this.paused = false;
+			this.earnedBeforeNanos = this.earnedNanos;
+		}
+		this.earnedNanos = Math.max(0, this.earnedBeforeNanos - overNanos);
+		return this.earnedNanos > 0;
 	}
 
 	private boolean isPaused(long nowNanos) {

@@ -178,6 +178,74 @@ class SpinBudgetTests {
 		assertThat(this.budget.isSpent(this.now + 1)).as("after one that paid").isFalse();
 	}
 
+	/** Polls in one wait until that is over. */
+	private long pollOn() {
+		turn(true);
+		turn(false);
+		long start = this.now;
+		while (!this.budget.isSpent(this.now)) {
+			this.now += 1_000;
+		}
+		this.budget.sleeps(this.now);
+		return this.now - start;
+	}
+
+	@Test
+	void pollsOnForAsLongAsPollingHasMetWhatCame() {
+		long linger = SpinBudget.LINGER_FACTOR * MAX;
+		await((int) (linger / 2 / 10_000) - 10, 10_000);
+		assertThat(pollOn()).as("too little is earned").isLessThan(20_000);
+		await(20, 10_000);
+		assertThat(pollOn()).isBetween(linger / 2, linger / 2 + 300_000);
+		assertThat(pollOn()).as("it is used up").isLessThan(20_000);
+		await(10_000, 10_000);
+		assertThat(pollOn()).as("no more can be earned").isBetween(linger, linger + 20_000);
+	}
+
+	@Test
+	void whatArrivesWhilePollingOnLeavesTheRest() {
+		long linger = SpinBudget.LINGER_FACTOR * MAX;
+		await(10_000, 10_000);
+		turn(true);
+		turn(false);
+		for (int i = 0; i < 1000; i++) {
+			this.now += 1_000;
+			assertThat(this.budget.isSpent(this.now)).isFalse();
+		}
+		assertThat(pollOn()).isBetween(linger - 1_000_000, linger - 900_000);
+	}
+
+	@Test
+	void shortWaitsAsleepEarnAPartAndEndAPause() {
+		await(100, 1_000_000);
+		int enough = (int) (SpinBudget.LINGER_FACTOR * MAX / 2 * SpinBudget.SLEPT_SHARE / 20_000);
+		for (int i = 0; i <= enough; i++) {
+			turn(true);
+			turn(false);
+			assertThat(this.budget.isSpent(this.now) || i > 0).isTrue();
+			this.budget.sleeps(this.now);
+			this.now += 20_000;
+		}
+		assertThat(pollOn()).isGreaterThan(SpinBudget.LINGER_FACTOR * MAX / 2 - MAX);
+	}
+
+	@Test
+	void doesNotPollOnAfterASleepNorWhereProcessorsAreScarce() {
+		await(10_000, 10_000);
+		turn(true);
+		turn(false);
+		this.budget.sleeps(this.now);
+		this.now += 20_000;
+		assertThat(this.budget.isSpent(this.now)).isTrue();
+		turn(true);
+		this.budget.wakeUp();
+		this.awake.addAndGet(2);
+		assertThat(pollOn()).isZero();
+		this.awake.addAndGet(-2);
+		this.budget.fallAsleep();
+		assertThat(pollOn()).isGreaterThan(SpinBudget.LINGER_FACTOR * MAX / 2);
+	}
+
 	@Test
 	void pollsOnForALargeMessageThatMovesAndNotForOneThatDoesNot() {
 		await(100, 1_000_000);

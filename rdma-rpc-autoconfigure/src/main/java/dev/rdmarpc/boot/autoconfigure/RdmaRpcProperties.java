@@ -115,8 +115,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * or event on a single processor.
 	 * @param spinMax How long to poll in vain at most before waiting for an event. In
 	 * adaptive mode, each loop polls for about as long as replies take, as it measures
-	 * it, and not at all if most take longer than this. In fixed mode, for exactly this
-	 * long.
+	 * it, and not at all if most take longer than this; now and then up to 25 times as
+	 * long, after polling has met replies for as much time. In fixed mode, for exactly
+	 * this long.
 	 */
 	public record Polling(@Nullable PollingMode mode, @DefaultValue("200us") Duration spinMax) {
 
