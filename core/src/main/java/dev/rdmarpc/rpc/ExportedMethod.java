@@ -91,7 +91,11 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean
 	}
 
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		return this.handler.invokeExact(arguments);
+		Object result = this.handler.invokeExact(arguments);
+		if (result == null && this.descriptor.asynchronous()) {
+			throw new IllegalStateException("the handler returned null (expected: a future)");
+		}
+		return result;
 	}
 
 }

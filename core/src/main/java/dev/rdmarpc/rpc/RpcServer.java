@@ -131,9 +131,8 @@ public final class RpcServer implements AutoCloseable {
 			ChannelListener started = listen();
 			this.listener = started;
 			this.running = true;
-			logger.info("Serving {} on {} over {} ({})", this.services.stream().map(ServiceDescriptor::name).toList(),
-					started.localAddress(), this.transport.selection().provider().name(),
-					this.transport.selection().reason());
+			logger.info("Serving {} on {} over {}", this.services.stream().map(ServiceDescriptor::name).toList(),
+					started.localAddress(), this.transport.selection().provider().name());
 			return this;
 		}
 		finally {

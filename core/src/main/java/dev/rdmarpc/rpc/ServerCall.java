@@ -263,9 +263,9 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			this.handlerRun.end();
 			served.serve(result);
 		}
-		else if (exported.descriptor().asynchronous() && result != null) {
+		else if (exported.descriptor().asynchronous()) {
 			this.handlerRun.end();
-			replyWith((CompletionStage<?>) result);
+			replyWith(required((CompletionStage<?>) result));
 		}
 		else {
 			reply(result);

@@ -88,7 +88,7 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 		for (Candidate candidate : candidates) {
 			text.append(text.isEmpty() ? ": " : "; ")
 				.append(candidate.name())
-				.append(candidate.availability().available() ? " is available (" : " is not (")
+				.append(candidate.availability().available() ? " is available (" : " is not available (")
 				.append(candidate.availability().reason())
 				.append(')');
 		}

@@ -39,6 +39,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.memory.RegistrationHook;
@@ -61,6 +64,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * Thread-safe. Owns device, protection domain and loops; borrows the memory.
  */
 public final class RdmaTransport implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaTransport.class);
 
 	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
 	private static final int MOST_CALLBACK_THREADS = 1024;
@@ -105,6 +110,8 @@ public final class RdmaTransport implements AutoCloseable {
 		this.device = device;
 		this.protectionDomain = device.allocateProtectionDomain();
 		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
+		logger.info("Opened device {} of verbs provider {} ({})", device.name(), selection.provider().name(),
+				selection.reason());
 	}
 
 	/** Its thread runs from the beginning: later there may be no memory for one. */

@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import ch.qos.logback.classic.Level;
@@ -36,6 +37,7 @@ import org.slf4j.MDC;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What a server's log says of handlers that fail. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -210,6 +212,25 @@ class HandlerFailureTests {
 			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
 			assertThat(RpcFixture.failureOf(() -> echo.echo("x")).status()).isEqualTo(RpcStatus.INTERNAL);
 			assertThat(at(Level.WARN)).hasSize(1);
+		}
+	}
+
+	@Test
+	void noFutureIsAFailure() {
+		EchoService nothing = new EchoService() {
+			@Override
+			@SuppressWarnings("NullAway") // what a mistake looks like
+			public CompletableFuture<String> echoAsync(String text) {
+				return null;
+			}
+		};
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Echo.class, nothing);
+				RpcClient client = fixture.newClient(server)) {
+			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> echo.echoAsync("lost").join())
+				.withMessageContaining("the handler returned null (expected: a future)");
+			assertThat(echo.add(1, 2)).isEqualTo(3);
 		}
 	}
 

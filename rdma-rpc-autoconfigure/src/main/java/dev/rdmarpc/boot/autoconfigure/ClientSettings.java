@@ -62,15 +62,16 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 		Setting<Integer> maxCalls = source.get("max-calls", Client::maxCalls, channelDefaults.maxCalls());
 		Duration handshake = positive(source.get("handshake-timeout", Client::handshakeTimeout,
 				Duration.ofNanos(channelDefaults.handshakeTimeoutNanos())));
-		Duration keepAlive = positive(
-				source.get("keep-alive", Client::keepAlive, Duration.ofNanos(channelDefaults.keepAliveNanos())));
+		Setting<Duration> keepAlive = source.get("keep-alive", Client::keepAlive,
+				Duration.ofNanos(channelDefaults.keepAliveNanos()));
 		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
 				Duration.ofNanos(channelDefaults.deadPeerNanos()));
 		ChannelOptions channel = PropertyMapping.channel(properties,
 				PropertyMapping.messageBytes(messageSize.name(), messageSize.value()),
 				channelDefaults.maxUnfinishedBytes(),
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
-				keepAlive, PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive));
+				positive(keepAlive),
+				PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive.name(), keepAlive.value()));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
 						queuePairs(source)));

@@ -155,7 +155,8 @@ final class PropertyMapping {
 						ChannelOptions.MAX_CALLS),
 				PropertyCheck.positive(prefix + "handshake-timeout", server.handshakeTimeout()),
 				PropertyCheck.positive(prefix + "keep-alive", server.keepAlive()),
-				deadPeer(prefix + "dead-peer-timeout", server.deadPeerTimeout(), server.keepAlive()));
+				deadPeer(prefix + "dead-peer-timeout", server.deadPeerTimeout(), prefix + "keep-alive",
+						server.keepAlive()));
 		return new RpcServerOptions(address, channel, PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024),
 				PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "max-concurrent-calls", server.maxConcurrentCalls(), 1, Integer.MAX_VALUE),
@@ -200,9 +201,14 @@ final class PropertyMapping {
 		return value.toBytes();
 	}
 
-	static Duration deadPeer(String name, Duration value, Duration keepAlive) {
+	/** Complains of keep-alive if the timeout is what it is by default. */
+	static Duration deadPeer(String name, Duration value, String keepAliveName, Duration keepAlive) {
 		PropertyCheck.positive(name, value);
-		PropertyCheck.that(value.compareTo(keepAlive) > 0, name, value, "more than keep-alive, which is " + keepAlive);
+		boolean valid = value.compareTo(keepAlive) > 0;
+		if (value.toNanos() == ChannelOptions.DEFAULTS.deadPeerNanos()) {
+			PropertyCheck.that(valid, keepAliveName, keepAlive, "less than dead-peer-timeout, which is " + value);
+		}
+		PropertyCheck.that(valid, name, value, "more than keep-alive, which is " + keepAlive);
 		return value;
 	}
 

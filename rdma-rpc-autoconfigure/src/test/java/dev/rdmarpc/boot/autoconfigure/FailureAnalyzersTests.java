@@ -98,7 +98,7 @@ class FailureAnalyzersTests {
 				"""
 						Description:
 
-						Verbs provider 'adapter' is not available: adapter is not \\(no adapter in this test\\); \
+						Verbs provider 'adapter' is not available: adapter is not available \\(no adapter in this test\\); \
 						iwarp is available \\(iWARP in user space over TCP needs no adapter\\)\\.
 
 						Action:

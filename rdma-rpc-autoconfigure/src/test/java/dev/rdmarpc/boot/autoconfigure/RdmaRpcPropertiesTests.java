@@ -216,6 +216,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.handshake-timeout        | 0s      | positive
 			rdma.rpc.server.keep-alive               | 0s      | positive
 			rdma.rpc.server.dead-peer-timeout        | 10s     | more than keep-alive, which is PT10S
+			rdma.rpc.server.keep-alive               | 30s     | less than dead-peer-timeout, which is PT30S
 			rdma.rpc.server.drain-timeout            | -1s     | not negative
 			rdma.rpc.server.max-handler-threads      | 0       | at least 1
 			rdma.rpc.client.a.port                   | 70000   | from 0 to 65535
@@ -228,6 +229,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.client.a.handshake-timeout      | 0s      | positive
 			rdma.rpc.client.a.keep-alive             | 400d    | positive, at most 365 days
 			rdma.rpc.client.a.dead-peer-timeout      | 1s      | more than keep-alive
+			rdma.rpc.client.a.keep-alive             | 40s     | less than dead-peer-timeout, which is PT30S
 			rdma.rpc.client.a.max-message-size       | 0B      | from 1B
 			rdma.rpc.client.a.max-calls              | 0       | from 1 to 65536
 			rdma.rpc.provider                        | ' '     | the name of a provider, or auto
