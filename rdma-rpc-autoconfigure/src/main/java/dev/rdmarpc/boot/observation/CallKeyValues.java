@@ -20,6 +20,7 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.ClientKeyNames;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.HighCardinalityKeyNames;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.LowCardinalityKeyNames;
 import dev.rdmarpc.rpc.MethodDescriptor;
@@ -37,8 +38,20 @@ final class CallKeyValues {
 				LowCardinalityKeyNames.STATUS.withValue((status != null) ? status.name() : KeyValue.NONE_VALUE));
 	}
 
-	static KeyValues highCardinality(String peer) {
-		return KeyValues.of(HighCardinalityKeyNames.PEER.withValue(peer));
+	static KeyValues ofServer(MethodDescriptor method, String peer) {
+		return KeyValues.of(HighCardinalityKeyNames.PEER.withValue(peer),
+				HighCardinalityKeyNames.RPC_SYSTEM.withValue("rdma-rpc"),
+				HighCardinalityKeyNames.RPC_SERVICE.withValue(method.service()),
+				HighCardinalityKeyNames.RPC_METHOD.withValue(method.name()));
+	}
+
+	static KeyValues ofClient(MethodDescriptor method, String target) {
+		KeyValues values = ofServer(method, target);
+		PeerAddress address = PeerAddress.parse(target);
+		return (address != null)
+				? values.and(ClientKeyNames.SERVER_ADDRESS.withValue(address.host()),
+						ClientKeyNames.SERVER_PORT.withValue(address.port()))
+				: values.and(ClientKeyNames.SERVER_ADDRESS.withValue(target));
 	}
 
 }

@@ -44,7 +44,10 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 		this.target = target;
 		setCarrier(metadata);
 		setRemoteServiceName(method.service());
-		setRemoteServiceAddress(target);
+		String address = PeerAddress.uriOf(target);
+		if (address != null) {
+			setRemoteServiceAddress(address);
+		}
 	}
 
 	/** The method called. */

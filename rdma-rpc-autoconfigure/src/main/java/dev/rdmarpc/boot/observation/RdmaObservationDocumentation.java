@@ -44,7 +44,7 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		@Override
 		public KeyName[] getHighCardinalityKeyNames() {
-			return HighCardinalityKeyNames.values();
+			return KeyName.merge(HighCardinalityKeyNames.values(), ClientKeyNames.values());
 		}
 
 	},
@@ -118,6 +118,61 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 			@Override
 			public String asString() {
 				return "peer";
+			}
+
+		},
+
+		/** Always rdma-rpc. */
+		RPC_SYSTEM {
+
+			@Override
+			public String asString() {
+				return "rpc.system";
+			}
+
+		},
+
+		/** The service's name on the wire. */
+		RPC_SERVICE {
+
+			@Override
+			public String asString() {
+				return "rpc.service";
+			}
+
+		},
+
+		/** The method's name on the wire. */
+		RPC_METHOD {
+
+			@Override
+			public String asString() {
+				return "rpc.method";
+			}
+
+		}
+
+	}
+
+	/** Keys of spans of clients only. */
+	public enum ClientKeyNames implements KeyName {
+
+		/** The target's host, or its name. */
+		SERVER_ADDRESS {
+
+			@Override
+			public String asString() {
+				return "server.address";
+			}
+
+		},
+
+		/** The target's port, if the target is one of host and port. */
+		SERVER_PORT {
+
+			@Override
+			public String asString() {
+				return "server.port";
 			}
 
 		}

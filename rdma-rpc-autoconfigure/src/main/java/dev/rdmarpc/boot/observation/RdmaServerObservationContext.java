@@ -39,7 +39,10 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 		this.method = method;
 		this.peer = peer;
 		setCarrier(metadata);
-		setRemoteServiceAddress(peer);
+		String address = PeerAddress.uriOf(peer);
+		if (address != null) {
+			setRemoteServiceAddress(address);
+		}
 	}
 
 	/** The method served. */
