@@ -66,24 +66,23 @@ public class ObservedCallBenchmark {
 
 	/** How calls are observed. */
 	@Param
-	public Kind kind;
+	public Kind kind = Kind.METERS;
 
 	/** Calls outstanding. */
 	@Param({ "1", "64" })
 	public int outstanding;
 
-	private CallObserver observer;
+	private CallObserver observer = new RdmaClientObserver(ObservationRegistry.NOOP, null);
 
-	private MethodDescriptor method;
+	private final MethodDescriptor method = ServiceDescriptor.of(Echo.class, new FlatBuffersCodec()).methods().get(0);
 
-	private CallObservation[] calls;
+	private CallObservation[] calls = {};
 
 	private int next;
 
 	/** Starts the first calls. */
 	@Setup
 	public void start() {
-		this.method = ServiceDescriptor.of(Echo.class, new FlatBuffersCodec()).methods().get(0);
 		ObservationRegistry observations = ObservationRegistry.create();
 		MeterRegistry registry = new SimpleMeterRegistry();
 		DefaultMeterObservationHandler handler = new DefaultMeterObservationHandler(registry);

@@ -56,7 +56,10 @@ final class MeteredCalls {
 	/** Those of a registry, or {@code null} if all calls need an observation. */
 	static @Nullable MeteredCalls of(ObservationRegistry registry, String name, Example example,
 			@Nullable CallMeters meters) {
-		RegistryContents contents = (meters != null) ? RegistryContents.of(registry) : null;
+		if (meters == null) {
+			return null;
+		}
+		RegistryContents contents = RegistryContents.of(registry);
 		return (contents != null) ? new MeteredCalls(name, example, meters, contents) : null;
 	}
 

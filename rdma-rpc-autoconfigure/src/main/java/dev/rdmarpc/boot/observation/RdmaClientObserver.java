@@ -54,8 +54,8 @@ public class RdmaClientObserver implements CallObserver {
 			@Nullable CallMeters meters) {
 		this.registry = registry;
 		this.convention = convention;
-		this.metered = (convention != null) ? null
-				: MeteredCalls.of(registry, DEFAULT_CONVENTION.getName(), RdmaClientObservationContext::new, meters);
+		this.metered = (convention != null) ? null : MeteredCalls.of(registry,
+				DefaultRdmaClientObservationConvention.NAME, RdmaClientObservationContext::new, meters);
 	}
 
 	@Override

@@ -54,8 +54,8 @@ public class RdmaServerObserver implements CallObserver {
 			@Nullable CallMeters meters) {
 		this.registry = registry;
 		this.convention = convention;
-		this.metered = (convention != null) ? null
-				: MeteredCalls.of(registry, DEFAULT_CONVENTION.getName(), RdmaServerObservationContext::new, meters);
+		this.metered = (convention != null) ? null : MeteredCalls.of(registry,
+				DefaultRdmaServerObservationConvention.NAME, RdmaServerObservationContext::new, meters);
 	}
 
 	@Override
