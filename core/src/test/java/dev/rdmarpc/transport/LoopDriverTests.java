@@ -177,6 +177,7 @@ class LoopDriverTests {
 		Runnable task = () -> {
 			this.driver.callStarted();
 			started.set(true);
+			this.completions.wakeUp();
 		};
 		this.driver.executeForCaller(task);
 		assertThat(this.driver.waitFor(call, Long.MAX_VALUE)).isTrue();
