@@ -119,7 +119,7 @@ final class OpenVector {
 		int relative = first + offset - this.base - slot;
 		int step = this.stride - SegmentWriter.OFFSET_BYTES;
 		long pair = ((long) (relative + step) << Integer.SIZE) | relative;
-		long pairStep = ((long) (2 * step) << Integer.SIZE) | (2 * step);
+		long pairStep = ((2L * step) << Integer.SIZE) | (2L * step);
 		for (int i = 1; i < count; i += 2) {
 			of.putLong(slot, pair);
 			slot += 2 * SegmentWriter.OFFSET_BYTES;
