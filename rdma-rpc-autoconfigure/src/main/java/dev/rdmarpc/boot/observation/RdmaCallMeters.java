@@ -91,11 +91,12 @@ public final class RdmaCallMeters implements CallMeters, AutoCloseable {
 		return executor;
 	}
 
+	/** Does not throw, or there would be no further ones. */
 	private void tick() {
 		try {
 			this.methods.values().forEach(Meters::enterActive);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			failures.log(Level.WARN, "Active calls cannot be entered into their timers", ex);
 		}
 	}
