@@ -174,11 +174,11 @@ final class ReplySubscription extends LinkableTask
 
 	@Override
 	public void startsOn(RpcChannel open) {
-		if (!open.takesStreams()) {
+		if (!open.streams().areKnown()) {
 			throw RpcException.madeElsewhere(RpcStatus.UNIMPLEMENTED, "the server knows no streams", this.method, null);
 		}
 		this.channel = open;
-		open.begin(this.receiver, this.demand.getAndSet(0));
+		open.streams().begin(this.receiver, this.demand.getAndSet(0));
 	}
 
 	@Override

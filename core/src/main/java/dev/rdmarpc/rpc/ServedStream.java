@@ -91,7 +91,7 @@ final class ServedStream extends LinkableTask
 		this.channel = call.channel();
 		this.method = method;
 		this.context = call.context();
-		this.sender = this.channel.replyStream(request.requestId(), request.demand(), this);
+		this.sender = this.channel.streams().replySender(request.requestId(), request.demand(), this);
 		this.sender.begin();
 	}
 

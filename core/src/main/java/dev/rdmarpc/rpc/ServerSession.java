@@ -115,6 +115,10 @@ final class ServerSession implements ChannelHandler {
 					? "the method returns no stream at the server" : "the method returns a stream at the server");
 			return;
 		}
+		if (request.followed()) {
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the method takes no stream at the server");
+			return;
+		}
 		ServerCall call = this.calls.claim(this.claimed);
 		if (call == null) {
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
@@ -232,19 +236,28 @@ final class ServerSession implements ChannelHandler {
 		}
 	}
 
-	@Override
-	public @Nullable StreamSender streamSender(int requestId) {
+	private @Nullable ServerCall find(int requestId) {
 		int slot = requestId & 0xFFFF;
 		ServerCall call = (slot < this.active.length) ? this.active[slot] : null;
-		return (call != null && call.requestId() == requestId) ? call.streamSender() : null;
+		return (call != null && call.requestId() == requestId) ? call : null;
+	}
+
+	@Override
+	public boolean isServing(int requestId) {
+		return find(requestId) != null;
+	}
+
+	@Override
+	public @Nullable StreamSender streamSender(int requestId) {
+		ServerCall call = find(requestId);
+		return (call != null) ? call.streamSender() : null;
 	}
 
 	@Override
 	public void onCancel(RpcChannel channel, int requestId) {
-		int slot = requestId & 0xFFFF;
-		ServerCall call = (slot < this.active.length) ? this.active[slot] : null;
-		if (call != null && call.requestId() == requestId) {
-			this.active[slot] = null;
+		ServerCall call = find(requestId);
+		if (call != null) {
+			this.active[requestId & 0xFFFF] = null;
 			cancel(call);
 		}
 	}

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * told in any case: nothing between the one and the other needs memory, and neither does
  * telling.
  */
-final class ChannelCalls {
+final class ChannelCalls implements StreamFrames.Ends {
 
 	private static final String FULL = "as many calls as allowed are outstanding on the connection already";
 
@@ -98,38 +98,33 @@ final class ChannelCalls {
 		this.channel.closeIfDrained();
 	}
 
-	/**
-	 * A message of a stream has begun.
-	 * @param whole whether all of it is there
-	 * @return what rule that breaks, or {@code null}
-	 */
-	@Nullable String beginPart(IncomingMessage message, boolean whole) {
-		PendingCall call = this.pending.find(message.requestId());
-		if (call == null) {
-			return null;
-		}
-		StreamReceiver stream = call.streamReceiver();
-		return (stream != null) ? stream.begin(message.messageBytes(), whole) : "message of a call without stream";
+	@Override
+	public boolean isKnown(int requestId) {
+		return this.pending.contains(requestId);
 	}
 
-	/** Hands over a message of a stream, unless its call was given up before. */
-	void part(IncomingMessage message) {
-		PendingCall call = this.pending.find(message.requestId());
-		StreamReceiver stream = (call != null) ? call.streamReceiver() : null;
-		if (call == null || stream == null) {
-			return;
-		}
-		try {
-			stream.deliver(message);
-		}
-		catch (Throwable ex) {
-			this.loop.failures().report(this.channel, ex);
-			abandon(call, CallFailure.RESOURCE_EXHAUSTED, LoopFailures.reason("message could not be delivered: ", ex));
-		}
+	@Override
+	public @Nullable StreamReceiver receiver(int requestId) {
+		PendingCall call = this.pending.find(requestId);
+		return (call != null) ? call.streamReceiver() : null;
 	}
 
-	/** Gives up the call whose stream has a message that is unreadable. */
-	void unreadablePart(int requestId, CallFailure why, String detail) {
+	@Override
+	public @Nullable StreamSender sender(int requestId) {
+		PendingCall call = this.pending.find(requestId);
+		return (call != null) ? call.streamSender() : null;
+	}
+
+	@Override
+	public void threw(int requestId, Throwable failure) {
+		this.loop.failures().report(this.channel, failure);
+		lost(requestId, CallFailure.RESOURCE_EXHAUSTED,
+				LoopFailures.reason("message could not be delivered: ", failure));
+	}
+
+	/** Gives up the call whose stream has lost a message. */
+	@Override
+	public void lost(int requestId, CallFailure why, String detail) {
 		PendingCall call = this.pending.find(requestId);
 		if (call != null) {
 			abandon(call, why, detail);
@@ -149,13 +144,26 @@ final class ChannelCalls {
 		PendingCall call = this.pending.remove(requestId);
 		if (call != null) {
 			this.loop.callFinished();
+			if (closeSender(call)) {
+				this.channel.sender().endFollowing(requestId);
+			}
 		}
 		return call;
+	}
+
+	/** Lets no more messages follow a request, and tells whether any could. */
+	private static boolean closeSender(PendingCall call) {
+		StreamSender following = call.streamSender();
+		if (following != null) {
+			following.close();
+		}
+		return following != null;
 	}
 
 	/** Tells a call of its end; does not throw. */
 	void fail(PendingCall call, CallFailure why, String detail) {
 		try {
+			closeSender(call);
 			call.onFailure(why, detail);
 		}
 		catch (Throwable ex) {
@@ -165,6 +173,7 @@ final class ChannelCalls {
 
 	private void notSent(PendingCall call, OutgoingMessage request, String detail) {
 		try {
+			closeSender(call);
 			call.onNotSent(request, detail);
 		}
 		catch (Throwable ex) {
@@ -195,6 +204,7 @@ final class ChannelCalls {
 	private void giveUp(PendingCall call, CallFailure why, String detail) {
 		this.loop.callFinished();
 		try {
+			closeSender(call);
 			this.channel.withdraw(call.requestId());
 		}
 		finally {

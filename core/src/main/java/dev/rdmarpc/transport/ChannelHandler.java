@@ -68,8 +68,18 @@ public interface ChannelHandler {
 	/** A peer is not interested in the reply to a request any more. */
 	void onCancel(RpcChannel channel, int requestId);
 
+	/** Whether a request with this id is being served. */
+	default boolean isServing(int requestId) {
+		return false;
+	}
+
 	/** The stream that replies to a request, or {@code null} if there is none. */
 	default @Nullable StreamSender streamSender(int requestId) {
+		return null;
+	}
+
+	/** The stream that follows a request, or {@code null} if there is none. */
+	default @Nullable StreamReceiver streamReceiver(int requestId) {
 		return null;
 	}
 

@@ -53,7 +53,8 @@ import java.nio.ByteBuffer;
  * Metadata follows the header, padded to a multiple of 8, then the message from
  * {@code Offset} on; {@code Message length} counts the whole message without metadata.
  * With {@link #FLAG_READ} a {@link WindowListFlyweight} stands in place of the message.
- * In {@code DEMAND} the message length counts messages, and the offset bytes.
+ * In {@code DEMAND} the message length counts messages, and the offset bytes. In
+ * {@code METADATA} the message is metadata, not padded.
  */
 final class FrameFlyweight {
 
@@ -79,6 +80,12 @@ final class FrameFlyweight {
 
 	/** The reply to this request is a stream, of which so many messages may be sent. */
 	static final int FLAG_STREAM = 0x04;
+
+	/** Messages of the caller follow this request. */
+	static final int FLAG_FOLLOWED = 0x08;
+
+	/** This message is the last one of the caller's. */
+	static final int FLAG_LAST = 0x08;
 
 	static final int METHOD_ID_OFFSET = 16;
 

@@ -48,6 +48,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	private final ChannelCalls calls;
 
+	private final StreamFrames streams;
+
 	private final MessageAssembler assembler;
 
 	private final InboundTransfers transfers;
@@ -62,6 +64,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.maxMetadataBytes = options.maxMetadataBytes();
 		this.patienceNanos = options.deadPeerNanos();
 		this.calls = calls;
+		this.streams = new StreamFrames(initiator ? calls : new ServedEnds(), initiator, this.maxMetadataBytes);
 		// replies to calls given up go on arriving, so there can be more than calls
 		int maxMessages = initiator ? ChannelOptions.MAX_CALLS : options.maxCalls();
 		this.assembler = new MessageAssembler(this::claim, maxMessages, options.maxUnfinishedBytes(),
@@ -126,6 +129,9 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			}
 			case FrameType.CONTINUATION -> onContinuation(frame, length);
 			case FrameType.CANCEL -> onCancel(FrameFlyweight.requestId(frame));
+			case FrameType.DEMAND -> check(this.streams.demand(frame));
+			case FrameType.END -> check(this.streams.end(FrameFlyweight.requestId(frame)));
+			case FrameType.METADATA -> check(this.streams.metadata(frame, length));
 			case FrameType.CREDIT, FrameType.PONG, FrameType.RETURN -> {
 				// credits and the sign of life are in every frame and have been dealt
 				// with
@@ -137,25 +143,24 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			case FrameType.READ_PROGRESS -> this.channel.sender()
 				.exposures()
 				.progress(FrameFlyweight.requestId(frame), FrameFlyweight.offsetBytes(frame), this.loop.nowNanos());
-			case FrameType.DEMAND -> onDemand(frame);
 			default -> this.channel.violation(FrameType.name(type));
 		}
 		return false;
 	}
 
-	/** One for a call that has ended is too late. */
-	private void onDemand(ByteBuffer frame) {
-		StreamSender stream = this.handler.streamSender(FrameFlyweight.requestId(frame));
-		String problem = this.initiator ? "demand of the side that serves" : null;
-		if (stream != null && problem == null) {
-			problem = stream.demand(FrameFlyweight.messageBytes(frame), FrameFlyweight.offsetBytes(frame));
-		}
+	/** A problem with a stream ends the connection. */
+	private boolean check(@Nullable String problem) {
 		if (problem != null) {
 			this.channel.violation(problem);
 		}
+		return problem == null;
 	}
 
 	private void onCancel(int requestId) {
+		if (this.initiator) {
+			this.streams.stop(requestId);
+			return;
+		}
 		this.assembler.cancel(requestId);
 		this.channel.sender().exposures().withdraw(requestId, this.loop.nowNanos());
 		this.transfers.cancel(requestId);
@@ -164,7 +169,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	private boolean onMessageFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
 		boolean request = type == FrameType.REQUEST;
-		if (request == this.initiator || length < FrameFlyweight.headerLength(type)) {
+		if ((type != FrameType.MESSAGE && request == this.initiator) || length < FrameFlyweight.headerLength(type)) {
 			this.channel.violation(FrameType.name(type).toLowerCase(Locale.ROOT) + " of " + length + " bytes");
 			return false;
 		}
@@ -185,7 +190,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 				.violation("message of " + message.messageBytes() + " bytes in a frame of " + length + " bytes");
 			return false;
 		}
-		if (message.isPart() && isOutOfTurn(message, inFrame == message.messageBytes())) {
+		if (message.isPart() && !check(this.streams.begin(message, inFrame == message.messageBytes()))) {
 			return false;
 		}
 		if (inFrame < message.messageBytes()) {
@@ -202,37 +207,33 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	/** Whether the offset is none, or what it stands for with a stream. */
 	private boolean isBeginning(IncomingMessage message, ByteBuffer frame) {
-		if (message.streamed()) {
-			return message.demand() >= 0 && this.channel.takesStreams();
+		if ((message.streamed() || message.followed()) && !this.channel.streams().areKnown()) {
+			return false;
 		}
-		return FrameFlyweight.offsetBytes(frame) == 0;
+		return message.streamed() ? message.demand() >= 0 : FrameFlyweight.offsetBytes(frame) == 0;
 	}
 
-	/** Whether a message breaks the rules of its stream, which ends the connection. */
-	private boolean isOutOfTurn(IncomingMessage message, boolean whole) {
-		String problem = this.calls.beginPart(message, whole);
-		if (problem != null) {
-			this.channel.violation(problem);
-		}
-		return problem != null;
+	/** Whether somebody waits for a message that is no request. */
+	private boolean expects(IncomingMessage message) {
+		return message.isPart() ? this.streams.expects(message.requestId()) : this.calls.expects(message.requestId());
 	}
 
 	private void beginRead(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
 		String problem = WindowListFlyweight.problem(frame, message.messageOffset(), length, message.messageBytes());
 		if (problem == null && message.isPart()) {
-			problem = this.calls.beginPart(message, false);
+			problem = this.streams.begin(message, false);
 		}
 		if (problem != null) {
 			this.channel.violation(problem);
 		}
-		else if (message.streamed() && !isBeginning(message, frame)) {
+		else if ((message.streamed() || message.followed()) && !isBeginning(message, frame)) {
 			this.channel.violation("request of a stream with a demand of " + message.demand());
 		}
 		else if (message.messageBytes() > this.maxMessageBytes) {
 			readDone(message.requestId());
 			onDropped(message, request);
 		}
-		else if (!request && !this.calls.expects(message.requestId())) {
+		else if (!request && !expects(message)) {
 			readDone(message.requestId());
 		}
 		else if (!this.transfers.begin(message, frame, request, this.loop.nowNanos())) {
@@ -292,8 +293,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	}
 
 	private void begin(IncomingMessage message, ByteBuffer frame, int length, boolean request) {
-		boolean drop = message.messageBytes() > this.maxMessageBytes
-				|| (!request && !this.calls.expects(message.requestId()));
+		boolean drop = message.messageBytes() > this.maxMessageBytes || (!request && !expects(message));
 		if (!this.assembler.begin(message, frame, length, request, drop, this.loop.nowNanos())) {
 			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
 		}
@@ -335,7 +335,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			this.handler.onUnreadableRequest(this.channel, head.requestId(), detail);
 		}
 		else if (head.isPart()) {
-			this.calls.unreadablePart(head.requestId(), why, detail);
+			this.streams.lost(head.requestId(), why, detail);
 		}
 		else {
 			this.calls.unreadable(head.requestId(), why, detail);
@@ -349,7 +349,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 				this.handler.onRequest(this.channel, message);
 			}
 			else if (message.isPart()) {
-				this.calls.part(message);
+				this.streams.deliver(message);
 			}
 			else {
 				this.calls.reply(message);
@@ -386,6 +386,41 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		finally {
 			this.assembler.close();
 		}
+	}
+
+	/** The ends of streams on the side that serves. */
+	private final class ServedEnds implements StreamFrames.Ends {
+
+		@Override
+		public boolean isKnown(int requestId) {
+			return FrameReceiver.this.handler.isServing(requestId);
+		}
+
+		@Override
+		public @Nullable StreamReceiver receiver(int requestId) {
+			return FrameReceiver.this.handler.streamReceiver(requestId);
+		}
+
+		@Override
+		public @Nullable StreamSender sender(int requestId) {
+			return FrameReceiver.this.handler.streamSender(requestId);
+		}
+
+		@Override
+		public void threw(int requestId, Throwable failure) {
+			FrameReceiver.this.loop.failures().report(FrameReceiver.this.channel, failure);
+			lost(requestId, CallFailure.RESOURCE_EXHAUSTED,
+					LoopFailures.reason("message could not be delivered: ", failure));
+		}
+
+		@Override
+		public void lost(int requestId, CallFailure why, String detail) {
+			StreamReceiver stream = receiver(requestId);
+			if (stream != null) {
+				stream.lost(why, detail);
+			}
+		}
+
 	}
 
 }

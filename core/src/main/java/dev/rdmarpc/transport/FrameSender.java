@@ -132,7 +132,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		}
 		finally {
 			if (!queued) {
-				message.recycle();
+				message.abort();
 			}
 		}
 	}
@@ -198,8 +198,18 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	}
 
 	@Override
+	public void drops(int requestId) {
+		this.channel.receiver().drop(requestId);
+	}
+
+	@Override
 	public OutgoingMessage prepare(OutgoingMessage.Owner owner, int requestId, MessageSegments message) {
 		return this.loop.outgoingMessages().part(this, owner, requestId, message);
+	}
+
+	@Override
+	public OutgoingMessage mark(OutgoingMessage.Owner owner, int type, int requestId, byte[] content) {
+		return this.loop.outgoingMessages().mark(this, owner, type, requestId, content);
 	}
 
 	@Override
@@ -208,12 +218,13 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.channel.markDirty();
 	}
 
-	/** Queues the grant of the first stream, unless there was no memory for it. */
+	/** Queues what the first stream has to tell, unless there was no memory for it. */
 	private boolean takeGrant() {
 		StreamReceiver first = this.granting.element();
 		if (!first.isClosed()) {
-			OutgoingMessage grant = this.loop.outgoingMessages()
-				.demand(first.requestId(), first.owedMessages(), first.owedBytes());
+			OutgoingMessagePool messages = this.loop.outgoingMessages();
+			OutgoingMessage grant = first.isCancelled() ? messages.control(FrameType.CANCEL, first.requestId(), 0)
+					: messages.demand(first.requestId(), first.owedMessages(), first.owedBytes());
 			if (grant == null) {
 				this.loop.tickSoon();
 				return false;
@@ -254,6 +265,17 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	/** A request's caller is not interested any more. */
 	void withdraw(int requestId) {
 		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
+			this.outbound.removeRest(requestId);
+		}
+		this.exposures.withdraw(requestId, this.loop.nowNanos());
+	}
+
+	/**
+	 * A call has ended before all that follows its request was sent: of a message sent in
+	 * part no more will come.
+	 */
+	void endFollowing(int requestId) {
+		if (this.outbound.removeFollowing(requestId) && sendControl(FrameType.CANCEL, requestId)) {
 			this.outbound.removeRest(requestId);
 		}
 		this.exposures.withdraw(requestId, this.loop.nowNanos());

@@ -36,7 +36,7 @@ final class FrameType {
 
 	/**
 	 * The caller is not interested in a reply any more, and sends no more frames of the
-	 * request.
+	 * call; the side that serves wants no more messages of the caller's stream.
 	 */
 	static final int CANCEL = 6;
 
@@ -67,6 +67,12 @@ final class FrameType {
 	/** The receiver of a stream grants messages and bytes. */
 	static final int DEMAND = 15;
 
+	/** The caller has sent all messages of its stream. */
+	static final int END = 16;
+
+	/** What the side that serves says before the first message of its stream. */
+	static final int METADATA = 17;
+
 	private FrameType() {
 	}
 
@@ -87,6 +93,8 @@ final class FrameType {
 			case READ_PROGRESS -> "READ_PROGRESS";
 			case MESSAGE -> "MESSAGE";
 			case DEMAND -> "DEMAND";
+			case END -> "END";
+			case METADATA -> "METADATA";
 			default -> "unknown type " + type;
 		};
 	}

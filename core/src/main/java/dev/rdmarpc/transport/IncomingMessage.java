@@ -45,6 +45,10 @@ public final class IncomingMessage {
 
 	private int demand;
 
+	private boolean followed;
+
+	private boolean last;
+
 	private long methodId;
 
 	private long remainingNanos;
@@ -73,6 +77,8 @@ public final class IncomingMessage {
 		if (this.type == FrameType.REQUEST) {
 			this.streamed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_STREAM) != 0;
 			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frame) : 0;
+			this.followed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_FOLLOWED) != 0;
+			this.last = false;
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
 			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
 			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
@@ -83,6 +89,8 @@ public final class IncomingMessage {
 		else {
 			boolean reply = this.type == FrameType.REPLY;
 			this.streamed = false;
+			this.followed = false;
+			this.last = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_LAST) != 0;
 			this.status = reply ? frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
 			this.metadataBytes = reply ? frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF : 0;
 			this.methodId = 0;
@@ -107,6 +115,8 @@ public final class IncomingMessage {
 		this.requestId = other.requestId;
 		this.streamed = other.streamed;
 		this.demand = other.demand;
+		this.followed = other.followed;
+		this.last = other.last;
 		this.methodId = other.methodId;
 		this.remainingNanos = other.remainingNanos;
 		this.priority = other.priority;
@@ -138,6 +148,16 @@ public final class IncomingMessage {
 	/** Whether it is a message of a stream, and neither request nor reply. */
 	boolean isPart() {
 		return this.type == FrameType.MESSAGE;
+	}
+
+	/** Whether it is the last message of the caller's stream. */
+	boolean isLast() {
+		return this.last;
+	}
+
+	/** Whether messages of the caller follow; requests only. */
+	public boolean followed() {
+		return this.followed;
 	}
 
 	/** Whether the caller wants a stream; requests only. */

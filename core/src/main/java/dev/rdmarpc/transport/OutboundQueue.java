@@ -281,7 +281,7 @@ final class OutboundQueue {
 	boolean removeUnposted(int requestId) {
 		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
 			OutgoingMessage message = waiting.next();
-			if (message.requestId() == requestId && message.nextFrameOffset() == 0) {
+			if (message.requestId() == requestId && message.isRequest() && message.nextFrameOffset() == 0) {
 				waiting.remove();
 				message.recycle();
 				return true;
@@ -290,19 +290,39 @@ final class OutboundQueue {
 		return false;
 	}
 
-	/** The messages of which no frame was posted yet; they stay here. */
-	List<OutgoingMessage> unposted() {
-		return this.data.stream().filter(OutgoingMessage::isUnposted).toList();
+	/**
+	 * Removes what follows a request and of which no frame was posted yet.
+	 * @return whether something is left that was posted in part
+	 */
+	boolean removeFollowing(int requestId) {
+		boolean left = false;
+		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
+			OutgoingMessage message = waiting.next();
+			if (message.requestId() == requestId && !message.isRequest()) {
+				if (message.isUnposted()) {
+					waiting.remove();
+					message.recycle();
+				}
+				else {
+					left = true;
+				}
+			}
+		}
+		return left;
 	}
 
-	/** Removes what is left of a request posted in part. */
+	/** The requests of which no frame was posted yet; they stay here. */
+	List<OutgoingMessage> unpostedRequests() {
+		return this.data.stream().filter((message) -> message.isRequest() && message.isUnposted()).toList();
+	}
+
+	/** Removes what is left of a request posted in part, and what follows it. */
 	void removeRest(int requestId) {
 		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
 			OutgoingMessage message = waiting.next();
 			if (message.requestId() == requestId) {
 				waiting.remove();
 				message.truncate();
-				return;
 			}
 		}
 	}

@@ -64,6 +64,8 @@ public final class OutgoingMessage {
 
 	private int requestId;
 
+	private int type;
+
 	private int controlType;
 
 	private @Nullable Exposure exposure;
@@ -97,8 +99,9 @@ public final class OutgoingMessage {
 		this.call = waiting;
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
-		ByteBuffer frame = begin(claimed, target.frameBytes());
+		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
 		StreamReceiver stream = waiting.streamReceiver();
+		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
 				(stream != null) ? stream.first() : 0);
 		FrameFlyweight.putRequestFields(frame, 0, template.methodId(), remainingNanos, template.priority(),
@@ -106,6 +109,10 @@ public final class OutgoingMessage {
 		if (stream != null) {
 			this.owner = stream.owner();
 			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.FLAG_STREAM);
+		}
+		if (following != null) {
+			this.owner = following.requestOwner(this.owner);
+			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.FLAG_FOLLOWED);
 		}
 		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
 	}
@@ -117,9 +124,22 @@ public final class OutgoingMessage {
 		this.owner = stream;
 		this.call = null;
 		this.requestId = id;
-		ByteBuffer frame = begin(claimed, target.frameBytes());
+		ByteBuffer frame = begin(FrameType.MESSAGE, claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.MESSAGE, id, message.totalBytes(), 0);
 		layOut(frame, FrameFlyweight.HEADER_LENGTH, RequestTemplate.NO_METADATA, message, opened);
+	}
+
+	/** Makes the one frame of a stream that is no message of it. */
+	void prepareMark(Carrier target, Owner stream, RegisteredBuffer claimed, int frameType, int id, byte[] content) {
+		this.carrier = target;
+		this.owner = stream;
+		this.call = null;
+		this.requestId = id;
+		ByteBuffer frame = begin(frameType, claimed, target.frameBytes());
+		FrameFlyweight.putHeader(frame, 0, frameType, id, content.length, 0);
+		frame.put(FrameFlyweight.HEADER_LENGTH, content);
+		this.totalBytes = FrameFlyweight.HEADER_LENGTH + content.length;
+		this.exposure = null;
 	}
 
 	/** Claims memory and lays out the frames of a reply. */
@@ -128,23 +148,24 @@ public final class OutgoingMessage {
 		this.carrier = target;
 		this.call = null;
 		this.requestId = replyTo;
-		ByteBuffer frame = begin(claimed, target.frameBytes());
+		ByteBuffer frame = begin(FrameType.REPLY, claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
 		FrameFlyweight.putReplyFields(frame, 0, status, metadata.length);
 		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, metadata, message, opened);
 	}
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
-	void prepareControl(RegisteredBuffer claimed, int type, int subject, int offsetBytes, int lengthBytes) {
+	void prepareControl(RegisteredBuffer claimed, int frameType, int subject, int offsetBytes, int lengthBytes) {
 		this.call = null;
 		this.requestId = subject;
-		ByteBuffer frame = begin(claimed, lengthBytes);
-		FrameFlyweight.putHeader(frame, 0, type, subject, 0, offsetBytes);
+		ByteBuffer frame = begin(frameType, claimed, lengthBytes);
+		FrameFlyweight.putHeader(frame, 0, frameType, subject, 0, offsetBytes);
 		this.totalBytes = lengthBytes;
-		this.controlType = type;
+		this.controlType = frameType;
 	}
 
-	private ByteBuffer begin(RegisteredBuffer claimed, int peerFrameBytes) {
+	private ByteBuffer begin(int frameType, RegisteredBuffer claimed, int peerFrameBytes) {
+		this.type = frameType;
 		this.buffer = claimed;
 		this.frameBytes = peerFrameBytes;
 		this.postedBytes = 0;
@@ -251,6 +272,12 @@ public final class OutgoingMessage {
 	 */
 	void perhapsPosted() {
 		this.perhapsPosted = true;
+	}
+
+	/** Says in the frames, none of which was posted, that it is the caller's last one. */
+	void markLast() {
+		ByteBuffer frames = memory().buffer();
+		FrameFlyweight.putFlags(frames, 0, frames.get(FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_LAST);
 	}
 
 	/** Whether the device has certainly seen nothing of the message. */
@@ -377,6 +404,15 @@ public final class OutgoingMessage {
 
 	boolean isPosted() {
 		return this.postedBytes >= this.totalBytes;
+	}
+
+	boolean isRequest() {
+		return this.type == FrameType.REQUEST;
+	}
+
+	/** The type of its first frame. */
+	int type() {
+		return this.type;
 	}
 
 	boolean isControl() {

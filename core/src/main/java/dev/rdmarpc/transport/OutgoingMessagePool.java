@@ -145,6 +145,21 @@ final class OutgoingMessagePool {
 		}
 	}
 
+	/** The one frame of a stream that is no message of it. */
+	OutgoingMessage mark(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int type, int requestId,
+			byte[] content) {
+		OutgoingMessage mark = take();
+		RegisteredBuffer buffer = claim(FrameFlyweight.HEADER_LENGTH + content.length);
+		try {
+			mark.prepareMark(carrier, stream, buffer, type, requestId, content);
+			return mark;
+		}
+		catch (Throwable ex) {
+			buffer.release();
+			throw ex;
+		}
+	}
+
 	private static void giveBack(@Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {
 		if (exposure != null) {
 			exposure.close();

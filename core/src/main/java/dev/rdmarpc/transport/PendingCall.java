@@ -59,6 +59,14 @@ public interface PendingCall {
 	}
 
 	/**
+	 * The end of the stream that follows the request, or {@code null} for none. The
+	 * channel closes it when the call ends.
+	 */
+	default @Nullable StreamSender streamSender() {
+		return null;
+	}
+
+	/**
 	 * Whether the reply or failure is there. Readable from any thread; what was stored
 	 * before it became true is visible to whoever sees it true.
 	 */

@@ -56,6 +56,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final FrameSender sender;
 
+	private final ChannelStreams streams;
+
 	private final KeepAlive keepAlive;
 
 	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this, this::isQuiet, this::dispose);
@@ -96,6 +98,8 @@ public final class RpcChannel implements QueuePairListener {
 		this.receiver = new FrameReceiver(this, handler, options, initiator, this.calls);
 		this.sender = new FrameSender(this, options, this.handshake, this.calls, this.credits.ledger(),
 				this.receiver.transfers(), initiator ? Integer.MAX_VALUE : options.credits());
+		this.streams = new ChannelStreams(this.sender, this.sender, this.handshake::peerStreamWindowBytes,
+				options.streamWindowBytes());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
 	}
 
@@ -136,20 +140,9 @@ public final class RpcChannel implements QueuePairListener {
 		return Math.min(this.handshake.peerMetadataBytes(), this.options.maxMetadataBytes());
 	}
 
-	/** Whether the peer knows streams. */
-	public boolean takesStreams() {
-		return this.handshake.peerStreamWindowBytes() > 0;
-	}
-
-	/** The stream that replies to a request, of which the peer wants so many messages. */
-	public StreamSender replyStream(int requestId, int first, StreamSender.Listener listener) {
-		return new StreamSender(this.sender, requestId, this.handshake.peerStreamWindowBytes(),
-				this.options.streamWindowBytes(), first, listener);
-	}
-
-	/** A request about to be prepared wants so many messages of a stream. */
-	public void begin(StreamReceiver stream, long first) {
-		stream.begin(this.sender, first);
+	/** Makes the ends of streams. */
+	public ChannelStreams streams() {
+		return this.streams;
 	}
 
 	/** The address on this side; known to the side that connected. */
@@ -445,7 +438,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
 		try {
-			this.sender.outbound().unposted().forEach((message) -> this.calls.notSent(message, reason));
+			this.sender.outbound().unpostedRequests().forEach((message) -> this.calls.notSent(message, reason));
 		}
 		finally {
 			end();

@@ -36,7 +36,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * half has not been granted again yet.
  *
  * <p>
- * Confined to the loop's driver from when its request is submitted.
+ * Confined to the loop's driver: on the caller's side from when the request is submitted.
  */
 public final class StreamReceiver {
 
@@ -71,16 +71,33 @@ public final class StreamReceiver {
 
 	private boolean granting;
 
+	/** Whether something of the stream was there already. */
+	private boolean begun;
+
+	/** Whether the peer has said that it sends no more messages. */
+	private boolean ended;
+
+	private boolean cancelled;
+
 	private boolean closed;
 
 	/**
-	 * Creates the end of a stream.
+	 * Creates the end of the stream that replies to a call.
 	 * @param windowBytes as this side has announced it
 	 */
 	public StreamReceiver(int windowBytes, Listener listener) {
 		this.windowBytes = windowBytes;
 		this.freeBytes = windowBytes;
 		this.listener = listener;
+	}
+
+	/** The end of the stream that follows a request, whose id is known. */
+	static StreamReceiver following(Carrier sender, int requestId, int windowBytes, Listener listener) {
+		StreamReceiver stream = new StreamReceiver(windowBytes, listener);
+		stream.carrier = sender;
+		stream.requestId = requestId;
+		stream.known = true;
+		return stream;
 	}
 
 	/** What a message counts for. */
@@ -133,9 +150,38 @@ public final class StreamReceiver {
 	private void grant() {
 		Carrier sender = this.carrier;
 		boolean any = (this.owedMessages > 0 && this.messages < UNLIMITED) || this.owedBytes > 0;
-		if (sender != null && any && this.known && !this.granting && !this.closed) {
+		if (sender != null && any && this.known && !this.granting && !this.closed && !this.cancelled) {
 			this.granting = true;
 			sender.grants(this);
+		}
+	}
+
+	/**
+	 * The consumer wants no more messages although the call goes on: the peer is told,
+	 * and what still arrives is dropped. Only where the messages follow a request.
+	 */
+	public void cancel() {
+		Carrier sender = this.carrier;
+		if (this.closed || this.cancelled || sender == null) {
+			return;
+		}
+		this.cancelled = true;
+		if (!this.ended && !this.granting) {
+			this.granting = true;
+			sender.grants(this);
+		}
+		dropArriving(sender);
+	}
+
+	/** Whether the peer is to be told that no more messages are wanted. */
+	boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	private void dropArriving(Carrier sender) {
+		if (this.arriving) {
+			this.arriving = false;
+			sender.drops(this.requestId);
 		}
 	}
 
@@ -170,10 +216,14 @@ public final class StreamReceiver {
 	/**
 	 * The peer has begun a message.
 	 * @param whole whether all of it is there
+	 * @param last whether it is to be the last one
 	 * @return what rule that breaks, or {@code null}
 	 */
-	@Nullable String begin(int messageBytes, boolean whole) {
+	@Nullable String begin(int messageBytes, boolean whole, boolean last) {
 		int cost = cost(messageBytes);
+		if (this.ended) {
+			return "message of a stream after its end";
+		}
 		if (this.arriving) {
 			return "message of a stream before the last one is complete";
 		}
@@ -183,8 +233,54 @@ public final class StreamReceiver {
 		}
 		this.messages -= (this.messages < UNLIMITED) ? 1 : 0;
 		this.freeBytes -= cost;
-		this.arriving = !whole;
+		this.arriving = !whole && !this.cancelled;
+		this.begun = true;
+		this.ended = last;
 		return null;
+	}
+
+	/**
+	 * The peer sends no more messages.
+	 * @return what rule that breaks, or {@code null}
+	 */
+	@Nullable String end() {
+		if (this.ended || this.arriving) {
+			return this.ended ? "end of a stream that has ended" : "end of a stream in the middle of a message";
+		}
+		this.ended = true;
+		if (!isDeaf()) {
+			this.listener.onEnd();
+		}
+		return null;
+	}
+
+	/**
+	 * What the peer says before the first message.
+	 * @param metadata borrowed
+	 * @return what rule that breaks, or {@code null}
+	 */
+	@Nullable String metadata(ByteBuffer metadata) {
+		if (this.begun) {
+			return "metadata of a stream that has begun";
+		}
+		this.begun = true;
+		if (!isDeaf()) {
+			this.listener.onMetadata(metadata);
+		}
+		return null;
+	}
+
+	/** A message cannot be delivered. */
+	void lost(CallFailure why, String detail) {
+		this.arriving = false;
+		if (!isDeaf()) {
+			this.listener.onLost(why, detail);
+		}
+	}
+
+	/** Whether the consumer is not told anything any more. */
+	private boolean isDeaf() {
+		return this.closed || this.cancelled;
 	}
 
 	/** Whether the rest of a message is still to come. */
@@ -198,6 +294,16 @@ public final class StreamReceiver {
 	 */
 	void deliver(IncomingMessage message) {
 		this.arriving = false;
+		if (isDeaf()) {
+			return;
+		}
+		hand(message);
+		if (this.ended && !isDeaf()) {
+			this.listener.onEnd();
+		}
+	}
+
+	private void hand(IncomingMessage message) {
 		ByteBuffer view = message.message();
 		int bytes = message.messageBytes();
 		RegisteredBuffer copy = null;
@@ -213,16 +319,25 @@ public final class StreamReceiver {
 		this.listener.onMessage(copy, target.limit(bytes).order(ByteOrder.LITTLE_ENDIAN));
 	}
 
-	/** The call has ended: nothing is granted any more. */
+	/**
+	 * The call has ended: nothing is granted any more, and what arrives is dropped.
+	 */
 	public void close() {
 		this.closed = true;
+		Carrier sender = this.carrier;
+		if (sender != null) {
+			dropArriving(sender);
+		}
 	}
 
 	/** What takes grants to the peer. */
 	interface Carrier {
 
-		/** A stream has something to grant. */
+		/** A stream has something to grant, or wants no more. */
 		void grants(StreamReceiver stream);
+
+		/** Nobody needs the message any more that is arriving for a call. */
+		void drops(int requestId);
 
 		/** Memory for a copy, or {@code null}. */
 		@Nullable RegisteredBuffer tryAllocate(int bytes);
@@ -254,6 +369,26 @@ public final class StreamReceiver {
 		 * @param message its bytes, position to limit, little-endian
 		 */
 		void onMessage(RegisteredBuffer memory, ByteBuffer message);
+
+		/**
+		 * What the peer says before the first message, at most once; only where messages
+		 * reply to a call.
+		 * @param metadata position to limit; borrowed
+		 */
+		default void onMetadata(ByteBuffer metadata) {
+		}
+
+		/** There are no more messages; only where messages follow a request. */
+		default void onEnd() {
+		}
+
+		/**
+		 * A message was too large, or there was no memory for it, which ends the stream;
+		 * only where messages follow a request.
+		 * @param detail one sentence for the caller
+		 */
+		default void onLost(CallFailure why, String detail) {
+		}
 
 	}
 

@@ -35,7 +35,10 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
  * itself if the peer grants more than it takes.
  *
  * <p>
- * Confined to the loop's driver, but for {@link #prepare}.
+ * What follows a request waits until that has been sent.
+ *
+ * <p>
+ * Confined to the loop's driver, but for what prepares messages.
  */
 public final class StreamSender {
 
@@ -47,7 +50,7 @@ public final class StreamSender {
 
 	private final Carrier carrier;
 
-	private final int requestId;
+	private int requestId;
 
 	private final Listener listener;
 
@@ -76,7 +79,16 @@ public final class StreamSender {
 	/** A message that must be gone before the next one is sent. */
 	private @Nullable OutgoingMessage alone;
 
+	/** The message that was submitted last, unless it is gone. */
+	private @Nullable OutgoingMessage newest;
+
 	private @Nullable Runnable whenDrained;
+
+	/** Whether the peer knows the call. */
+	private boolean known;
+
+	/** Whether the end was submitted. */
+	private boolean ended;
 
 	private boolean closed;
 
@@ -84,16 +96,44 @@ public final class StreamSender {
 	 * Creates the end of a stream.
 	 * @param windowBytes as the peer has announced it
 	 * @param aheadBytes what may be ready to be sent
-	 * @param first messages that the peer has granted so far
 	 */
-	StreamSender(Carrier carrier, int requestId, int windowBytes, int aheadBytes, int first, Listener listener) {
+	private StreamSender(Carrier carrier, int windowBytes, int aheadBytes, Listener listener) {
 		this.carrier = carrier;
-		this.requestId = requestId;
 		this.listener = listener;
 		this.windowBytes = windowBytes;
 		this.aheadBytes = aheadBytes;
 		this.freeBytes = this.windowBytes;
-		this.messages = first;
+	}
+
+	/**
+	 * The end of the stream that replies to a request.
+	 * @param first messages that the peer has granted so far
+	 */
+	static StreamSender replying(Carrier carrier, int requestId, int windowBytes, int aheadBytes, int first,
+			Listener listener) {
+		StreamSender stream = new StreamSender(carrier, windowBytes, aheadBytes, listener);
+		stream.requestId = requestId;
+		stream.messages = first;
+		stream.known = true;
+		return stream;
+	}
+
+	/** The end of the stream that follows a request. */
+	static StreamSender following(Carrier carrier, int windowBytes, int aheadBytes, Listener listener) {
+		return new StreamSender(carrier, windowBytes, aheadBytes, listener);
+	}
+
+	/** The call has its request id. */
+	public void started(int id) {
+		this.requestId = id;
+	}
+
+	/**
+	 * Is told when the request has been sent.
+	 * @param next is told as well
+	 */
+	OutgoingMessage.Owner requestOwner(OutgoingMessage.@Nullable Owner next) {
+		return new RequestOwner(next);
 	}
 
 	/**
@@ -103,6 +143,24 @@ public final class StreamSender {
 	 */
 	public OutgoingMessage prepare(MessageSegments message) {
 		return this.carrier.prepare(this.owner, this.requestId, message);
+	}
+
+	/**
+	 * Prepares what is said before the first message, at most once; only where messages
+	 * reply to a call.
+	 * @param metadata at most {@link RpcChannel#maxSendMetadataBytes()}
+	 * @return like {@link #prepare}
+	 */
+	public OutgoingMessage prepareMetadata(byte[] metadata) {
+		return this.carrier.mark(this.owner, FrameType.METADATA, this.requestId, metadata);
+	}
+
+	/**
+	 * Prepares the end of the messages; only where they follow a request.
+	 * @return like {@link #prepare}
+	 */
+	public OutgoingMessage prepareEnd() {
+		return this.carrier.mark(this.owner, FrameType.END, this.requestId, RequestTemplate.NO_METADATA);
 	}
 
 	/** Asks for the first messages. */
@@ -126,20 +184,32 @@ public final class StreamSender {
 	}
 
 	private boolean accept(OutgoingMessage message) {
-		if (this.closed) {
+		if (this.closed || this.ended) {
 			return false;
 		}
+		OutgoingMessage before = this.newest;
+		if (message.type() == FrameType.MESSAGE) {
+			this.expected = Math.max(0, this.expected - 1);
+			int cost = cost(message);
+			this.usualCost = Math.max(cost, this.usualCost - this.usualCost / FADING);
+			this.waitingBytes += cost;
+			this.newest = message;
+		}
+		else if (message.type() == FrameType.END) {
+			this.ended = true;
+			if (before != null && before.isUnposted()) {
+				before.markLast();
+				return false;
+			}
+		}
 		this.waiting.add(message);
-		this.expected--;
-		int cost = cost(message);
-		this.usualCost = Math.max(cost, this.usualCost - this.usualCost / FADING);
-		this.waitingBytes += cost;
 		send();
 		return true;
 	}
 
 	private int cost(OutgoingMessage message) {
-		return StreamReceiver.cost(message.messageBytes(), this.windowBytes);
+		return (message.type() != FrameType.MESSAGE) ? 0
+				: StreamReceiver.cost(message.messageBytes(), this.windowBytes);
 	}
 
 	private void gone(OutgoingMessage message) {
@@ -150,18 +220,27 @@ public final class StreamSender {
 		if (this.alone == message) {
 			this.alone = null;
 		}
+		if (this.newest == message) {
+			this.newest = null;
+		}
+		if (message.type() == FrameType.MESSAGE) {
+			this.listener.onSent(message.messageBytes());
+		}
 		send();
 	}
 
 	private void send() {
 		for (OutgoingMessage next = this.waiting.peek(); next != null && mayLeave(next); next = this.waiting.peek()) {
 			int cost = cost(next);
+			if (next.requestId() != this.requestId) {
+				next.stamp(this.requestId);
+			}
 			this.carrier.sendData(next);
 			this.waiting.remove();
 			this.waitingBytes -= cost;
 			this.leavingBytes += cost;
 			this.freeBytes -= cost;
-			this.messages -= (this.messages < StreamReceiver.UNLIMITED) ? 1 : 0;
+			this.messages -= (cost > 0 && this.messages < StreamReceiver.UNLIMITED) ? 1 : 0;
 			this.alone = next.isOneFrame() ? null : next;
 		}
 		Runnable then = this.whenDrained;
@@ -175,13 +254,16 @@ public final class StreamSender {
 	}
 
 	private boolean mayLeave(OutgoingMessage message) {
-		return this.alone == null && this.messages > 0 && cost(message) <= this.freeBytes;
+		if (this.alone != null || !this.known) {
+			return false;
+		}
+		return message.type() != FrameType.MESSAGE || (this.messages > 0 && cost(message) <= this.freeBytes);
 	}
 
 	/** Asks for more messages when half of those asked for have come. */
 	private void ask() {
 		long room = Math.min(this.freeBytes, this.aheadBytes - this.leavingBytes) - this.waitingBytes;
-		if (room <= 0 || this.closed) {
+		if (room <= 0 || this.closed || this.ended) {
 			return;
 		}
 		long most = Math.min(this.messages - this.waiting.size(), MOST_AHEAD);
@@ -218,6 +300,7 @@ public final class StreamSender {
 			return;
 		}
 		this.closed = true;
+		this.newest = null;
 		for (OutgoingMessage next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
 			next.recycle();
 		}
@@ -228,11 +311,24 @@ public final class StreamSender {
 		}
 	}
 
+	/** The peer wants no more messages, though the call goes on. */
+	void stop() {
+		if (!this.closed) {
+			close();
+			this.listener.onStopped();
+		}
+	}
+
 	/** What takes messages to the peer. */
 	interface Carrier {
 
 		/** See {@link StreamSender#prepare}. */
 		OutgoingMessage prepare(OutgoingMessage.Owner owner, int requestId, MessageSegments message);
+
+		/**
+		 * See {@link StreamSender#prepareMetadata} and {@link StreamSender#prepareEnd}.
+		 */
+		OutgoingMessage mark(OutgoingMessage.Owner owner, int type, int requestId, byte[] content);
 
 		/** Takes ownership. */
 		void sendData(OutgoingMessage message);
@@ -254,11 +350,50 @@ public final class StreamSender {
 
 	}
 
+	/** What the request tells of itself. */
+	private final class RequestOwner implements OutgoingMessage.Owner {
+
+		private final OutgoingMessage.@Nullable Owner next;
+
+		RequestOwner(OutgoingMessage.@Nullable Owner next) {
+			this.next = next;
+		}
+
+		@Override
+		public boolean accept(OutgoingMessage message) {
+			return false;
+		}
+
+		@Override
+		public void gone(OutgoingMessage message) {
+			StreamSender.this.known = true;
+			if (!StreamSender.this.closed) {
+				send();
+			}
+			OutgoingMessage.Owner other = this.next;
+			if (other != null) {
+				other.gone(message);
+			}
+		}
+
+	}
+
 	/** The producer's side; driver. */
 	public interface Listener {
 
 		/** So many more messages are to be made. */
 		void onWanted(int messages);
+
+		/** The device is done with a message of so many bytes; while the call goes on. */
+		default void onSent(int messageBytes) {
+		}
+
+		/**
+		 * The peer wants no more messages, though the call goes on: the stream is closed;
+		 * only where messages follow a request.
+		 */
+		default void onStopped() {
+		}
 
 	}
 

@@ -111,7 +111,7 @@ class RpcHostilePeerTests {
 
 	static Stream<Arguments> brokenRule() {
 		byte[] request = Frames.request(0, 1, id("echo"), 1, 8, new byte[8]);
-		return Stream.of(Arguments.of("unknown type", Frames.control(16, 0, 0)),
+		return Stream.of(Arguments.of("unknown type", Frames.control(18, 0, 0)),
 				Arguments.of("type 255", Frames.control(255, 0, 0)),
 				Arguments.of("second handshake", Frames.hello(1, 32)),
 				Arguments.of("empty frame", Frames.truncated(request, 1)),

@@ -107,7 +107,7 @@ class FrameFlyweightTests {
 
 	@ParameterizedTest
 	@CsvSource({ "6, CANCEL, 00030001", "7, CREDIT, 00000000", "8, PING, 00000000", "9, PONG, 00000000",
-			"10, GOODBYE, 00000000" })
+			"10, GOODBYE, 00000000", "16, END, 00030001" })
 	void frameOfNothingButAHeader(int type, String name, String subject) {
 		FrameFlyweight.putHeader(this.frame, 0, type, Integer.reverseBytes(Integer.parseInt(subject, 16)), 0, 0);
 		assertThat(bytes(16)).isEqualTo(HEX.toHexDigits((byte) type) + "00" + "0000" + subject + "00".repeat(8));
@@ -125,9 +125,9 @@ class FrameFlyweightTests {
 
 	@Test
 	void typesAreThoseOfTheDocument() {
-		assertThat(IntStream.rangeClosed(0, 16).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
+		assertThat(IntStream.rangeClosed(0, 18).mapToObj(FrameType::name)).containsExactly("unknown type 0", "HELLO",
 				"HELLO_REPLY", "REQUEST", "REPLY", "CONTINUATION", "CANCEL", "CREDIT", "PING", "PONG", "GOODBYE",
-				"READ_DONE", "RETURN", "READ_PROGRESS", "MESSAGE", "DEMAND", "unknown type 16");
+				"READ_DONE", "RETURN", "READ_PROGRESS", "MESSAGE", "DEMAND", "END", "METADATA", "unknown type 18");
 	}
 
 	@Test

@@ -92,6 +92,27 @@ public final class Frames {
 		return frame;
 	}
 
+	/** A copy of a request that messages follow. */
+	public static byte[] followed(byte[] request) {
+		byte[] copy = request.clone();
+		copy[1] |= 8;
+		return copy;
+	}
+
+	/** A copy of a message of a stream that says that it is the last one. */
+	public static byte[] last(byte[] message) {
+		byte[] copy = message.clone();
+		copy[1] |= 8;
+		return copy;
+	}
+
+	/** What is said before the first message of a stream. */
+	public static byte[] metadata(int requestId, byte[] content) {
+		byte[] frame = new byte[16 + content.length];
+		header(frame, 17, 0, requestId, content.length, 0).put(16, content);
+		return frame;
+	}
+
 	/** A grant to a stream. */
 	public static byte[] demand(int requestId, int messages, int bytes) {
 		byte[] frame = new byte[16];

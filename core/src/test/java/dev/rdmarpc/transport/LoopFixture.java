@@ -108,8 +108,13 @@ final class LoopFixture implements AutoCloseable {
 
 	/** A channel that was connected to, after a handshake with default limits. */
 	RpcChannel server(ChannelOptions options, ChannelHandler handler, int peerCredits) {
+		return server(options, handler, Frames.hello(1, peerCredits, peerCredits));
+	}
+
+	/** A channel that was connected to by a peer that begins as said. */
+	RpcChannel server(ChannelOptions options, ChannelHandler handler, byte[] hello) {
 		RpcChannel channel = accepted(options, handler);
-		deliver(channel, Frames.hello(1, peerCredits, peerCredits));
+		deliver(channel, hello);
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
 	}
@@ -121,11 +126,16 @@ final class LoopFixture implements AutoCloseable {
 
 	/** A channel that has connected to a peer whose credits may become more. */
 	RpcChannel client(ChannelOptions options, ChannelHandler handler, int peerCredits, int peerMostCredits) {
+		return client(options, handler, Frames.hello(2, peerCredits, peerMostCredits));
+	}
+
+	/** A channel that has connected to a peer that answers as said. */
+	RpcChannel client(ChannelOptions options, ChannelHandler handler, byte[] reply) {
 		RpcChannel channel = new RpcChannel(this.loop, options, handler, true);
 		assertThat(this.loop.add(channel)).isTrue();
 		channel.attach(new FakeQueuePair(channel, this.completions));
 		channel.established(PEER, PEER);
-		deliver(channel, Frames.hello(2, peerCredits, peerMostCredits));
+		deliver(channel, reply);
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
 	}

@@ -162,7 +162,7 @@ class RpcChannelTests {
 				Arguments.of("frame of 15 bytes", Frames.truncated(request, 15)),
 				Arguments.of("request of 31 bytes", Frames.truncated(request, 31)),
 				Arguments.of("HELLO", Frames.hello(1, 16)), Arguments.of("unknown type 0", Frames.control(0, 0, 0)),
-				Arguments.of("unknown type 16", Frames.control(16, 0, 0)),
+				Arguments.of("unknown type 18", Frames.control(18, 0, 0)),
 				Arguments.of("more credits returned than lent", Frames.control(12, 0, 0)),
 				Arguments.of("unknown type 255", Frames.control(255, 0, 0)),
 				Arguments.of("reply", Frames.reply(0, 0, 0, 0, new byte[0])),

@@ -35,11 +35,31 @@ final class StubCall implements PendingCall {
 
 	byte[] reply = {};
 
+	@Nullable StreamReceiver streamReceiver;
+
+	@Nullable StreamSender streamSender;
+
 	private int requestId;
+
+	@Override
+	public @Nullable StreamReceiver streamReceiver() {
+		return this.streamReceiver;
+	}
+
+	@Override
+	public @Nullable StreamSender streamSender() {
+		return this.streamSender;
+	}
 
 	@Override
 	public void onStarted(int id) {
 		this.requestId = id;
+		if (this.streamReceiver != null) {
+			this.streamReceiver.started(id);
+		}
+		if (this.streamSender != null) {
+			this.streamSender.started(id);
+		}
 	}
 
 	@Override
