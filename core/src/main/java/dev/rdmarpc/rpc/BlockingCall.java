@@ -108,7 +108,7 @@ final class BlockingCall implements PendingCall {
 		}
 		try {
 			Replies.fill(replyMetadata, message, length);
-			return decode(called, from, code, message, arrived);
+			return decode(called, from, code, message, length, arrived);
 		}
 		catch (RpcException ex) {
 			throw ex.thrownHere();
@@ -119,10 +119,10 @@ final class BlockingCall implements PendingCall {
 	}
 
 	private static @Nullable Object decode(MethodDescriptor method, ChannelLoop loop, int status, ByteBuffer message,
-			RegisteredBuffer memory) {
+			int metadataBytes, RegisteredBuffer memory) {
 		ReceivedMemory received = Replies.received();
 		int bytes = message.remaining();
-		Object result = Replies.decode(method, status, message, memory, received);
+		Object result = Replies.decode(method, status, message, metadataBytes, memory, received);
 		loop.metrics().decoded(bytes, received.sharedBytes());
 		ReceivedMemory parts = Replies.takeParts(received);
 		if (parts != null) {

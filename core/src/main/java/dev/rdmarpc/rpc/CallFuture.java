@@ -265,7 +265,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 		Object value;
 		try {
 			Replies.fill(this.options.replyMetadata(), message, this.metadataBytes);
-			value = Replies.decode(this.method, this.status, message, arrived, received);
+			value = Replies.decode(this.method, this.status, message, this.metadataBytes, arrived, received);
 			loop.metrics().decoded(bytes, received.sharedBytes());
 		}
 		catch (RpcException ex) {
@@ -335,7 +335,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	public void fail(RpcException failure) {
 		RpcException kept = failure.elsewhere(this.method);
 		ended(kept.status(), kept);
-		super.completeExceptionally(kept);
+		super.completeExceptionally(kept.forCaller());
 	}
 
 	private void ended(RpcStatus status, @Nullable Throwable failure) {

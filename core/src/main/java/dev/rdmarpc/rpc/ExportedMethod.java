@@ -20,6 +20,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,10 +63,12 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean
 		}
 	}
 
-	static ExportedMethod of(MethodDescriptor descriptor, Object target, Dispatch dispatch) {
+	static ExportedMethod of(MethodDescriptor descriptor, Object target, Dispatch dispatch,
+			List<RpcExceptionHandler> exceptionHandlers) {
 		boolean inline = descriptor.inline() || dispatch == Dispatch.INLINE;
 		HandlerPace pace = (!inline && dispatch == Dispatch.ADAPTIVE) ? new HandlerPace(System.nanoTime()) : null;
-		return new ExportedMethod(descriptor, handler(descriptor, target), inline, pace, new HandlerFailures());
+		return new ExportedMethod(descriptor, handler(descriptor, target), inline, pace,
+				new HandlerFailures(descriptor, exceptionHandlers));
 	}
 
 	private static MethodHandle handler(MethodDescriptor descriptor, Object target) {
@@ -93,7 +96,7 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
 		Object result = this.handler.invokeExact(arguments);
 		if (result == null && this.descriptor.asynchronous()) {
-			throw new IllegalStateException("the handler returned null (expected: a future)");
+			throw new HandlerFailures.Mistake("the handler returned null (expected: a future)");
 		}
 		return result;
 	}

@@ -16,6 +16,11 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,18 +28,24 @@ import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.CodecException;
-import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
- * Tells whoever runs the server of failures of one method's handler, of which the caller
- * gets no more than a line. Thread-safe.
+ * Tells the caller and whoever runs the server of failures of one method's handler.
+ * Thread-safe.
  *
  * <p>
- * A status that the handler has chosen is no surprise, and neither is what it throws when
- * its caller has gone: both are for debugging. A failed call of its own, which it let
- * pass, was not chosen.
+ * A caller gets a status that was chosen, an exception that the method declares, or what
+ * an {@link RpcExceptionHandler} makes of any other: these are no surprise to anybody,
+ * and neither is what a handler throws when its caller has gone, so they are for
+ * debugging. Of all other exceptions the caller gets no word but a reference, which is in
+ * the log too, with the stack. A failed call of the handler's own, which it let pass, was
+ * not chosen.
+ *
+ * <p>
+ * Exceptions of one class share a reference, because a line for each of them could fill
+ * the log.
  */
 final class HandlerFailures {
 
@@ -43,37 +54,93 @@ final class HandlerFailures {
 	/** What tracers call it in the logging context. */
 	private static final String TRACE_ID = "traceId";
 
-	private final RateLimitedLogger errors = new RateLimitedLogger(logger);
+	private static final int MAX_KINDS = 16;
 
-	private final RateLimitedLogger exceptions = new RateLimitedLogger(logger);
+	private final MethodDescriptor method;
+
+	private final List<RpcExceptionHandler> handlers;
 
 	private final RateLimitedLogger expected = new RateLimitedLogger(logger);
 
-	/**
-	 * A handler has failed; does not throw.
-	 * @param observation whose scope brings the trace into the logging context
-	 * @param cancelled whether the caller had lost interest
-	 */
-	void report(MethodDescriptor method, RpcChannel caller, @Nullable CallObservation observation, Throwable failure,
-			boolean cancelled) {
-		if (failure instanceof Error) {
-			write(this.errors, Level.ERROR, method, caller, observation, failure);
-		}
-		else if (cancelled || (failure instanceof RpcException chosen && chosen.service().isEmpty())) {
-			write(this.expected, Level.DEBUG, method, caller, observation, failure);
-		}
-		else {
-			write(this.exceptions, Level.WARN, method, caller, observation, failure);
-		}
+	private final RateLimitedLogger passed = new RateLimitedLogger(logger);
+
+	private final Map<Class<?>, Kind> kinds = new ConcurrentHashMap<>();
+
+	HandlerFailures(MethodDescriptor method, List<RpcExceptionHandler> handlers) {
+		this.method = method;
+		this.handlers = handlers;
 	}
 
-	/** What a caller is told of a failure. */
-	static String detail(String before, Throwable failure) {
-		if (before.isEmpty()) {
-			return (failure instanceof RpcException chosen) ? chosen.detail() : FailureText.of(failure);
+	/**
+	 * A handler has failed.
+	 * @param unencoded what its result is, if that cannot be encoded, or nothing
+	 * @param observation whose scope brings the trace into the logging context
+	 * @param cancelled whether the caller had lost interest
+	 * @return what the caller is told
+	 */
+	FailureReply report(String unencoded, RpcChannel caller, @Nullable CallObservation observation, Throwable failure,
+			boolean cancelled) {
+		if (failure instanceof RpcException chosen) {
+			boolean own = cancelled || chosen.service().isEmpty();
+			write(own ? this.expected : this.passed, own ? Level.DEBUG : Level.WARN, "", caller, observation, failure);
+			return chosen(chosen);
 		}
-		return before + ((failure instanceof CodecException) ? String.valueOf(failure.getMessage())
-				: FailureText.of(failure));
+		FailureReply known = unencoded.isEmpty() ? known(handled(failure)) : null;
+		if (known != null || cancelled) {
+			write(this.expected, Level.DEBUG, "", caller, observation, failure);
+			return (known != null) ? known : new FailureReply(statusOf(failure), "");
+		}
+		Kind kind = kind(failure.getClass());
+		String reference = "reference " + kind.reference();
+		write(kind.lines(), (failure instanceof Error) ? Level.ERROR : Level.WARN, ", " + reference, caller,
+				observation, failure);
+		if (!unencoded.isEmpty()) {
+			return new FailureReply(RpcStatus.INTERNAL,
+					unencoded + ((failure instanceof CodecException) ? failure.getMessage() : reference));
+		}
+		return (failure instanceof Mistake) ? new FailureReply(RpcStatus.INTERNAL, failure.getMessage())
+				: new FailureReply(statusOf(failure), "the handler failed, " + reference);
+	}
+
+	/** What the first handler that knows it makes of an exception, or the exception. */
+	private Throwable handled(Throwable failure) {
+		for (RpcExceptionHandler handler : this.handlers) {
+			try {
+				Throwable handled = handler.handle(this.method, failure);
+				if (handled != null) {
+					return handled;
+				}
+			}
+			catch (Throwable ex) {
+				return ex;
+			}
+		}
+		return failure;
+	}
+
+	/** What was decided to be told, or {@code null} if nothing was. */
+	private @Nullable FailureReply known(Throwable failure) {
+		if (failure instanceof RpcException chosen) {
+			return chosen(chosen);
+		}
+		DeclaredException declared = this.method.exceptions().of(failure);
+		if (declared == null) {
+			return null;
+		}
+		String message = failure.getMessage();
+		return new FailureReply(statusOf(failure), (message != null) ? message : "", failure, declared);
+	}
+
+	private static FailureReply chosen(RpcException failure) {
+		return new FailureReply(failure.status(), failure.detail());
+	}
+
+	/** The status of an exception for which nobody has chosen one. */
+	private static RpcStatus statusOf(Throwable failure) {
+		if (failure instanceof IllegalArgumentException) {
+			return RpcStatus.INVALID_ARGUMENT;
+		}
+		return (failure instanceof UnsupportedOperationException) ? RpcStatus.UNIMPLEMENTED : RpcStatus.UNKNOWN;
 	}
 
 	/**
@@ -88,7 +155,12 @@ final class HandlerFailures {
 		}
 	}
 
-	private static void write(RateLimitedLogger lines, Level level, MethodDescriptor method, RpcChannel caller,
+	private Kind kind(Class<?> type) {
+		Class<?> known = (this.kinds.size() < MAX_KINDS || this.kinds.containsKey(type)) ? type : Throwable.class;
+		return this.kinds.computeIfAbsent(known, (key) -> new Kind());
+	}
+
+	private void write(RateLimitedLogger lines, Level level, String reference, RpcChannel caller,
 			@Nullable CallObservation observation, Throwable failure) {
 		if (!logger.isEnabledForLevel(level)) {
 			return;
@@ -96,7 +168,7 @@ final class HandlerFailures {
 		CallObservation.Scope scope = (observation != null) ? observation.openScope() : null;
 		try {
 			String trace = MDC.get(TRACE_ID);
-			lines.log(level, "{} failed for {}{}", method.fullName(), caller.remoteAddress(),
+			lines.log(level, "{} failed for {}{}{}", this.method.fullName(), caller.remoteAddress(), reference,
 					(trace != null) ? ", trace " + trace : "", failure);
 		}
 		finally {
@@ -104,6 +176,24 @@ final class HandlerFailures {
 				scope.close();
 			}
 		}
+	}
+
+	/** Exceptions of one class: their reference, and the limit of their lines. */
+	private record Kind(String reference, RateLimitedLogger lines) {
+
+		Kind() {
+			this(String.format("%08x", ThreadLocalRandom.current().nextInt()), new RateLimitedLogger(logger));
+		}
+
+	}
+
+	/** A handler does what no handler may do, which callers may know. */
+	static final class Mistake extends IllegalStateException {
+
+		Mistake(String message) {
+			super(message);
+		}
+
 	}
 
 }

@@ -100,6 +100,8 @@ public final class MethodDescriptor {
 
 	private final MessageFormat result;
 
+	private final DeclaredExceptions exceptions;
+
 	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
 		this.service = service;
@@ -130,6 +132,7 @@ public final class MethodDescriptor {
 		MethodSignature signature = signature();
 		this.arguments = codec.arguments(signature);
 		this.result = codec.result(signature);
+		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
 	}
 
 	static String nameOf(Method method) {
@@ -271,6 +274,10 @@ public final class MethodDescriptor {
 
 	MessageFormat result() {
 		return this.result;
+	}
+
+	DeclaredExceptions exceptions() {
+		return this.exceptions;
 	}
 
 	@Override

@@ -57,15 +57,16 @@ final class Replies {
 	 * Decodes a reply. What its result holds of the received memory is taken by
 	 * {@link #takeParts}, which is called next.
 	 * @param message the reply, position to limit
+	 * @param metadataBytes of the metadata before it
 	 * @param memory where it lies; borrowed
 	 * @param received of the current thread
 	 * @throws RpcException made for another thread, if it says that the call failed or
 	 * cannot be understood
 	 */
-	static @Nullable Object decode(MethodDescriptor method, int code, ByteBuffer message, RegisteredBuffer memory,
-			ReceivedMemory received) {
+	static @Nullable Object decode(MethodDescriptor method, int code, ByteBuffer message, int metadataBytes,
+			RegisteredBuffer memory, ReceivedMemory received) {
 		if (code != RpcStatus.OK.code()) {
-			throw failure(method, code, message);
+			throw failure(method, code, message, metadataBytes);
 		}
 		received.begin(memory);
 		boolean complete = false;
@@ -101,9 +102,12 @@ final class Replies {
 	}
 
 	/** What a reply says that is not OK, for another thread to throw. */
-	static RpcException failure(MethodDescriptor method, int code, ByteBuffer message) {
-		return RpcException.madeElsewhere(RpcStatus.ofCode(code), StandardCharsets.UTF_8.decode(message).toString(),
-				method, null);
+	static RpcException failure(MethodDescriptor method, int code, ByteBuffer message, int metadataBytes) {
+		CallMetadata metadata = (metadataBytes > 0)
+				? CallMetadata.decode(IncomingMessage.metadataBefore(message, metadataBytes)) : CallMetadata.NONE;
+		String detail = StandardCharsets.UTF_8.decode(message).toString();
+		return RpcException.madeElsewhere(RpcStatus.ofCode(code), detail, method, null,
+				method.exceptions().read(detail, metadata));
 	}
 
 	/** Why there is no reply, for another thread to throw. */

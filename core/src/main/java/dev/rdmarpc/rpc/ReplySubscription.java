@@ -383,7 +383,7 @@ final class ReplySubscription extends LinkableTask
 		int bytes = part.message().remaining();
 		Object value;
 		try {
-			value = Replies.decode(this.method, RpcStatus.OK.code(), part.message(), part.memory(), received);
+			value = Replies.decode(this.method, RpcStatus.OK.code(), part.message(), 0, part.memory(), received);
 			loop().metrics().decoded(bytes, received.sharedBytes());
 		}
 		finally {
@@ -413,7 +413,7 @@ final class ReplySubscription extends LinkableTask
 			try {
 				Replies.fill(this.options.replyMetadata(), last.message(), this.metadataBytes);
 				if (this.status != RpcStatus.OK.code()) {
-					why = Replies.failure(this.method, this.status, last.message());
+					why = Replies.failure(this.method, this.status, last.message(), this.metadataBytes);
 				}
 			}
 			finally {
@@ -421,7 +421,7 @@ final class ReplySubscription extends LinkableTask
 			}
 		}
 		if (why != null) {
-			fail(told, why.status(), why);
+			fail(told, why.status(), why.forCaller());
 			return;
 		}
 		this.subscriber = null;

@@ -47,6 +47,8 @@ public class RpcException extends RuntimeException {
 
 	private final @Nullable AtomicBoolean thrown;
 
+	private final @Nullable Throwable declared;
+
 	/**
 	 * For handlers: fails the call with a status and a text for the caller.
 	 * @param detail the text; {@code null}, the message of many exceptions, is an empty
@@ -62,11 +64,11 @@ public class RpcException extends RuntimeException {
 	 */
 	public RpcException(RpcStatus status, @Nullable String detail, String service, String method,
 			@Nullable Throwable cause) {
-		this(status, (detail != null) ? detail : "", service, method, cause, false);
+		this(status, (detail != null) ? detail : "", service, method, cause, false, null);
 	}
 
 	private RpcException(RpcStatus status, String detail, String service, String method, @Nullable Throwable cause,
-			boolean madeElsewhere) {
+			boolean madeElsewhere, @Nullable Throwable declared) {
 		super(text(status, detail, service, method), cause);
 		if (status == RpcStatus.OK) {
 			throw new IllegalArgumentException("an exception with status OK");
@@ -76,6 +78,7 @@ public class RpcException extends RuntimeException {
 		this.service = service;
 		this.method = method;
 		this.thrown = madeElsewhere ? new AtomicBoolean() : null;
+		this.declared = declared;
 		if (!madeElsewhere) {
 			super.fillInStackTrace();
 		}
@@ -87,12 +90,20 @@ public class RpcException extends RuntimeException {
 	static RpcException madeElsewhere(RpcStatus status, String detail, @Nullable MethodDescriptor method,
 			@Nullable Throwable cause) {
 		return new RpcException(status, detail, (method != null) ? method.service() : "",
-				(method != null) ? method.name() : "", cause, true);
+				(method != null) ? method.name() : "", cause, true, null);
+	}
+
+	/**
+	 * The same for a reply that carries an exception which the method declares.
+	 */
+	static RpcException madeElsewhere(RpcStatus status, String detail, MethodDescriptor method,
+			@Nullable Throwable cause, @Nullable Throwable declared) {
+		return new RpcException(status, detail, method.service(), method.name(), cause, true, declared);
 	}
 
 	/** The same for a failure of a certain method, to be thrown by another thread. */
 	RpcException elsewhere(MethodDescriptor called) {
-		return madeElsewhere(this.status, this.detail, called, getCause());
+		return madeElsewhere(this.status, this.detail, called, getCause(), this.declared);
 	}
 
 	/**
@@ -109,6 +120,26 @@ public class RpcException extends RuntimeException {
 			return this;
 		}
 		return new RpcException(this.status, this.detail, this.service, this.method, getCause());
+	}
+
+	/**
+	 * What the caller gets: the exception that the method declares, if the reply has
+	 * brought one, with this one as its cause.
+	 */
+	Throwable forCaller() {
+		Throwable known = this.declared;
+		if (known == null) {
+			return this;
+		}
+		if (known.getCause() == null) {
+			try {
+				known.initCause(this);
+			}
+			catch (IllegalStateException ex) {
+				known.addSuppressed(this);
+			}
+		}
+		return known;
 	}
 
 	@Override

@@ -97,12 +97,13 @@ public final class RpcServer implements AutoCloseable {
 		this.options = builder.options;
 		List<ServiceDescriptor> described = new ArrayList<>();
 		List<ExportedMethod> methods = new ArrayList<>();
+		List<RpcExceptionHandler> exceptionHandlers = List.copyOf(builder.exceptionHandlers);
 		builder.services.forEach((name, service) -> {
 			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
 			descriptor.methods()
-				.forEach((method) -> methods
-					.add(ExportedMethod.of(method, service.target(), this.options.handlers().dispatch())));
+				.forEach((method) -> methods.add(ExportedMethod.of(method, service.target(),
+						this.options.handlers().dispatch(), exceptionHandlers)));
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
@@ -324,6 +325,8 @@ public final class RpcServer implements AutoCloseable {
 
 		private final List<CallObserver> observers = new ArrayList<>();
 
+		private final List<RpcExceptionHandler> exceptionHandlers = new ArrayList<>();
+
 		private Builder() {
 		}
 
@@ -359,6 +362,15 @@ public final class RpcServer implements AutoCloseable {
 		/** Adds an observer of all calls. It cannot reject calls. */
 		public Builder observer(CallObserver observer) {
 			this.observers.add(observer);
+			return this;
+		}
+
+		/**
+		 * Adds a handler of exceptions. The first one that knows an exception decides
+		 * what its caller is told.
+		 */
+		public Builder exceptionHandler(RpcExceptionHandler handler) {
+			this.exceptionHandlers.add(handler);
 			return this;
 		}
 

@@ -112,7 +112,7 @@ final class ServedStream extends LinkableTask
 	/** The handler has returned; its thread. */
 	void serve(@Nullable Object publisher) {
 		if (!(publisher instanceof Flow.Publisher<?> source)) {
-			fail(new IllegalStateException("the handler returned no publisher"));
+			fail(new HandlerFailures.Mistake("the handler returned no publisher"));
 			return;
 		}
 		this.subscribed = true;
@@ -201,7 +201,7 @@ final class ServedStream extends LinkableTask
 			}
 		}
 		catch (Throwable ex) {
-			this.call.report(ex);
+			this.call.report("", ex);
 		}
 		if (this.over.compareAndSet(false, true)) {
 			this.call.drop();
@@ -246,7 +246,7 @@ final class ServedStream extends LinkableTask
 			return;
 		}
 		if (this.expected.decrementAndGet() < 0) {
-			fail(new IllegalStateException("more messages were published than requested"));
+			fail(new HandlerFailures.Mistake("more messages were published than requested"));
 			return;
 		}
 		try {
@@ -256,7 +256,7 @@ final class ServedStream extends LinkableTask
 			fail(HandlerFailures.tooLarge("message of the stream: ", ex));
 		}
 		catch (Throwable ex) {
-			fail(RpcStatus.INTERNAL, "message of the stream cannot be encoded: ", ex);
+			fail("message of the stream cannot be encoded: ", ex);
 		}
 	}
 
@@ -303,9 +303,9 @@ final class ServedStream extends LinkableTask
 		work();
 	}
 
-	private void fail(RpcStatus status, String before, Throwable failure) {
+	private void fail(String unencoded, Throwable failure) {
 		if (this.over.compareAndSet(false, true)) {
-			this.call.fail(status, before, failure);
+			this.call.fail(unencoded, failure);
 		}
 		this.stopped = true;
 		work();

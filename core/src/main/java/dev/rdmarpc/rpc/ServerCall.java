@@ -380,23 +380,25 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			return;
 		}
 		catch (Throwable ex) {
-			fail(RpcStatus.INTERNAL, "result cannot be encoded: ", ex);
+			fail("result cannot be encoded: ", ex);
 			return;
 		}
 		finish(reply, RpcStatus.OK, null);
 	}
 
 	void fail(Throwable failure) {
-		fail((failure instanceof RpcException chosen) ? chosen.status() : RpcStatus.UNKNOWN, "", failure);
+		fail("", failure);
 	}
 
 	/** Without memory to say why, the caller is told that there was none. */
-	void fail(RpcStatus status, String before, Throwable failure) {
+	void fail(String unencoded, Throwable failure) {
 		OutgoingMessage said = null;
+		RpcStatus status = RpcStatus.UNKNOWN;
 		try {
-			report(failure);
-			said = this.calls.prepareFailure(channel(), this.requestId, status, HandlerFailures.detail(before, failure),
-					replyMetadata(), this.segments);
+			FailureReply told = report(unencoded, failure);
+			status = told.status();
+			said = this.calls.prepareFailure(channel(), this.requestId, status, told.detail(),
+					told.metadata(this, replyMetadata()), this.segments);
 		}
 		catch (Throwable ex) {
 			// that the call ends is more important than that it was said why
@@ -404,8 +406,8 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		finish(said, status, failure);
 	}
 
-	void report(Throwable failure) {
-		required(this.method).failures().report(method(), channel(), this.observation, failure, this.cancelled);
+	FailureReply report(String unencoded, Throwable failure) {
+		return required(this.method).failures().report(unencoded, channel(), this.observation, failure, this.cancelled);
 	}
 
 	/** Ends the call, once; does not throw and needs no memory. */
@@ -468,12 +470,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 	}
 
 	private void releasedTooOften(Throwable failure) {
-		try {
-			releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
-		}
-		catch (Throwable ex) {
-			// that the call ends is more important
-		}
+		releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
 	}
 
 	/** Hands the reply over, after the stream, and lets go of the call; driver. */

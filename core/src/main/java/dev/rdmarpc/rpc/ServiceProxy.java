@@ -61,7 +61,12 @@ final class ServiceProxy implements InvocationHandler {
 			throws Throwable {
 		MethodDescriptor descriptor = this.methods.find(method);
 		if (descriptor != null) {
-			return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
+			try {
+				return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
+			}
+			catch (RpcException ex) {
+				throw ex.forCaller();
+			}
 		}
 		if (method.isDefault()) {
 			return InvocationHandler.invokeDefault(proxy, method, arguments);

@@ -83,8 +83,8 @@ class HandlerFailureTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			assertThat(RpcFixture.failureOf(() -> fixture.echo.fail("other")).status()).isEqualTo(RpcStatus.UNKNOWN);
 			ILoggingEvent line = at(Level.WARN).get(0);
-			assertThat(line.getFormattedMessage())
-				.isEqualTo("dev.rdmarpc.rpc.Echo/fail failed for " + fixture.server.channels().get(0).remoteAddress());
+			assertThat(line.getFormattedMessage()).matches("dev\\.rdmarpc\\.rpc\\.Echo/fail failed for \\Q"
+					+ fixture.server.channels().get(0).remoteAddress() + "\\E, reference [0-9a-f]{8}");
 			assertThat(line.getThrowableProxy().getMessage()).isEqualTo("boom");
 			assertThat(line.getThrowableProxy().getStackTraceElementProxyArray()[0].getSTEAsString())
 				.contains("EchoService.fail");

@@ -89,7 +89,7 @@ class RdmaCallsTests {
 	void otherExceptionOfHandlerIsUnknown() {
 		assertThatExceptionOfType(RpcException.class).isThrownBy(() -> this.greeter.fail(""))
 			.satisfies((ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.UNKNOWN))
-			.withMessageContaining("IllegalStateException: empty");
+			.withMessageContaining("the handler failed, reference ");
 	}
 
 	@Test

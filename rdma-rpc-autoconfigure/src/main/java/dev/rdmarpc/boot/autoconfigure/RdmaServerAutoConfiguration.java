@@ -18,23 +18,27 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.concurrent.Executor;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.RpcExceptionHandler;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.RdmaTransport;
 
@@ -52,9 +56,17 @@ public final class RdmaServerAutoConfiguration {
 			ConfigurableApplicationContext context,
 			@Qualifier(HandlerExecutors.BEAN_NAME) ObjectProvider<Executor> named,
 			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> general,
-			ObjectProvider<RdmaServerCustomizer> customizers) {
+			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RdmaServerCustomizer> customizers) {
 		return new RdmaServerFactory(transport, codec, properties, context,
-				new HandlerExecutors(context, named, general), customizers);
+				new HandlerExecutors(context, named, general), exceptionHandlers, customizers);
+	}
+
+	/** Created with the server, and with it the beans that it asks. */
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(name = "rdmaAdviceExceptionHandler")
+	AdviceExceptionHandler rdmaAdviceExceptionHandler(ListableBeanFactory beans) {
+		return new AdviceExceptionHandler(beans);
 	}
 
 	/** Created by its life cycle when all beans to serve exist. */
@@ -71,6 +83,20 @@ public final class RdmaServerAutoConfiguration {
 	@ConditionalOnBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
 	RdmaServerLifecycle rdmaServerLifecycle(ConfigurableApplicationContext context) {
 		return new RdmaServerLifecycle(context);
+	}
+
+	/** Where the application validates. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "jakarta.validation.ConstraintViolationException")
+	static class ValidationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnMissingBean(name = "rdmaValidationExceptionHandler")
+		ValidationExceptionHandler rdmaValidationExceptionHandler() {
+			return new ValidationExceptionHandler();
+		}
+
 	}
 
 }

@@ -30,6 +30,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.RpcExceptionHandler;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -54,6 +55,8 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	private final HandlerExecutors executors;
 
+	private final ObjectProvider<RpcExceptionHandler> exceptionHandlers;
+
 	private final ObjectProvider<RdmaServerCustomizer> customizers;
 
 	private final List<ServiceBean> served = new ArrayList<>();
@@ -62,12 +65,13 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	RdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
 			ConfigurableApplicationContext context, HandlerExecutors executors,
-			ObjectProvider<RdmaServerCustomizer> customizers) {
+			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RdmaServerCustomizer> customizers) {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
 		this.context = context;
 		this.executors = executors;
+		this.exceptionHandlers = exceptionHandlers;
 		this.customizers = customizers;
 	}
 
@@ -84,6 +88,7 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		this.created = true;
 		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));
 		new ServiceExporter(builder).export(this.served);
+		this.exceptionHandlers.orderedStream().forEach(builder::exceptionHandler);
 		this.customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
 	}

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class AbsentLibrariesTests {
 
 	private static final List<String> OPTIONAL = List.of("rdmaClientObserver", "rdmaServerObserver",
-			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint");
+			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint", "rdmaValidationExceptionHandler");
 
 	private static final String OBSERVERS = "rdmaClientObserver rdmaServerObserver ";
 
@@ -61,13 +61,14 @@ class AbsentLibrariesTests {
 						"org.springframework.boot.actuate.endpoint.annotation.Endpoint", "rdmaEndpoint"),
 				Arguments.of("health", "spring-boot-health", "org.springframework.boot.health.contributor.Health",
 						"rdmaHealthContributor"),
+				Arguments.of("validation", "jakarta.validation-api hibernate-validator spring-boot-validation",
+						"jakarta.validation.ConstraintViolationException", "rdmaValidationExceptionHandler"),
 				Arguments.of("Jackson", "jackson- spring-boot-jackson", "com.fasterxml.jackson.annotation.JsonInclude",
 						""),
-				Arguments
-					.of("all of them",
-							"micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
-									+ "spring-boot-jackson",
-							"org.springframework.boot.health.contributor.Health", all));
+				Arguments.of("all of them",
+						"micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
+								+ "spring-boot-jackson jakarta.validation-api hibernate-validator spring-boot-validation",
+						"org.springframework.boot.health.contributor.Health", all));
 	}
 
 	@ParameterizedTest(name = "without {0}")

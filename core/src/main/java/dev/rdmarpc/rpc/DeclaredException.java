@@ -1,0 +1,241 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.codec.ReceivedMemory;
+
+/**
+ * An exception that a method declares, which travels with a failed reply and is made
+ * again at the caller. Its message is the text of the reply; its name, and what it holds
+ * beyond the message, are metadata of the reply.
+ *
+ * <p>
+ * An exception like a record is made from what it holds: by the constructor whose
+ * parameters all have an accessor of the same name and type. Any other is made from its
+ * message, by the constructor that takes one text, a text and a cause, or nothing; where
+ * its message is then not the one that was sent, it is left out. Thread-safe.
+ */
+final class DeclaredException {
+
+	/** The name of the class. */
+	static final String TYPE_KEY = "rdma-exception";
+
+	/** What it holds, encoded like arguments, in Base64. */
+	static final String VALUES_KEY = "rdma-exception-bin";
+
+	private static final Logger logger = LoggerFactory.getLogger(DeclaredException.class);
+
+	private static final int MAX_VALUE_BYTES = 65_535;
+
+	private final Class<?> type;
+
+	private final @Nullable Constructor<?> constructor;
+
+	private final List<Method> accessors;
+
+	private final @Nullable MessageFormat values;
+
+	DeclaredException(String service, String method, Class<?> type, MessageCodec codec) {
+		this.type = type;
+		Constructor<?> chosen = null;
+		List<Method> read = List.of();
+		MessageFormat format = null;
+		for (Constructor<?> candidate : likeRecords(type)) {
+			read = accessors(type, candidate);
+			format = (read.size() == candidate.getParameterCount()) ? format(service, method, candidate, codec) : null;
+			if (format != null) {
+				chosen = candidate;
+				break;
+			}
+		}
+		this.values = format;
+		this.accessors = (format != null) ? read : List.of();
+		this.constructor = open((chosen != null) ? chosen : ofMessage(type));
+	}
+
+	private static List<Constructor<?>> likeRecords(Class<?> type) {
+		return Arrays.stream(type.getDeclaredConstructors())
+			.filter((constructor) -> constructor.getParameterCount() > 0)
+			.sorted(Comparator.comparing((Constructor<?> constructor) -> -constructor.getParameterCount()))
+			.toList();
+	}
+
+	/**
+	 * One for each parameter that has one, unless all there is to hold is the message.
+	 */
+	private static List<Method> accessors(Class<?> type, Constructor<?> constructor) {
+		List<Method> found = new ArrayList<>();
+		for (int i = 0; i < constructor.getParameterCount(); i++) {
+			Parameter parameter = constructor.getParameters()[i];
+			Method accessor = parameter.isNamePresent()
+					? accessor(type, parameter.getName(), constructor.getGenericParameterTypes()[i]) : null;
+			if (accessor != null) {
+				found.add(accessor);
+			}
+		}
+		boolean onlyMessage = found.size() == 1 && found.get(0).getName().equals("getMessage");
+		return onlyMessage ? List.of() : found;
+	}
+
+	private static @Nullable Method accessor(Class<?> type, String name, Type value) {
+		String capitalized = name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+		for (String candidate : new String[] { name, "get" + capitalized, "is" + capitalized }) {
+			for (Method method : type.getMethods()) {
+				if (method.getName().equals(candidate) && method.getParameterCount() == 0
+						&& method.getGenericReturnType().equals(value)
+						&& (method.getDeclaringClass() != Throwable.class || candidate.equals("getMessage"))) {
+					return method.trySetAccessible() ? method : null;
+				}
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable MessageFormat format(String service, String method, Constructor<?> constructor,
+			MessageCodec codec) {
+		List<String> names = Arrays.stream(constructor.getParameters()).map(Parameter::getName).toList();
+		try {
+			return codec.arguments(new MethodSignature(service, method + ", exception " + constructor.getName(), names,
+					List.of(constructor.getGenericParameterTypes()), void.class));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("{} of {}/{} travels with its message only", constructor.getName(), service, method, ex);
+			return null;
+		}
+	}
+
+	private static @Nullable Constructor<?> ofMessage(Class<?> type) {
+		for (Class<?>[] parameters : new Class<?>[][] { { String.class }, { String.class, Throwable.class }, {} }) {
+			try {
+				return type.getDeclaredConstructor(parameters);
+			}
+			catch (NoSuchMethodException ex) {
+				logger.trace("{} has no such constructor", type, ex);
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable Constructor<?> open(@Nullable Constructor<?> constructor) {
+		return (constructor != null && constructor.trySetAccessible()) ? constructor : null;
+	}
+
+	Class<?> type() {
+		return this.type;
+	}
+
+	/**
+	 * Writes its name and what it holds into the metadata of a reply, if there is room.
+	 */
+	void write(Throwable failure, CallMetadata metadata) {
+		MessageFormat format = this.values;
+		if (format == null) {
+			metadata.put(TYPE_KEY, this.type.getName());
+			return;
+		}
+		try {
+			@Nullable Object[] held = new @Nullable Object[this.accessors.size()];
+			for (int i = 0; i < held.length; i++) {
+				held[i] = this.accessors.get(i).invoke(failure);
+			}
+			String encoded = encode(format, held);
+			if (metadata.put(VALUES_KEY, encoded)) {
+				metadata.put(TYPE_KEY, this.type.getName());
+			}
+		}
+		catch (ReflectiveOperationException | RuntimeException ex) {
+			logger.debug("{} does not travel", this.type, ex);
+		}
+	}
+
+	private static String encode(MessageFormat format, @Nullable Object[] held) {
+		MessageSegments segments = new MessageSegments();
+		try {
+			segments.maxBytes(MAX_VALUE_BYTES);
+			format.encode(held, segments);
+			byte[] bytes = new byte[segments.totalBytes()];
+			segments.copyTo(ByteBuffer.wrap(bytes));
+			return Base64.getEncoder().encodeToString(bytes);
+		}
+		finally {
+			segments.clear();
+		}
+	}
+
+	/**
+	 * Makes it again.
+	 * @param message the text of the reply
+	 * @return {@code null} if it cannot be made
+	 */
+	@Nullable Throwable read(String message, CallMetadata metadata) {
+		Constructor<?> made = this.constructor;
+		if (made == null) {
+			return null;
+		}
+		try {
+			MessageFormat format = this.values;
+			if (format != null) {
+				return (Throwable) made.newInstance(decode(format, Objects.requireNonNull(metadata.get(VALUES_KEY))));
+			}
+			String text = message.isEmpty() ? null : message;
+			Throwable failure = (Throwable) switch (made.getParameterCount()) {
+				case 0 -> made.newInstance();
+				case 1 -> made.newInstance(text);
+				default -> made.newInstance(text, null);
+			};
+			return Objects.equals(text, failure.getMessage()) ? failure : null;
+		}
+		catch (ReflectiveOperationException | RuntimeException ex) {
+			logger.debug("{} cannot be made again", this.type, ex);
+			return null;
+		}
+	}
+
+	private static @Nullable Object[] decode(MessageFormat format, String encoded) {
+		byte[] bytes = Base64.getDecoder().decode(encoded);
+		ReceivedMemory received = ReceivedMemory.given();
+		try {
+			return (@Nullable Object[]) Objects
+				.requireNonNull(format.decode(ByteBuffer.allocateDirect(bytes.length).put(bytes).flip(), received));
+		}
+		finally {
+			received.release();
+		}
+	}
+
+}
