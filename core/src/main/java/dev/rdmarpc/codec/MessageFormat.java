@@ -55,6 +55,14 @@ public interface MessageFormat {
 	@Nullable Object decode(ByteBuffer message, ReceivedMemory memory);
 
 	/**
+	 * The format of the only argument, if this is one of lists that have exactly one:
+	 * decoding with it makes no list.
+	 */
+	default @Nullable MessageFormat onlyArgument() {
+		return null;
+	}
+
+	/**
 	 * Looks for a large array of bytes in a message of which only the beginning is there,
 	 * so that it is filled while the rest arrives. Decoding verifies everything all the
 	 * same: what is found here is a guess.

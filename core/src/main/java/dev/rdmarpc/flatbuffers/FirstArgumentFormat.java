@@ -59,6 +59,11 @@ final class FirstArgumentFormat implements MessageFormat {
 	}
 
 	@Override
+	public @Nullable MessageFormat onlyArgument() {
+		return (this.absent.length == 1) ? this.first : null;
+	}
+
+	@Override
 	public @Nullable ArrivingBytes foresee(ByteBuffer begun, int messageBytes) {
 		return this.first.foresee(begun, messageBytes);
 	}

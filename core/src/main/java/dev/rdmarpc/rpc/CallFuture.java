@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -58,67 +56,44 @@ import dev.rdmarpc.transport.UserTask;
  */
 final class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Continuation, UserTask {
 
-	private static final VarHandle OBSERVATION;
-
-	static {
-		try {
-			OBSERVATION = MethodHandles.lookup().findVarHandle(CallFuture.class, "observation", CallObservation.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
-
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
-	private final ClientCalls calls;
+	/** In place of what a call was made with, when that was not kept. */
+	private static final Object NOT_KEPT = new Object();
+
+	private final CallTerms terms;
 
 	private final MethodDescriptor method;
 
-	private final CallOptions options;
-
 	private final long deadlineNanos;
 
-	private final byte[] metadata;
-
-	private volatile @Nullable CallObservation observation;
-
-	private @Nullable Object[] arguments;
-
-	private byte @Nullable [] encoded;
-
-	private boolean repeatable = true;
+	/** The arguments, or what they were encoded to, or {@link #NOT_KEPT}. */
+	private Object content;
 
 	private volatile @Nullable RpcChannel channel;
 
 	private volatile int requestId;
 
-	private int attempts = 1;
+	private byte attempts = 1;
 
-	private int status;
+	/** As wide as on the wire, like the next one. */
+	private byte status;
 
-	/** As wide as on the wire, so that the object is no larger for it. */
 	private char metadataBytes;
 
-	private @Nullable ByteBuffer reply;
+	/** The ByteBuffer of the reply, or the CallFailure that there is in its place. */
+	private @Nullable Object outcome;
 
-	private @Nullable RegisteredBuffer memory;
-
-	private @Nullable CallFailure unanswered;
-
-	private String detail = "";
+	/** The RegisteredBuffer that the reply lies in, or what is to say of the failure. */
+	private @Nullable Object backing;
 
 	private @Nullable LinkedTask linked;
 
-	CallFuture(ClientCalls calls, MethodDescriptor method, @Nullable Object[] arguments, CallOptions options,
-			long deadlineNanos, @Nullable CallObservation observation, byte[] metadata) {
-		this.calls = calls;
+	CallFuture(CallTerms terms, MethodDescriptor method, @Nullable Object[] arguments, long deadlineNanos) {
+		this.terms = terms;
 		this.method = method;
-		this.arguments = arguments;
-		this.options = options;
+		this.content = arguments;
 		this.deadlineNanos = deadlineNanos;
-		this.observation = observation;
-		this.metadata = metadata;
 	}
 
 	@Override
@@ -128,7 +103,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 
 	@Override
 	public CallOptions options() {
-		return this.options;
+		return this.terms.options();
 	}
 
 	@Override
@@ -138,40 +113,36 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 
 	@Override
 	public byte[] metadata() {
-		return this.metadata;
+		return this.terms.metadata();
 	}
 
 	/** Encodes what the call was made with, whatever became of it since. */
 	@Override
 	public void encode(MessageSegments out, int mostKeptBytes) {
-		byte[] before = this.encoded;
-		if (before != null) {
-			out.addBytes(ByteBuffer.wrap(before));
+		Object before = this.content;
+		if (before instanceof byte[] encoded) {
+			out.addBytes(ByteBuffer.wrap(encoded));
 			return;
 		}
-		this.method.arguments().encode(this.arguments, out);
+		this.method.arguments().encode(before, out);
 		if (!this.method.stableArguments()) {
-			this.arguments = NO_ARGUMENTS;
-			this.repeatable = this.method.idempotent() && out.totalBytes() <= mostKeptBytes;
-			if (this.repeatable) {
-				keep(out);
-			}
+			boolean kept = this.method.idempotent() && out.totalBytes() <= mostKeptBytes;
+			this.content = kept ? bytes(out) : NOT_KEPT;
 		}
 	}
 
 	/** Encodes what is sent later. */
 	void encodeEarly(MessageSegments workspace) {
-		if (this.encoded == null && !this.method.stableArguments()) {
-			this.method.arguments().encode(this.arguments, workspace);
-			this.arguments = NO_ARGUMENTS;
-			keep(workspace);
+		if (!(this.content instanceof byte[]) && !this.method.stableArguments()) {
+			this.method.arguments().encode(this.content, workspace);
+			this.content = bytes(workspace);
 		}
 	}
 
-	private void keep(MessageSegments message) {
+	private static byte[] bytes(MessageSegments message) {
 		byte[] bytes = new byte[message.totalBytes()];
 		message.copyTo(ByteBuffer.wrap(bytes));
-		this.encoded = bytes;
+		return bytes;
 	}
 
 	@Override
@@ -191,29 +162,33 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 
 	@Override
 	public void onReply(IncomingMessage arrived) {
-		this.status = arrived.status();
+		this.status = (byte) arrived.status();
 		this.metadataBytes = (char) arrived.metadataBytes();
-		this.reply = arrived.message();
-		this.memory = arrived.take();
+		this.outcome = arrived.message();
+		this.backing = arrived.take();
 		loop().afterTurn(this);
 	}
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
-		this.unanswered = why;
-		this.detail = detail;
+		this.outcome = why;
+		this.backing = detail;
 		loop().afterTurn(this);
 	}
 
 	@Override
 	public void failLater() {
-		this.unanswered = CallFailure.RESOURCE_EXHAUSTED;
-		this.calls.postpone(this);
+		this.outcome = CallFailure.RESOURCE_EXHAUSTED;
+		calls().postpone(this);
 	}
 
 	private ChannelLoop loop() {
 		RpcChannel submittedOn = this.channel;
-		return (submittedOn != null) ? submittedOn.loop() : this.calls.loops().any();
+		return (submittedOn != null) ? submittedOn.loop() : calls().loops().any();
+	}
+
+	private ClientCalls calls() {
+		return this.terms.calls();
 	}
 
 	/** Completes the call, and runs what depends on it; not while driving. */
@@ -221,7 +196,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	public void run() {
 		if (getNumberOfDependents() > 0) {
 			ChannelLoop loop = loop();
-			this.calls.loops().continuations(loop).run(loop, this);
+			calls().loops().continuations(loop).run(loop, this);
 		}
 		else {
 			finish();
@@ -230,16 +205,16 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 
 	@Override
 	public void runElsewhere() {
-		this.calls.loops().runElsewhere(this::finish);
+		calls().loops().runElsewhere(this::finish);
 	}
 
 	/** Completes the call; what depends on it runs here. */
 	@Override
 	public void finish() {
-		CallFailure why = this.unanswered;
+		CallFailure why = (this.outcome instanceof CallFailure failure) ? failure : null;
 		try {
 			if (why != null) {
-				end(why, this.detail);
+				end(why, (this.backing instanceof String detail) ? detail : "");
 			}
 			else {
 				deliver();
@@ -247,25 +222,23 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 		}
 		catch (Throwable ex) {
 			if (!isDone()) {
-				this.unanswered = (why != null) ? why : CallFailure.RESOURCE_EXHAUSTED;
-				this.calls.postpone(this);
+				this.outcome = (why != null) ? why : CallFailure.RESOURCE_EXHAUSTED;
+				calls().postpone(this);
 			}
 		}
 	}
 
 	private void deliver() {
 		ChannelLoop loop = loop();
-		RegisteredBuffer arrived = this.memory;
-		ByteBuffer message = this.reply;
-		if (arrived == null || message == null) {
+		if (!(this.backing instanceof RegisteredBuffer arrived) || !(this.outcome instanceof ByteBuffer message)) {
 			return;
 		}
 		ReceivedMemory received = Replies.received();
 		int bytes = message.remaining();
 		Object value;
 		try {
-			Replies.fill(this.options.replyMetadata(), message, this.metadataBytes);
-			value = Replies.decode(this.method, this.status, message, this.metadataBytes, arrived, received);
+			Replies.fill(options().replyMetadata(), message, this.metadataBytes);
+			value = Replies.decode(this.method, this.status & 0xFF, message, this.metadataBytes, arrived, received);
 			loop.metrics().decoded(bytes, received.sharedBytes());
 		}
 		catch (RpcException ex) {
@@ -273,8 +246,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 			return;
 		}
 		finally {
-			this.memory = null;
-			this.reply = null;
+			this.backing = null;
+			this.outcome = null;
 			arrived.release();
 		}
 		complete(value, Replies.takeParts(received));
@@ -283,7 +256,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	private void complete(@Nullable Object value, @Nullable ReceivedMemory parts) {
 		boolean delivered = false;
 		try {
-			ended(RpcStatus.OK, null);
+			this.terms.ended(RpcStatus.OK, null);
 		}
 		finally {
 			try {
@@ -311,21 +284,26 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	}
 
 	private void end(CallFailure why, String sentence) {
-		if (this.repeatable && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
+		if (isRepeatable() && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
 			this.attempts++;
-			this.unanswered = null;
-			this.calls.repeat(this);
+			this.outcome = null;
+			this.backing = null;
+			calls().repeat(this);
 		}
 		else {
 			fail(Replies.failure(this.method, why, sentence));
 		}
 	}
 
+	private boolean isRepeatable() {
+		return this.content != NOT_KEPT;
+	}
+
 	@Override
 	public void onNotSent(OutgoingMessage request, String detail) {
-		if (!this.repeatable) {
-			this.encoded = request.content();
-			this.repeatable = this.encoded != null;
+		byte[] sent = isRepeatable() ? null : request.content();
+		if (sent != null) {
+			this.content = sent;
 		}
 		onFailure(CallFailure.NOT_SENT, detail);
 	}
@@ -334,18 +312,8 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	@Override
 	public void fail(RpcException failure) {
 		RpcException kept = failure.elsewhere(this.method);
-		ended(kept.status(), kept);
+		this.terms.ended(kept.status(), kept);
 		super.completeExceptionally(kept.forCaller());
-	}
-
-	private void ended(RpcStatus status, @Nullable Throwable failure) {
-		if (this.observation == null) {
-			return;
-		}
-		CallObservation watched = (CallObservation) OBSERVATION.getAndSet(this, (CallObservation) null);
-		if (watched != null) {
-			watched.callEnded(status, failure);
-		}
 	}
 
 	@Override
@@ -393,7 +361,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 
 	private boolean giveUpIf(boolean completed) {
 		if (completed) {
-			ended(RpcStatus.CANCELLED, null);
+			this.terms.ended(RpcStatus.CANCELLED, null);
 			RpcChannel running = this.channel;
 			if (running != null) {
 				running.abandon(this, CallFailure.CANCELLED, "ended by the caller");

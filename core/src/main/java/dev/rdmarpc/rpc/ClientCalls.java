@@ -79,6 +79,8 @@ final class ClientCalls {
 
 	private final ClientLoops loops;
 
+	private final CallTerms plain = new CallTerms(this);
+
 	ClientCalls(QueuePairPool pool, ClientLoops loops, RpcClientOptions options, List<CallObserver> observers) {
 		this.pool = pool;
 		this.loops = loops;
@@ -321,9 +323,15 @@ final class ClientCalls {
 
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
 			@Nullable CallObservation observation, byte[] metadata) {
-		CallFuture future = new CallFuture(this, method, arguments, call, deadline, observation, metadata);
+		CallFuture future = new CallFuture(terms(call, metadata, observation), method, arguments, deadline);
 		begin(future);
 		return future;
+	}
+
+	@SuppressWarnings("ReferenceEquality") // options that equal none are rare
+	private CallTerms terms(CallOptions call, byte[] metadata, @Nullable CallObservation observation) {
+		boolean plain = call == CallOptions.NONE && metadata.length == 0 && observation == null;
+		return plain ? this.plain : new CallTerms(this, call, metadata, observation);
 	}
 
 	/** Makes a call again whose request or reply was lost. */

@@ -20,21 +20,27 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
  * A method with the object that serves it.
  *
  * @param descriptor the method
  * @param handler takes the arguments as an array and returns the result
+ * @param handlerOfOne takes the argument itself, if there is exactly one
  * @param inline whether the handler always runs on the loop's thread
  * @param pace decides where the handler runs if that follows its pace, else {@code null}
  * @param failures where those of the handler are told
  */
-record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean inline, @Nullable HandlerPace pace,
-		HandlerFailures failures) {
+record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullable MethodHandle handlerOfOne,
+		boolean inline, @Nullable HandlerPace pace, HandlerFailures failures) {
 
 	/** More may be too many for a method handle, where some count twice. */
 	private static final int MAX_HANDLE_PARAMETERS = 120;
@@ -67,20 +73,22 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean
 			List<RpcExceptionHandler> exceptionHandlers) {
 		boolean inline = descriptor.inline() || dispatch == Dispatch.INLINE;
 		HandlerPace pace = (!inline && dispatch == Dispatch.ADAPTIVE) ? new HandlerPace(System.nanoTime()) : null;
-		return new ExportedMethod(descriptor, handler(descriptor, target), inline, pace,
-				new HandlerFailures(descriptor, exceptionHandlers));
-	}
-
-	private static MethodHandle handler(MethodDescriptor descriptor, Object target) {
 		try {
 			java.lang.reflect.Method method = descriptor.javaMethod();
 			method.setAccessible(true);
+			MethodHandle ofOne = null;
+			MethodHandle ofAll;
 			if (method.getParameterCount() > MAX_HANDLE_PARAMETERS) {
-				return MethodHandles.insertArguments(REFLECTIVE, 0, method, target);
+				ofAll = MethodHandles.insertArguments(REFLECTIVE, 0, method, target);
 			}
-			MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
-			MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
-			return spread.asType(spread.type().changeReturnType(Object.class));
+			else {
+				MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
+				MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
+				ofAll = spread.asType(spread.type().changeReturnType(Object.class));
+				ofOne = (method.getParameterCount() == 1) ? bound.asType(bound.type().generic()) : null;
+			}
+			return new ExportedMethod(descriptor, ofAll, ofOne, inline, pace,
+					new HandlerFailures(descriptor, exceptionHandlers));
 		}
 		catch (IllegalAccessException | RuntimeException ex) {
 			throw new IllegalArgumentException(descriptor.fullName()
@@ -93,8 +101,24 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, boolean
 		return (this.pace != null) ? this.pace.mayRunOnLoop(nowNanos) : this.inline;
 	}
 
-	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		Object result = this.handler.invokeExact(arguments);
+	/**
+	 * Decodes the arguments.
+	 * @param format of what the caller has sent
+	 * @return the arguments as an array, or the only one
+	 */
+	@Nullable Object decode(MessageFormat format, ByteBuffer encoded, ReceivedMemory received) {
+		MessageFormat only = (this.handlerOfOne != null) ? format.onlyArgument() : null;
+		return ((only != null) ? only : format).decode(encoded, received);
+	}
+
+	/**
+	 * Runs the handler.
+	 * @param format the arguments were decoded with
+	 */
+	@Nullable Object invoke(MessageFormat format, @Nullable Object arguments) throws Throwable {
+		MethodHandle ofOne = (format.onlyArgument() != null) ? this.handlerOfOne : null;
+		Object result = (ofOne != null) ? ofOne.invokeExact(arguments)
+				: this.handler.invokeExact((@Nullable Object[]) Objects.requireNonNull(arguments));
 		if (result == null && this.descriptor.asynchronous()) {
 			throw new HandlerFailures.Mistake("the handler returned null (expected: a future)");
 		}

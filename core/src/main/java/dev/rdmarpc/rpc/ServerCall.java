@@ -321,13 +321,13 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		if (this.deadlineNanos != Long.MAX_VALUE && this.handlerRun.startedNanos() - this.deadlineNanos >= 0) {
 			throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the handler began");
 		}
-		@Nullable Object[] arguments;
+		MessageFormat format = exported.descriptor().arguments(this.argumentCount);
+		Object arguments;
 		try {
 			this.received.begin(required(this.message));
 			ByteBuffer encoded = required(this.view);
 			int messageBytes = encoded.remaining();
-			MessageFormat format = exported.descriptor().arguments(this.argumentCount);
-			arguments = (@Nullable Object[]) required(format.decode(encoded, this.received));
+			arguments = exported.decode(format, encoded, this.received);
 			channel().loop().metrics().decoded(messageBytes, this.received.sharedBytes());
 		}
 		catch (ValuesTooLargeException ex) {
@@ -336,7 +336,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());
 		}
-		return exported.invoke(arguments);
+		return exported.invoke(format, arguments);
 	}
 
 	/** From here on the thread is not interrupted any more. */
