@@ -27,8 +27,8 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
- * A list of arguments of which only the first is sent, as the root of its message: the
- * method has no others, or that of the peer has not.
+ * A list of arguments of which only the first is sent: the method has no others, or that
+ * of the peer has not.
  */
 final class FirstArgumentFormat implements MessageFormat {
 

@@ -67,7 +67,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 
 	@Override
 	public synchronized MessageFormat arguments(MethodSignature method) {
-		return arguments(root(method, MessageRoot::ofArguments));
+		return arguments(method, root(method, MessageRoot::ofArguments));
 	}
 
 	@Override
@@ -76,16 +76,16 @@ public final class FlatBuffersCodec implements MessageCodec {
 		if (own == 0 || count == 0 || (own == 1) == (count == 1)) {
 			return arguments(method);
 		}
-		MessageFormat several = arguments(root(method, MessageRoot::ofFields));
+		MessageFormat several = arguments(method, root(method, MessageRoot::ofFields));
 		MessageRoot first = root(method.first(1), MessageRoot::ofArguments);
 		return (own == 1 || first.synthesized()) ? several
 				: new FirstArgumentFormat(format(first, null), absentArguments(several));
 	}
 
-	private MessageFormat arguments(MessageRoot root) {
+	private MessageFormat arguments(MethodSignature method, MessageRoot root) {
 		MessageFormat format = format(root, NO_ARGUMENTS);
-		return (root.shape() == null || root.synthesized()) ? format
-				: new FirstArgumentFormat(format, (@Nullable Object) null);
+		return (method.parameterTypes().size() == 1) ? new FirstArgumentFormat(format, (@Nullable Object) null)
+				: format;
 	}
 
 	private static @Nullable Object[] absentArguments(MessageFormat arguments) {

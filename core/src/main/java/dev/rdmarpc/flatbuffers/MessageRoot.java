@@ -68,7 +68,12 @@ record MessageRoot(@Nullable Shape shape, boolean synthesized) {
 		return parameters;
 	}
 
+	/** The value of a table with one field is that of the field, not a list of one. */
 	private static MessageRoot ofFields(MethodSignature method, List<Shape> parameters) {
+		if (parameters.size() == 1) {
+			return ofField(tableFor(method, "Arguments"), method.parameterNames().get(0),
+					method.parameterTypes().get(0), parameters.get(0));
+		}
 		List<TableShape.Part> parts = new ArrayList<>();
 		List<Class<?>> types = new ArrayList<>();
 		for (int i = 0; i < parameters.size(); i++) {
@@ -102,11 +107,14 @@ record MessageRoot(@Nullable Shape shape, boolean synthesized) {
 		if (isTable(result)) {
 			return new MessageRoot(result, false);
 		}
+		return ofField(tableFor(method, "Result"), "value", type, result);
+	}
+
+	private static MessageRoot ofField(TableShape table, String name, Type type, Shape shape) {
 		Class<?> value = primitiveOrObject(type);
 		MethodHandle accessor = IDENTITY.asType(MethodType.methodType(value, Object.class));
 		MethodHandle constructor = IDENTITY.asType(MethodType.methodType(Object.class, value));
-		TableShape table = tableFor(method, "Result");
-		table.link(List.of(new TableShape.Part("value", result, accessor)), constructor);
+		table.link(List.of(new TableShape.Part(name, shape, accessor)), constructor);
 		return new MessageRoot(table, true);
 	}
 
