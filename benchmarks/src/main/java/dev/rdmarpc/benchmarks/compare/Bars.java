@@ -102,11 +102,11 @@ final class Bars {
 						/ rows.of(Peers.FLOOR, Mode.SYNC, LARGE).megabytesPerSecond());
 	}
 
-	/** Of blocking and asynchronous calls, the larger. */
+	/** Of blocking and asynchronous calls, the larger, in whole bytes. */
 	private static Bar heapAboveLeast(String peer, double limit, double aim) {
 		return Bar.atMost("heap B/call above arguments, result and future, " + peer, limit, aim,
-				(rows) -> Math.max(sync(rows, peer).allocatedBytesPerCall() - leastHeap(false),
-						rows.of(peer, Mode.ASYNC, SMALL).allocatedBytesPerCall() - leastHeap(true)));
+				(rows) -> Math.rint(Math.max(sync(rows, peer).allocatedBytesPerCall() - leastHeap(false),
+						rows.of(peer, Mode.ASYNC, SMALL).allocatedBytesPerCall() - leastHeap(true))));
 	}
 
 	/**
