@@ -28,8 +28,9 @@ import dev.rdmarpc.transport.Priority;
 
 /**
  * Settings of single calls, which take precedence over those of the method and the
- * client. Applied with {@link #on}: <pre>{@code
+ * client. Applied to a client, or to all calls that a block of code makes: <pre>{@code
  * CallOptions.deadline(Duration.ofMillis(5)).on(store).get("key");
+ * CallOptions.deadline(Duration.ofMillis(5)).call(() -> store.get("key"));
  * }</pre> Immutable.
  *
  * @param deadline time for the call, or {@code null}; a century or more means none, and
@@ -106,15 +107,74 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 
 	/**
 	 * The same client with these options. Cheap; the result may be kept.
-	 * @param proxy made by {@link RpcClient#proxy}
-	 * @throws IllegalArgumentException if it is anything else
+	 * @param client of a type that is an interface: made by {@link RpcClient#proxy}, or
+	 * one around it, such as a proxy of aspects or a spy, or one in its place, such as a
+	 * mock. To all but the first, options are passed as by {@link #call}
+	 * @throws IllegalArgumentException if it implements no interface
 	 */
 	@SuppressWarnings("unchecked")
-	public <T> T on(T proxy) {
-		if (Proxy.isProxyClass(proxy.getClass()) && Proxy.getInvocationHandler(proxy) instanceof ServiceProxy handler) {
+	public <T> T on(T client) {
+		if (Proxy.isProxyClass(client.getClass())
+				&& Proxy.getInvocationHandler(client) instanceof ServiceProxy handler) {
 			return (T) handler.withOptions(this);
 		}
-		throw new IllegalArgumentException(proxy.getClass().getName() + " (expected: a proxy made by RpcClient)");
+		return (T) OptionsProxy.around(client, this);
+	}
+
+	/**
+	 * Has all calls that the current thread makes in a block use these options, as far as
+	 * those given to {@link #on} do not say otherwise. Inside another block its options
+	 * are used as well, as far as these do not say otherwise.
+	 * @return what the block returns
+	 * @throws X what the block throws
+	 */
+	public <T extends @Nullable Object, X extends Throwable> T call(Block<? extends T, X> block) throws X {
+		CallOptions outer = OptionsScope.enter(this);
+		try {
+			return block.call();
+		}
+		finally {
+			OptionsScope.leave(outer);
+		}
+	}
+
+	/** The same for a block without result. */
+	public void run(Runnable block) {
+		call(() -> {
+			block.run();
+			return null;
+		});
+	}
+
+	/**
+	 * The options of the block that the current thread is in, or {@link #NONE}. For mocks
+	 * that check what they are called with.
+	 */
+	public static CallOptions current() {
+		return OptionsScope.current();
+	}
+
+	/** These options, and those of another where these have none. */
+	CallOptions or(CallOptions other) {
+		Map<String, String> both = new LinkedHashMap<>(other.metadata);
+		both.putAll(this.metadata);
+		return new CallOptions((this.deadline != null) ? this.deadline : other.deadline,
+				(this.priority != null) ? this.priority : other.priority, this.waitForReady || other.waitForReady, both,
+				(this.replyMetadata != null) ? this.replyMetadata : other.replyMetadata);
+	}
+
+	/**
+	 * Code that makes calls.
+	 *
+	 * @param <T> the type of its result
+	 * @param <X> the type of what it throws
+	 */
+	@FunctionalInterface
+	public interface Block<T extends @Nullable Object, X extends Throwable> {
+
+		/** Makes the calls. */
+		T call() throws X;
+
 	}
 
 }

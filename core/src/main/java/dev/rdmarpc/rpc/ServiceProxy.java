@@ -62,7 +62,8 @@ final class ServiceProxy implements InvocationHandler {
 		MethodDescriptor descriptor = this.methods.find(method);
 		if (descriptor != null) {
 			try {
-				return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS, this.options);
+				return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS,
+						OptionsScope.around(this.options));
 			}
 			catch (RpcException ex) {
 				throw ex.forCaller();
