@@ -70,6 +70,8 @@ public final class MethodDescriptor {
 
 	private final Method javaMethod;
 
+	private final BoundTypes types;
+
 	private final boolean asynchronous;
 
 	private final boolean streaming;
@@ -102,10 +104,11 @@ public final class MethodDescriptor {
 
 	private final DeclaredExceptions exceptions;
 
-	MethodDescriptor(String service, Method javaMethod, MessageCodec codec) {
+	MethodDescriptor(String service, Method javaMethod, BoundTypes types, MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
 		this.service = service;
 		this.javaMethod = javaMethod;
+		this.types = types;
 		this.name = nameOf(javaMethod);
 		this.asynchronous = isStage(javaMethod.getReturnType());
 		this.streaming = javaMethod.getReturnType() == Flow.Publisher.class;
@@ -159,12 +162,10 @@ public final class MethodDescriptor {
 
 	private MethodSignature signature() {
 		List<String> names = new ArrayList<>();
-		List<Type> types = new ArrayList<>();
 		for (int i = 0; i < this.javaMethod.getParameterCount(); i++) {
 			names.add(this.javaMethod.getParameters()[i].getName());
-			types.add(this.javaMethod.getGenericParameterTypes()[i]);
 		}
-		Type resultType = this.javaMethod.getGenericReturnType();
+		Type resultType = this.types.resolve(this.javaMethod.getGenericReturnType());
 		if (this.asynchronous || this.streaming) {
 			resultType = (resultType instanceof ParameterizedType generic) ? generic.getActualTypeArguments()[0]
 					: Object.class;
@@ -172,7 +173,8 @@ public final class MethodDescriptor {
 				resultType = void.class;
 			}
 		}
-		return new MethodSignature(this.service, this.name, names, types, resultType);
+		return new MethodSignature(this.service, this.name, names,
+				this.types.resolve(this.javaMethod.getGenericParameterTypes()), resultType);
 	}
 
 	/**

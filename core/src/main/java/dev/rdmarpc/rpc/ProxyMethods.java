@@ -17,8 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.lang.reflect.Method;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -35,12 +33,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProxyMethods {
 
-	private final Map<Method, MethodDescriptor> methods = new HashMap<>();
+	private final Map<Method, MethodDescriptor> methods;
 
 	private final @Nullable Entry[] seen;
 
-	ProxyMethods(List<MethodDescriptor> all) {
-		all.forEach((method) -> this.methods.put(method.javaMethod(), method));
+	ProxyMethods(Map<Method, MethodDescriptor> all) {
+		this.methods = all;
 		this.seen = new Entry[Integer.highestOneBit(Math.max(1, all.size())) << 2];
 	}
 

@@ -21,6 +21,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -52,12 +53,8 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 		if (!type.isInterface()) {
 			throw new IllegalArgumentException(type.getName() + " (expected: an interface)");
 		}
-		List<Method> found = new ArrayList<>();
-		for (Method method : type.getMethods()) {
-			if (Modifier.isAbstract(method.getModifiers()) && !isOfObject(method)) {
-				found.add(method);
-			}
-		}
+		BoundTypes types = new BoundTypes(type);
+		List<Method> found = new ArrayList<>(callable(type, types).keySet());
 		found.sort(Comparator.comparing(MethodDescriptor::nameOf));
 		if (found.isEmpty()) {
 			throw new IllegalArgumentException(type.getName() + " has no methods to call");
@@ -70,9 +67,51 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 				throw new IllegalArgumentException(type.getName() + " has two methods named '"
 						+ MethodDescriptor.nameOf(method) + "': tell them apart with @RdmaMethod(name = …)");
 			}
-			methods.add(new MethodDescriptor(name, method, codec));
+			methods.add(new MethodDescriptor(name, method, types, codec));
 		}
 		return new ServiceDescriptor(name, type, List.copyOf(methods));
+	}
+
+	/**
+	 * The methods to call, each with itself and those that it overrides: an interface
+	 * that binds the type variables of another one can declare its methods again.
+	 */
+	private static Map<Method, List<Method>> callable(Class<?> type, BoundTypes types) {
+		Map<Method, List<Method>> callable = new LinkedHashMap<>();
+		for (Method method : type.getMethods()) {
+			if (!Modifier.isAbstract(method.getModifiers()) || isOfObject(method)) {
+				continue;
+			}
+			Method same = callable.keySet()
+				.stream()
+				.filter((other) -> other.getName().equals(method.getName())
+						&& types.resolve(other.getGenericParameterTypes())
+							.equals(types.resolve(method.getGenericParameterTypes())))
+				.findFirst()
+				.orElse(null);
+			List<Method> all = (same != null) ? callable.get(same) : null;
+			if (same == null || all == null) {
+				callable.put(method, new ArrayList<>(List.of(method)));
+				continue;
+			}
+			all.add(method);
+			if (same.getDeclaringClass().isAssignableFrom(method.getDeclaringClass())) {
+				callable.remove(same);
+				callable.put(method, all);
+			}
+		}
+		return callable;
+	}
+
+	/** All methods by which clients call the service, with what they call. */
+	Map<Method, MethodDescriptor> methodsByJava() {
+		Map<Method, MethodDescriptor> all = new HashMap<>();
+		Map<Method, List<Method>> callable = callable(this.type, new BoundTypes(this.type));
+		for (MethodDescriptor method : this.methods) {
+			callable.getOrDefault(method.javaMethod(), List.of(method.javaMethod()))
+				.forEach((each) -> all.put(each, method));
+		}
+		return all;
 	}
 
 	private static boolean isOfObject(Method method) {

@@ -36,7 +36,7 @@ final class ServiceProxy implements InvocationHandler {
 	private final CallOptions options;
 
 	ServiceProxy(ClientCalls calls, ServiceDescriptor service) {
-		this(calls, service, new ProxyMethods(service.methods()), CallOptions.NONE);
+		this(calls, service, new ProxyMethods(service.methodsByJava()), CallOptions.NONE);
 	}
 
 	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, ProxyMethods methods, CallOptions options) {

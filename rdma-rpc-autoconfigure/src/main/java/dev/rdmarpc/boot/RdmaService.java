@@ -32,8 +32,10 @@ import org.springframework.stereotype.Component;
  * candidate.
  *
  * <p>
- * By default all interfaces of the class and its superclasses are exported, except those
- * of the JDK, of Jakarta EE and of Spring.
+ * By default the interface of the class is exported, and those that it extends unless
+ * several beans have them. Interfaces of the JDK, of Jakarta EE and of Spring are no
+ * services, and neither are generic ones. Of several interfaces those are exported that
+ * have this annotation themselves.
  */
 @Documented
 @Component
@@ -45,7 +47,7 @@ public @interface RdmaService {
 	@AliasFor(annotation = Component.class)
 	String value() default "";
 
-	/** The interfaces to export; by default all. */
+	/** The interfaces to export, and no others. */
 	Class<?>[] interfaces() default {};
 
 	/**

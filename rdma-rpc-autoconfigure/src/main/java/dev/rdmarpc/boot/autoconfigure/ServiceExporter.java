@@ -16,29 +16,42 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
-import java.util.ArrayList;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.util.ClassUtils;
 
 import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.rpc.RpcServer;
 
-/** Offers the beans annotated with {@link RdmaService} through a server. */
+/**
+ * Offers the beans annotated with {@link RdmaService} through a server: each under the
+ * interface that its callers know, and under those that this one extends, as far as no
+ * other bean is served under them.
+ */
 final class ServiceExporter {
 
+	private static final Logger logger = LoggerFactory.getLogger(ServiceExporter.class);
+
 	private static final List<String> NO_SERVICES = List.of("java.", "javax.", "jakarta.", "org.springframework.",
-			"org.aopalliance.", "kotlin.", "groovy.");
+			"org.aopalliance.", "io.micrometer.", "org.reactivestreams.", "kotlin.", "groovy.");
 
 	private final RpcServer.Builder server;
 
 	private final Map<String, String> beansByService = new HashMap<>();
+
+	private final Map<Class<?>, Map<String, Object>> inherited = new LinkedHashMap<>();
 
 	ServiceExporter(RpcServer.Builder server) {
 		this.server = server;
@@ -46,13 +59,23 @@ final class ServiceExporter {
 
 	void export(List<ServiceBean> services) {
 		services.forEach(this::export);
+		this.inherited.forEach((type, beans) -> {
+			if (beans.size() > 1) {
+				logger.debug("{} is not served: it is an interface of the services of {}", type.getName(),
+						beans.keySet());
+			}
+			else if (!this.beansByService.containsKey(type.getName())) {
+				beans.values().forEach((bean) -> offer(type.getName(), type, bean));
+			}
+		});
 	}
 
 	private void export(ServiceBean service) {
 		String beanName = service.name();
 		RdmaService annotation = service.annotation();
 		Object bean = service.instance();
-		List<Class<?>> types = interfaces(service);
+		boolean named = annotation.interfaces().length > 0;
+		List<Class<?>> types = named ? Arrays.asList(annotation.interfaces()) : interfaces(service);
 		check(annotation.name().isEmpty() || types.size() == 1,
 				() -> "@RdmaService of bean '" + beanName + "' has the name '" + annotation.name()
 						+ "', but the bean has " + types.size() + " services: " + names(types)
@@ -69,6 +92,10 @@ final class ServiceExporter {
 					() -> "The beans '" + other + "' and '" + beanName + "' are both served as '" + name + "'",
 					"Give one of them a name of its own with @RdmaService(name = …), or remove the annotation from it");
 			offer(name, type, bean);
+			if (!named && annotation.name().isEmpty()) {
+				above(type).forEach(
+						(above) -> this.inherited.computeIfAbsent(above, (key) -> new HashMap<>()).put(beanName, bean));
+			}
 		}
 	}
 
@@ -76,27 +103,61 @@ final class ServiceExporter {
 		this.server.service(name, type, type.cast(bean));
 	}
 
+	/**
+	 * The interface that clients of a bean can mean. If there are several, they have to
+	 * be annotated themselves, so that none is served that nobody thought of.
+	 */
 	private static List<Class<?>> interfaces(ServiceBean service) {
-		if (service.annotation().interfaces().length > 0) {
-			return Arrays.asList(service.annotation().interfaces());
-		}
 		String beanName = service.name();
 		Class<?> type = AutoProxyUtils.determineTargetClass(service.beanFactory(), beanName);
 		if (type == null) {
 			throw new InvalidServiceException("The type of bean '" + beanName + "' is not known",
 					"Name its service in @RdmaService(interfaces = …)");
 		}
-		List<Class<?>> found = new ArrayList<>();
+		Set<Class<?>> found = new LinkedHashSet<>();
 		for (Class<?> candidate : ClassUtils.getAllInterfacesForClass(type)) {
-			if (NO_SERVICES.stream().noneMatch(candidate.getName()::startsWith)) {
+			if (isService(candidate)) {
 				found.add(candidate);
 			}
+			else {
+				found.addAll(above(candidate));
+			}
 		}
-		check(!found.isEmpty(),
+		List<Class<?>> nearest = found.stream()
+			.filter((candidate) -> found.stream()
+				.noneMatch((other) -> other != candidate && candidate.isAssignableFrom(other)))
+			.toList();
+		check(!nearest.isEmpty(),
 				() -> "@RdmaService of bean '" + beanName + "': " + type.getName()
 						+ " implements no interface to serve",
-				"Let the class implement the interface that its callers know");
+				"Let the class implement the interface that its callers know: one with methods and without type "
+						+ "parameters");
+		List<Class<?>> marked = nearest.stream()
+			.filter((candidate) -> candidate.isAnnotationPresent(RdmaService.class))
+			.toList();
+		check(nearest.size() == 1 || !marked.isEmpty(),
+				() -> "@RdmaService of bean '" + beanName + "': " + type.getName() + " implements several interfaces: "
+						+ names(nearest),
+				"Name those to serve in @RdmaService(interfaces = …), or annotate them with @RdmaService themselves");
+		return (nearest.size() == 1) ? nearest : marked;
+	}
+
+	/** The interfaces that an interface extends and clients can mean. */
+	private static Set<Class<?>> above(Class<?> type) {
+		Set<Class<?>> found = new LinkedHashSet<>();
+		for (Class<?> direct : type.getInterfaces()) {
+			if (isService(direct)) {
+				found.add(direct);
+			}
+			found.addAll(above(direct));
+		}
 		return found;
+	}
+
+	private static boolean isService(Class<?> type) {
+		return NO_SERVICES.stream().noneMatch(type.getName()::startsWith) && !type.isSealed()
+				&& type.getTypeParameters().length == 0
+				&& Arrays.stream(type.getMethods()).anyMatch((method) -> Modifier.isAbstract(method.getModifiers()));
 	}
 
 	private static String names(List<Class<?>> types) {

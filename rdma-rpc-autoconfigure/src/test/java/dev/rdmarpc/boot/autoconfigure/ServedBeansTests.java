@@ -16,8 +16,16 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -43,6 +51,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.codec.UnsupportedTypeException;
+import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.ServiceDescriptor;
 
@@ -54,11 +63,68 @@ class ServedBeansTests {
 	private final ApplicationContextRunner runner = RdmaContextRunner.create();
 
 	@Test
-	void exportsInterfacesOfSuperclassesButNotThoseOfTheJdk() {
+	void exportsInterfaceOfSuperclassButNotThoseOfTheJdk() {
+		assertExported(Inheriting.class, Echo.class);
+	}
+
+	@Test
+	void exportsAnnotatedOnesOfSeveralInterfaces() {
+		assertExported(Annotated.class, Contract.class);
+	}
+
+	@Test
+	void severalInterfacesOfWhichNoneIsAnnotatedFail() {
 		this.runner.withUserConfiguration(Several.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidServiceException.class)
+				.hasMessageContaining(
+						"implements several interfaces: " + Length.class.getName() + ", " + Echo.class.getName()));
+	}
+
+	@Test
+	void exportsInheritedInterfacesThatNoOtherBeanHas() {
+		assertExported(Broad.class, EchoAndLength.class, Echo.class, Length.class);
+		this.runner.withUserConfiguration(Broad.class, Broader.class)
 			.run((context) -> assertThat(context.getBean(RpcServer.class).services())
 				.extracting((service) -> (Object) service.type())
-				.containsExactlyInAnyOrder(Echo.class, Length.class));
+				.containsExactlyInAnyOrder(EchoAndLength.class, EchoAndMore.class, Length.class));
+		this.runner.withUserConfiguration(Broad.class, PlainEcho.class).run((context) -> {
+			assertThat(client(context, Echo.class).echo("plain")).isEqualTo("plain");
+			assertThat(client(context, Length.class).length("four")).isEqualTo(4);
+		});
+	}
+
+	@Test
+	void boundGenericInterfaceIsCalled() {
+		this.runner.withUserConfiguration(ThingTable.class).run((context) -> {
+			assertThat(context.getBean(RpcServer.class).services()).extracting((service) -> (Object) service.type())
+				.containsExactly(Things.class);
+			Things things = client(context, Things.class);
+			Thing thing = new Thing("a", 1);
+			assertThat(things.save(thing)).isEqualTo("a");
+			assertThat(things.find("a")).contains(thing);
+			assertThat(things.get("a")).isEqualTo(thing);
+			assertThat(things.all(List.of("a", "a"))).containsExactly(Map.entry("a", thing));
+			assertThat(things.array(new String[] { "a" })).containsExactly(thing);
+			Crud<Thing, String> crud = things;
+			assertThat(crud.get("a")).isEqualTo(thing);
+		});
+	}
+
+	@Test
+	void unboundGenericInterfaceFails() {
+		this.runner.withUserConfiguration(UnboundTable.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("implements no interface to serve"));
+	}
+
+	private void assertExported(Class<?> bean, Class<?>... services) {
+		this.runner.withUserConfiguration(bean)
+			.run((context) -> assertThat(context.getBean(RpcServer.class).services())
+				.extracting((service) -> (Object) service.type())
+				.containsExactlyInAnyOrder((Object[]) services));
 	}
 
 	@Test
@@ -240,6 +306,142 @@ class ServedBeansTests {
 
 	}
 
+	/** A service that says so. */
+	@RdmaService
+	public interface Contract {
+
+		int length(String text);
+
+	}
+
+	/** Extends others. */
+	public interface EchoAndLength extends Echo, Length {
+
+	}
+
+	/** Extends one of the same. */
+	public interface EchoAndMore extends Echo {
+
+		void more();
+
+	}
+
+	/** A value. */
+	public record Thing(String name, int size) {
+
+	}
+
+	/** A service when its variables are bound. */
+	public interface Crud<T, I> {
+
+		I save(T thing);
+
+		Optional<T> find(I id);
+
+		T get(I id);
+
+		Map<I, T> all(List<? extends I> ids);
+
+		T[] array(I[] ids);
+
+	}
+
+	/** Binds them, and declares one of the methods again. */
+	public interface Things extends Crud<Thing, String> {
+
+		@Override
+		@RdmaMethod(idempotent = true)
+		Thing get(String id);
+
+	}
+
+	@RdmaService
+	static class ThingTable implements Things {
+
+		private final Map<String, Thing> things = new ConcurrentHashMap<>();
+
+		@Override
+		public String save(Thing thing) {
+			this.things.put(thing.name(), thing);
+			return thing.name();
+		}
+
+		@Override
+		public Optional<Thing> find(String id) {
+			return Optional.ofNullable(this.things.get(id));
+		}
+
+		@Override
+		public Thing get(String id) {
+			return find(id).orElseThrow();
+		}
+
+		@Override
+		public Map<String, Thing> all(List<? extends String> ids) {
+			return ids.stream().distinct().collect(Collectors.toMap((id) -> id, this::get));
+		}
+
+		@Override
+		public Thing[] array(String[] ids) {
+			return Arrays.stream(ids).map(this::get).toArray(Thing[]::new);
+		}
+
+	}
+
+	@RdmaService
+	static class UnboundTable implements Comparator<String>, Function<String, String> {
+
+		@Override
+		public int compare(String left, String right) {
+			return 0;
+		}
+
+		@Override
+		public String apply(String text) {
+			return text;
+		}
+
+	}
+
+	@RdmaService
+	static class Inheriting extends Base implements Comparable<Inheriting> {
+
+		@Override
+		public int compareTo(Inheriting other) {
+			return 0;
+		}
+
+	}
+
+	@RdmaService
+	static class Annotated extends Base implements Contract {
+
+		@Override
+		public int length(String text) {
+			return text.length();
+		}
+
+	}
+
+	@RdmaService
+	static class Broad extends Base implements EchoAndLength {
+
+		@Override
+		public int length(String text) {
+			return text.length();
+		}
+
+	}
+
+	@RdmaService
+	static class Broader extends Base implements EchoAndMore {
+
+		@Override
+		public void more() {
+		}
+
+	}
+
 	@RdmaService
 	static class Several extends Base implements Length, Comparable<Several>, AutoCloseable {
 
@@ -269,7 +471,7 @@ class ServedBeansTests {
 
 	}
 
-	@RdmaService(name = "both")
+	@RdmaService(interfaces = { Echo.class, Length.class }, name = "both")
 	static class AmbiguousName extends Base implements Length {
 
 		@Override
