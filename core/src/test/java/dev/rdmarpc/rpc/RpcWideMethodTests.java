@@ -89,7 +89,7 @@ class RpcWideMethodTests {
 				long l109, long l110, long l111, long l112, long l113, long l114, long l115, long l116, long l117,
 				long l118, long l119, long l120, long l121, long l122, long l123, long l124, long l125, long l126) {
 			if (l0 < 0) {
-				throw new IllegalArgumentException("the first is negative");
+				throw new RpcException(RpcStatus.INVALID_ARGUMENT, "the first is negative");
 			}
 			long[] all = { l0, l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13, l14, l15, l16, l17, l18, l19,
 					l20, l21, l22, l23, l24, l25, l26, l27, l28, l29, l30, l31, l32, l33, l34, l35, l36, l37, l38, l39,
