@@ -40,7 +40,7 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 
 	/**
 	 * Compiles an interface under its fully qualified name.
-	 * @throws IllegalArgumentException if it is not an interface, has no methods, or has
+	 * @throws InvalidInterfaceException if it is not an interface, has no methods, or has
 	 * two methods of the same name
 	 * @throws UnsupportedTypeException if a parameter or result has no message form
 	 */
@@ -51,21 +51,24 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 	/** Compiles an interface under a name. */
 	public static ServiceDescriptor of(String name, Class<?> type, MessageCodec codec) {
 		if (!type.isInterface()) {
-			throw new IllegalArgumentException(type.getName() + " (expected: an interface)");
+			throw new InvalidInterfaceException(type.getName() + " is no interface",
+					"name the interface that client and server share");
 		}
 		BoundTypes types = new BoundTypes(type);
 		List<Method> found = new ArrayList<>(callable(type, types).keySet());
 		found.sort(Comparator.comparing(MethodDescriptor::nameOf));
 		if (found.isEmpty()) {
-			throw new IllegalArgumentException(type.getName() + " has no methods to call");
+			throw new InvalidInterfaceException(type.getName() + " has no methods to call",
+					"declare abstract methods, or name another interface");
 		}
 		Map<String, Method> names = new HashMap<>();
 		List<MethodDescriptor> methods = new ArrayList<>();
 		for (Method method : found) {
 			Method other = names.put(MethodDescriptor.nameOf(method), method);
 			if (other != null) {
-				throw new IllegalArgumentException(type.getName() + " has two methods named '"
-						+ MethodDescriptor.nameOf(method) + "': tell them apart with @RdmaMethod(name = …)");
+				throw new InvalidInterfaceException(
+						type.getName() + " has two methods named '" + MethodDescriptor.nameOf(method) + "'",
+						"tell them apart with @RdmaMethod(name = …)");
 			}
 			methods.add(new MethodDescriptor(name, method, types, codec));
 		}

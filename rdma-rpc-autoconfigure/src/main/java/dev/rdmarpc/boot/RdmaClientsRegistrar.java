@@ -37,7 +37,6 @@ import org.springframework.core.annotation.AnnotationAttributes;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.type.AnnotationMetadata;
-import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -62,22 +61,43 @@ class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 	}
 
 	private void register(AnnotationAttributes attributes, String importingClass, BeanDefinitionRegistry registry) {
-		String target = this.environment.resolveRequiredPlaceholders(attributes.getString("target"));
-		String where = "@ImportRdmaClients(target = \"" + target + "\") on " + importingClass;
-		Assert.state(StringUtils.hasText(target), () -> where + " has no target");
+		String written = attributes.getString("target");
+		String where = "@ImportRdmaClients(target = \"" + written + "\") on " + importingClass;
+		String target = resolve(written, where);
+		check(StringUtils.hasText(target), where + " has no target", "Name the target");
 		Set<Class<?>> types = new LinkedHashSet<>(Arrays.asList(attributes.getClassArray("types")));
 		for (String basePackage : attributes.getStringArray("basePackages")) {
-			Set<Class<?>> found = scan(this.environment.resolvePlaceholders(basePackage));
-			Assert.state(!found.isEmpty(), () -> where + " finds no service interface in " + basePackage);
+			Set<Class<?>> found = scan(resolve(basePackage, where));
+			check(!found.isEmpty(), where + " finds no service interface in " + basePackage,
+					"Correct the package. Services are interfaces with abstract methods that are neither sealed nor generic");
 			types.addAll(found);
 		}
-		Assert.state(!types.isEmpty(), () -> where + " names neither types nor base packages");
+		check(!types.isEmpty(), where + " names neither types nor base packages",
+				"Name the interfaces of the services, as in types = Prices.class, or a package that has them");
 		String serviceName = attributes.getString("serviceName");
-		Assert.state(serviceName.isEmpty() || types.size() == 1,
-				() -> where + " has a service name and " + types.size() + " types (expected: one)");
+		check(serviceName.isEmpty() || types.size() == 1,
+				where + " has a service name and " + types.size() + " types (expected: one)",
+				"Import the other types by another @ImportRdmaClients");
 		for (Class<?> type : types) {
-			Assert.state(type.isInterface(), () -> where + " names " + type.getName() + " (expected: an interface)");
-			register(target, type, serviceName.isEmpty() ? type.getName() : serviceName, registry);
+			check(type.isInterface(), where + " names " + type.getName() + " (expected: an interface)",
+					"Name the interface that client and server share");
+			register(target, type, serviceName.isEmpty() ? type.getName() : serviceName, where, registry);
+		}
+	}
+
+	private String resolve(String text, String where) {
+		try {
+			return this.environment.resolveRequiredPlaceholders(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidRdmaImportException(where + ": " + ex.getMessage(),
+					"Set the property, or give the placeholder a default as in ${name:default}");
+		}
+	}
+
+	private static void check(boolean valid, String message, String action) {
+		if (!valid) {
+			throw new InvalidRdmaImportException(message, action);
 		}
 	}
 
@@ -98,7 +118,8 @@ class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 		return types;
 	}
 
-	private <T> void register(String target, Class<T> type, String serviceName, BeanDefinitionRegistry registry) {
+	private <T> void register(String target, Class<T> type, String serviceName, String where,
+			BeanDefinitionRegistry registry) {
 		String name = target + "." + StringUtils.uncapitalizeAsProperty(ClassUtils.getShortName(type));
 		RootBeanDefinition definition = new RootBeanDefinition(RdmaClientFactoryBean.class);
 		definition.getConstructorArgumentValues().addIndexedArgumentValue(0, target);
@@ -107,6 +128,7 @@ class RdmaClientsRegistrar implements ImportBeanDefinitionRegistrar {
 		definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, type);
 		definition.setAttribute(RdmaClients.class.getName(), target);
 		definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, target));
+		definition.setResourceDescription(where);
 		definition.setDescription("RDMA client of " + serviceName + " at '" + target + "'");
 		if (registry.containsBeanDefinition(name)) {
 			BeanDefinition other = registry.getBeanDefinition(name);

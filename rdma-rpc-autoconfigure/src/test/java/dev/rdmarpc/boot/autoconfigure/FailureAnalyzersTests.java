@@ -28,6 +28,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -39,6 +42,7 @@ import org.springframework.context.annotation.ClassPathScanningCandidateComponen
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.core.type.filter.AssignableTypeFilter;
 
@@ -61,9 +65,12 @@ class FailureAnalyzersTests {
 		scanner.findCandidateComponents("dev.rdmarpc").forEach((found) -> analyzers.add(found.getBeanClassName()));
 		assertThat(analyzers).hasSizeGreaterThan(5);
 		assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
-			.load(FailureAnalyzer.class, FailureHandler.handleMessage((message, failure) -> {
-				// those of Spring Boot that want a bean factory
-			}))).extracting((analyzer) -> analyzer.getClass().getName()).containsAll(analyzers);
+			.load(FailureAnalyzer.class, ArgumentResolver.of(BeanFactory.class, new DefaultListableBeanFactory()),
+					FailureHandler.handleMessage((message, failure) -> {
+						// those of Spring Boot that want something else
+					})))
+			.extracting((analyzer) -> analyzer.getClass().getName())
+			.containsAll(analyzers);
 	}
 
 	@Test
@@ -156,7 +163,7 @@ class FailureAnalyzersTests {
 	void serviceWithoutInterface(CapturedOutput output) {
 		run(Map.of(), NoInterface.class);
 		assertThat(failure(output)).contains(NoInterface.class.getName() + " implements no interface to serve.")
-			.contains("Let the class implement the interface that its callers know.");
+			.contains("Let the class implement the interface that its callers know: one with methods");
 	}
 
 	@Test
@@ -166,6 +173,52 @@ class FailureAnalyzersTests {
 			.contains("The beans 'failureAnalyzersTests.SecondGreeter' and 'dev.rdmarpc.boot.GreeterService' are both "
 					+ "served as 'dev.rdmarpc.boot.Greeter'.")
 			.contains("@RdmaService(name = …)");
+	}
+
+	@Test
+	void severalInterfacesToServe(CapturedOutput output) {
+		run(Map.of(), SeveralInterfaces.class);
+		assertThat(failure(output)).contains("implements several interfaces: ")
+			.contains(
+					"Name those to serve in @RdmaService(interfaces = …), or annotate them with @RdmaService themselves.");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					pricez | Did you mean 'prices'? A client has its target as qualifier: @Qualifier("archive") or @Qualifier("prices").
+					orders | A client has its target as qualifier: @Qualifier("archive") or @Qualifier("prices"). Import one for 'orders'
+					""")
+	void qualifierThatNoClientHas(String qualifier, String action, CapturedOutput output) {
+		run(Map.of(), TwoClients.class, qualifier.equals("pricez") ? Misspelt.class : Unknown.class);
+		assertThat(failure(output)).contains("Parameter 0 of constructor in ")
+			.contains("required a single client of " + Prices.class.getName() + " with the qualifier '" + qualifier
+					+ "', which could not be found. There are clients for 'archive', 'prices'.")
+			.contains(action);
+	}
+
+	@Test
+	void clientsWithoutQualifier(CapturedOutput output) {
+		run(Map.of(), TwoClients.class, Unqualified.class);
+		assertThat(failure(output))
+			.contains("required a single client of " + Prices.class.getName() + ", but there are 2")
+			.contains("\t- prices.failureAnalyzersTests.Prices: the client for 'prices'")
+			.contains("A client has its target as qualifier: @Qualifier(\"archive\") or @Qualifier(\"prices\").");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					Overloaded  | has two methods named 'find'. | Tell them apart with @RdmaMethod(name = …).
+					NoMethods   | has no methods to call.       | Declare abstract methods, or name another interface.
+					NoTypes     | names neither types nor base packages. | Name the interfaces of the services
+					EmptyPackage | finds no service interface in no.such.package. | Correct the package.
+					NoInterfaceType | names java.lang.String (expected: an interface). | Name the interface that client and server share.
+					Placeholder | Could not resolve placeholder 'no.such.property' | Set the property, or give the placeholder a default
+					""")
+	void importThatCannotBeMade(String source, String problem, String action, CapturedOutput output) throws Exception {
+		run(Map.of(), Class.forName(FailureAnalyzersTests.class.getName() + "$" + source + "Import"));
+		assertThat(failure(output)).contains(problem).contains(action);
 	}
 
 	@Test
@@ -245,6 +298,107 @@ class FailureAnalyzersTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportRdmaClients(target = "greetings", types = Unsupported.class)
 	static class UnsupportedClient {
+
+	}
+
+	/** A service. */
+	public interface Prices {
+
+		int find(String article);
+
+	}
+
+	/** Another one. */
+	public interface Stocks {
+
+		int count(String article);
+
+	}
+
+	/** Cannot be called. */
+	public interface Overloaded {
+
+		int find(String article);
+
+		int find(int article);
+
+	}
+
+	/** Has nothing to call. */
+	public interface NoMethods {
+
+	}
+
+	@RdmaService
+	static class SeveralInterfaces implements Prices, Stocks {
+
+		@Override
+		public int find(String article) {
+			return 0;
+		}
+
+		@Override
+		public int count(String article) {
+			return 0;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportRdmaClients(target = "prices", types = Prices.class)
+	@ImportRdmaClients(target = "archive", types = Prices.class)
+	static class TwoClients {
+
+	}
+
+	static class Misspelt {
+
+		Misspelt(@Qualifier("pricez") Prices prices) {
+		}
+
+	}
+
+	static class Unknown {
+
+		Unknown(@Qualifier("orders") Prices prices) {
+		}
+
+	}
+
+	static class Unqualified {
+
+		Unqualified(Prices client) {
+		}
+
+	}
+
+	@ImportRdmaClients(target = "any", types = Overloaded.class)
+	static class OverloadedImport {
+
+	}
+
+	@ImportRdmaClients(target = "any", types = NoMethods.class)
+	static class NoMethodsImport {
+
+	}
+
+	@ImportRdmaClients(target = "any")
+	static class NoTypesImport {
+
+	}
+
+	@ImportRdmaClients(target = "any", basePackages = "no.such.package")
+	static class EmptyPackageImport {
+
+	}
+
+	@ImportRdmaClients(target = "any", types = String.class)
+	static class NoInterfaceTypeImport {
+
+	}
+
+	@ImportRdmaClients(target = "${no.such.property}", types = Prices.class)
+	static class PlaceholderImport {
 
 	}
 
