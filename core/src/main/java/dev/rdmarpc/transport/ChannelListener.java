@@ -113,7 +113,10 @@ public final class ChannelListener implements AutoCloseable {
 		ConnectOptions connect = this.transport.connectOptions(this.options);
 		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 			if (failure == null) {
-				loop.executeLater(() -> channel.receiver().transfers().readDepth(info.readDepth()));
+				loop.executeLater(() -> {
+					channel.receiver().transfers().readDepth(info.readDepth());
+					channel.established(info.localAddress(), info.remoteAddress());
+				});
 			}
 			else {
 				logger.debug("Connection from {} was not established", request.remoteAddress(), failure);

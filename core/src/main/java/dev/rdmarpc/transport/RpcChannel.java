@@ -145,7 +145,7 @@ public final class RpcChannel implements QueuePairListener {
 		return this.streams;
 	}
 
-	/** The address on this side; known to the side that connected. */
+	/** The address on this side, or {@code null} before the connection is established. */
 	public @Nullable InetSocketAddress localAddress() {
 		return this.localAddress;
 	}
@@ -259,8 +259,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** The connection is established: the side that connected speaks first. */
 	void established(InetSocketAddress local, InetSocketAddress remote) {
+		this.localAddress = local;
 		if (this.state == ChannelState.CONNECTING) {
-			this.localAddress = local;
 			this.remoteAddress = remote;
 			this.state = ChannelState.HANDSHAKING;
 			this.handshake.begin();
