@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.grpc.Status;
+import io.grpc.internal.WritableBuffer;
+import io.grpc.internal.WritableBufferAllocator;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredMemory;
+
+/**
+ * The pieces of the outgoing messages of one call: those that gRPC's framer fills, and
+ * those that wait to be sent. All of their memory goes back when they were sent or the
+ * call has ended.
+ *
+ * <p>
+ * Thread-safe.
+ */
+final class OutgoingPieces implements WritableBufferAllocator {
+
+	private static final int SMALLEST_BYTES = 64;
+
+	private static final int LARGEST_BYTES = 1 << 20;
+
+	private final RegisteredMemory memory;
+
+	private final List<OutgoingPiece> live = new ArrayList<>(2);
+
+	private final List<OutgoingPiece> waiting = new ArrayList<>(2);
+
+	private long waitingBytes;
+
+	private boolean closed;
+
+	OutgoingPieces(RegisteredMemory memory) {
+		this.memory = memory;
+	}
+
+	@Override
+	public WritableBuffer allocate(int wantedBytes) {
+		int capacity = Math.max(SMALLEST_BYTES, Math.min(wantedBytes, LARGEST_BYTES));
+		synchronized (this) {
+			if (this.closed) {
+				return new OutgoingPiece(this, null, capacity);
+			}
+		}
+		OutgoingPiece piece;
+		try {
+			piece = new OutgoingPiece(this, this.memory.allocate(capacity), capacity);
+		}
+		catch (MemoryExhaustedException ex) {
+			throw Status.RESOURCE_EXHAUSTED.withDescription(ex.getMessage()).withCause(ex).asRuntimeException();
+		}
+		synchronized (this) {
+			if (!this.closed) {
+				this.live.add(piece);
+				return piece;
+			}
+		}
+		piece.drop();
+		return piece;
+	}
+
+	synchronized void forget(OutgoingPiece piece) {
+		this.live.remove(piece);
+	}
+
+	/** Keeps a piece until the message is sent that it is part of. */
+	synchronized void await(OutgoingPiece piece) {
+		this.live.remove(piece);
+		if (this.closed) {
+			piece.drop();
+		}
+		else {
+			this.waiting.add(piece);
+			this.waitingBytes += piece.readableBytes();
+		}
+	}
+
+	/** What waits to be sent. */
+	synchronized long waitingBytes() {
+		return this.waitingBytes;
+	}
+
+	/** Appends to a message what waits to be sent. */
+	synchronized void addTo(MessageSegments message) {
+		for (int i = 0; i < this.waiting.size(); i++) {
+			this.waiting.get(i).addTo(message);
+		}
+	}
+
+	/** What waited is part of a message that was prepared, or of none. */
+	synchronized void clear() {
+		for (int i = 0; i < this.waiting.size(); i++) {
+			this.waiting.get(i).drop();
+		}
+		this.waiting.clear();
+		this.waitingBytes = 0;
+	}
+
+	/**
+	 * The call has ended: gives all memory back, also of pieces that are being filled.
+	 */
+	synchronized void close() {
+		this.closed = true;
+		clear();
+		this.live.forEach(OutgoingPiece::drop);
+		this.live.clear();
+	}
+
+}

@@ -1,0 +1,440 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.nio.ByteBuffer;
+
+import io.grpc.Attributes;
+import io.grpc.InternalStatus;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.internal.AbstractServerStream;
+import io.grpc.internal.ReadableBuffers;
+import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.StatsTraceContext;
+import io.grpc.internal.WritableBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RequestTemplate;
+import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamReceiver;
+import dev.rdmarpc.transport.StreamSender;
+
+/**
+ * The server's end of one call. What the handler answers is sent as one reply with
+ * headers, message, trailers and status, unless the caller wants a stream: then headers
+ * and messages are the messages of a stream, and trailers and status the reply.
+ *
+ * <p>
+ * Implementation notes. The driver makes the object and tells it what happens; what
+ * follows is left to the tasks of the call. gRPC's stream is made by the first of them.
+ * Its sink is used by one thread at a time, the handler's.
+ */
+final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Consumer {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaServerCall.class);
+
+	private final RdmaServerTransport transport;
+
+	private final RpcChannel channel;
+
+	private final SerialTasks tasks;
+
+	private final OutgoingPieces pieces;
+
+	private final int requestId;
+
+	private final ByteBuffer request;
+
+	private final RegisteredBuffer memory;
+
+	private final @Nullable StreamSender sender;
+
+	private final @Nullable InboundMessages following;
+
+	private @Nullable Stream stream;
+
+	/** A request has arrived; driver. */
+	RdmaServerCall(RdmaServerTransport transport, IncomingMessage request) {
+		this.transport = transport;
+		this.channel = transport.channel();
+		this.tasks = new SerialTasks(transport.transport(), this.channel.loop());
+		this.pieces = new OutgoingPieces(transport.transport().memory());
+		this.requestId = request.requestId();
+		this.sender = request.streamed() ? this.channel.streams().replySender(this.requestId, request.demand(), this)
+				: null;
+		this.following = request.followed() ? new InboundMessages(this.channel, this.tasks, this,
+				(listener) -> this.channel.streams().requestReceiver(this.requestId, listener)) : null;
+		this.request = request.message();
+		this.memory = request.take();
+	}
+
+	int requestId() {
+		return this.requestId;
+	}
+
+	@Nullable StreamSender sender() {
+		return this.sender;
+	}
+
+	@Nullable StreamReceiver receiver() {
+		InboundMessages messages = this.following;
+		return (messages != null) ? messages.receiver() : null;
+	}
+
+	/** The call may begin; driver. */
+	void onArrived() {
+		StreamReceiver messages = receiver();
+		if (messages != null) {
+			messages.grant(Integer.MAX_VALUE, 0);
+		}
+		this.tasks.executeAfterTurn(this::begin);
+	}
+
+	/** The call has been given up, or the connection has ended; driver. */
+	void onCancel(Status reason) {
+		if (this.sender != null) {
+			this.sender.close();
+		}
+		onEnded();
+		this.tasks.executeAfterTurn(() -> {
+			Stream begun = this.stream;
+			if (begun != null) {
+				begun.state.over = true;
+				begun.state.transportReportStatus(reason);
+			}
+			this.pieces.close();
+		});
+	}
+
+	/** Nothing that arrives matters any more; driver. */
+	void onEnded() {
+		StreamReceiver messages = receiver();
+		if (messages != null) {
+			messages.close();
+		}
+	}
+
+	@Override
+	public void onMessage(RegisteredBuffer arrived, ByteBuffer message) {
+		Stream begun = this.stream;
+		if (begun == null || begun.state.over) {
+			arrived.release();
+			message.position(message.limit());
+			return;
+		}
+		begun.state.inboundDataReceived(new ReceivedBuffer(arrived, message.duplicate()), false);
+	}
+
+	@Override
+	public void onEnd() {
+		Stream begun = this.stream;
+		if (begun != null && !begun.state.over) {
+			begun.state.inboundDataReceived(ReadableBuffers.empty(), true);
+		}
+	}
+
+	@Override
+	public void onLost(String detail) {
+		Stream begun = this.stream;
+		if (begun != null) {
+			Status reason = Status.RESOURCE_EXHAUSTED.withDescription(detail);
+			begun.state.fail(reason, reason);
+		}
+	}
+
+	@Override
+	public void onWanted(int messages) {
+		// gRPC is told by what has gone how much more may come
+	}
+
+	@Override
+	public void onSent(int messageBytes) {
+		this.tasks.executeAfterTurn(() -> {
+			Stream begun = this.stream;
+			if (begun != null) {
+				begun.state.onSentBytes(messageBytes);
+			}
+		});
+	}
+
+	private void begin() {
+		boolean kept = false;
+		try {
+			ServerTransportListener listener = this.transport.listener();
+			if (listener == null) {
+				return;
+			}
+			RequestHead head = RequestHead.read(this.request, this.transport.settings().maxMetadataBytes());
+			StatsTraceContext stats = StatsTraceContext.newServerContext(this.transport.settings().tracers(),
+					head.method(), head.headers());
+			Stream created = new Stream(head.authority(), stats);
+			this.stream = created;
+			listener.streamCreated(created, head.method(), head.headers());
+			created.state.onStreamAllocated();
+			kept = true;
+			InboundMessages messages = this.following;
+			if (messages != null) {
+				messages.uncounted(this.request.remaining());
+			}
+			created.state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request.duplicate()),
+					messages == null);
+		}
+		catch (StatusRuntimeException ex) {
+			reply(null, new Metadata(), ex.getStatus());
+		}
+		finally {
+			if (!kept) {
+				this.memory.release();
+			}
+		}
+	}
+
+	/**
+	 * Ends the call. Any thread but the driver.
+	 * @param headers those not sent yet, or {@code null}
+	 */
+	private void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
+		OutgoingMessage reply;
+		try {
+			reply = prepare(headers, HeaderBlock.of(trailers), status);
+		}
+		catch (MemoryExhaustedException ex) {
+			logger.debug("No memory for a reply", ex);
+			try {
+				this.pieces.clear();
+				reply = prepare(null, new byte[0][],
+						Status.RESOURCE_EXHAUSTED.withDescription("no registered memory for the reply"));
+			}
+			catch (MemoryExhaustedException again) {
+				this.channel.close("no registered memory for a reply");
+				return;
+			}
+		}
+		OutgoingMessage ready = reply;
+		this.channel.loop().execute(() -> end(ready));
+	}
+
+	private void end(OutgoingMessage reply) {
+		StreamSender messages = this.sender;
+		Runnable then = () -> this.transport.ended(this, reply);
+		if (messages == null || messages.drain(then)) {
+			then.run();
+		}
+	}
+
+	private OutgoingMessage prepare(byte @Nullable [][] headers, byte[][] trailers, Status status) {
+		MessageSegments message = GrpcProtocol.segments();
+		try {
+			ReplyHead.add(message, headers, trailers, status.getDescription());
+			if (this.sender == null) {
+				this.pieces.addTo(message);
+			}
+			Status code = status;
+			int length = message.totalBytes();
+			if (length > this.channel.maxSendBytes()) {
+				code = Status.RESOURCE_EXHAUSTED.withDescription("reply of " + length + " bytes (expected: at most "
+						+ this.channel.maxSendBytes() + ", which both sides accept)");
+				message.clear();
+				ReplyHead.add(message, null, new byte[0][], code.getDescription());
+			}
+			return this.channel.prepareReply(this.requestId, code.getCode().value(), RequestTemplate.NO_METADATA,
+					message);
+		}
+		finally {
+			message.clear();
+			this.pieces.clear();
+		}
+	}
+
+	/** The call as gRPC sees it. */
+	private final class Stream extends AbstractServerStream {
+
+		private final Sending sink = new Sending();
+
+		private final String authority;
+
+		private final State state;
+
+		Stream(String authority, StatsTraceContext stats) {
+			super(RdmaServerCall.this.pieces, stats);
+			this.authority = authority;
+			this.state = new State(stats);
+		}
+
+		@Override
+		protected State transportState() {
+			return this.state;
+		}
+
+		@Override
+		protected Sink abstractServerStreamSink() {
+			return this.sink;
+		}
+
+		@Override
+		public int streamId() {
+			return RdmaServerCall.this.requestId;
+		}
+
+		@Override
+		public Attributes getAttributes() {
+			return RdmaServerCall.this.transport.attributes();
+		}
+
+		@Override
+		public String getAuthority() {
+			return this.authority;
+		}
+
+		/** What the handler's side wants to be done. */
+		private final class Sending implements Sink {
+
+			private byte @Nullable [][] headers;
+
+			private boolean over;
+
+			@Override
+			public void writeHeaders(Metadata metadata, boolean flush) {
+				this.headers = HeaderBlock.of(metadata);
+				if (flush && RdmaServerCall.this.sender != null) {
+					sendMessage(RdmaServerCall.this.sender);
+				}
+			}
+
+			@Override
+			public void writeFrame(WritableBuffer frame, boolean flush, int messages) {
+				RdmaServerCall.this.transport.tracer().reportMessageSent(messages);
+				RdmaServerCall.this.pieces.await((OutgoingPiece) frame);
+				StreamSender stream = RdmaServerCall.this.sender;
+				if (stream != null && (flush || isMuch())) {
+					sendMessage(stream);
+				}
+			}
+
+			private boolean isMuch() {
+				return RdmaServerCall.this.pieces.waitingBytes() >= GrpcProtocol.MOST_WAITING_BYTES;
+			}
+
+			private void sendMessage(StreamSender stream) {
+				MessageSegments message = GrpcProtocol.segments();
+				try {
+					byte[][] unsent = this.headers;
+					if (unsent != null) {
+						ReplyHead.addHeaders(message, unsent);
+						this.headers = null;
+					}
+					RdmaServerCall.this.pieces.addTo(message);
+					OutgoingMessage ready = stream.prepare(message);
+					onSendingBytes(message.totalBytes());
+					ready.submit();
+				}
+				catch (MemoryExhaustedException ex) {
+					cancel(Status.RESOURCE_EXHAUSTED.withDescription(ex.getMessage()));
+				}
+				finally {
+					message.clear();
+					RdmaServerCall.this.pieces.clear();
+				}
+			}
+
+			@Override
+			public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
+				StreamSender stream = RdmaServerCall.this.sender;
+				if (stream != null && RdmaServerCall.this.pieces.waitingBytes() > 0) {
+					sendMessage(stream);
+				}
+				trailers.discardAll(InternalStatus.CODE_KEY);
+				trailers.discardAll(InternalStatus.MESSAGE_KEY);
+				if (!this.over) {
+					this.over = true;
+					reply(this.headers, trailers, status);
+				}
+				RdmaServerCall.this.tasks.execute(() -> {
+					Stream.this.state.over = true;
+					Stream.this.state.complete();
+					RdmaServerCall.this.pieces.close();
+				});
+			}
+
+			@Override
+			public void cancel(Status reason) {
+				Status told = Status.CANCELLED.withDescription("the server has given the call up");
+				RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, told));
+			}
+
+		}
+
+		/** The call as this project's transport sees it; tasks of the call. */
+		private final class State extends AbstractServerStream.TransportState {
+
+			/** Whether gRPC wants no more messages. */
+			private boolean over;
+
+			private boolean failed;
+
+			State(StatsTraceContext stats) {
+				super(RdmaServerCall.this.transport.settings().maxMessageBytes(), stats,
+						RdmaServerCall.this.transport.tracer());
+			}
+
+			@Override
+			public void runOnTransportThread(Runnable task) {
+				RdmaServerCall.this.tasks.execute(task);
+			}
+
+			@Override
+			public void bytesRead(int bytes) {
+				InboundMessages messages = RdmaServerCall.this.following;
+				if (messages != null) {
+					messages.consumed(bytes);
+				}
+			}
+
+			@Override
+			public void deframeFailed(Throwable cause) {
+				Status reason = Status.fromThrowable(cause);
+				fail(reason, reason);
+			}
+
+			/**
+			 * Ends the call.
+			 * @param told what the caller is told
+			 */
+			private void fail(Status reason, Status told) {
+				if (!this.failed) {
+					this.failed = true;
+					this.over = true;
+					reply(null, new Metadata(), told);
+					transportReportStatus(reason);
+					RdmaServerCall.this.pieces.close();
+				}
+			}
+
+		}
+
+	}
+
+}

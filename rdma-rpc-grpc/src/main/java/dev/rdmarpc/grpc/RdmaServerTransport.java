@@ -1,0 +1,393 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.util.Arrays;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import com.google.common.util.concurrent.Futures;
+import com.google.common.util.concurrent.ListenableFuture;
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+import io.grpc.InternalChannelz.SocketOptions;
+import io.grpc.InternalChannelz.SocketStats;
+import io.grpc.InternalLogId;
+import io.grpc.Metadata;
+import io.grpc.SecurityLevel;
+import io.grpc.Status;
+import io.grpc.internal.GrpcAttributes;
+import io.grpc.internal.MaxConnectionIdleManager;
+import io.grpc.internal.ServerTransport;
+import io.grpc.internal.ServerTransportListener;
+import io.grpc.internal.TransportTracer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.RequestTemplate;
+import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamReceiver;
+import dev.rdmarpc.transport.StreamSender;
+
+/**
+ * The server's end of one connection: makes a call of each request, and knows which are
+ * active, by the slot of their request id.
+ *
+ * <p>
+ * Implementation notes. As a {@link ChannelHandler} it is the driver's, and so is the
+ * table of calls. gRPC is told of the connection by the tasks of the connection or, if a
+ * call is first, by the tasks of that: whoever is first, under the lock.
+ */
+final class RdmaServerTransport implements ServerTransport, ChannelHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaServerTransport.class);
+
+	private static final int INITIAL_SLOTS = 64;
+
+	/** The age of connections varies so that their ends do not coincide. */
+	private static final double LEAST_AGE = 0.9;
+
+	private static final double MOST_AGE = 1.1;
+
+	private final RdmaServer server;
+
+	private final RdmaTransport transport;
+
+	private final ServerSettings settings;
+
+	private final TransportTracer tracer = TransportTracer.getDefaultFactory().create();
+
+	private final @Nullable MaxConnectionIdleManager idle;
+
+	private @Nullable RdmaServerCall[] active = new RdmaServerCall[INITIAL_SLOTS];
+
+	private int activeCalls;
+
+	private volatile @Nullable RpcChannel channel;
+
+	private volatile @Nullable InternalLogId logId;
+
+	private volatile @Nullable SerialTasks tasks;
+
+	private volatile Attributes attributes = Attributes.EMPTY;
+
+	private volatile @Nullable ServerTransportListener listener;
+
+	private volatile @Nullable Status forced;
+
+	private boolean told;
+
+	private @Nullable Future<?> age;
+
+	RdmaServerTransport(RdmaServer server, RdmaTransport transport, ServerSettings settings) {
+		this.server = server;
+		this.transport = transport;
+		this.settings = settings;
+		this.idle = (settings.maxIdleNanos() != ServerSettings.NEVER)
+				? new MaxConnectionIdleManager(settings.maxIdleNanos()) : null;
+	}
+
+	RpcChannel channel() {
+		RpcChannel open = this.channel;
+		if (open == null) {
+			throw new IllegalStateException("the connection is not open");
+		}
+		return open;
+	}
+
+	RdmaTransport transport() {
+		return this.transport;
+	}
+
+	ServerSettings settings() {
+		return this.settings;
+	}
+
+	TransportTracer tracer() {
+		return this.tracer;
+	}
+
+	Attributes attributes() {
+		return this.attributes;
+	}
+
+	@Override
+	public String codec() {
+		return GrpcProtocol.CODEC;
+	}
+
+	@Override
+	public void onOpen(RpcChannel opened) {
+		this.channel = opened;
+		this.logId = InternalLogId.allocate(RdmaServerTransport.class, String.valueOf(opened.remoteAddress()));
+		SerialTasks own = new SerialTasks(this.transport, opened.loop());
+		this.tasks = own;
+		own.executeAfterTurn(this::listener);
+	}
+
+	/** Who is told of calls, or {@code null} if the connection is about to be closed. */
+	@Nullable ServerTransportListener listener() {
+		ServerTransportListener known = this.listener;
+		return (known != null) ? known : introduce();
+	}
+
+	private synchronized @Nullable ServerTransportListener introduce() {
+		if (this.told) {
+			return this.listener;
+		}
+		this.told = true;
+		RpcChannel open = channel();
+		ServerTransportListener created = this.server.opened(this);
+		if (created == null) {
+			open.close("the server is shutting down");
+			return null;
+		}
+		this.attributes = created.transportReady(Attributes.newBuilder()
+			.set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, open.remoteAddress())
+			.set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR,
+					(open.localAddress() != null) ? open.localAddress() : this.server.getListenSocketAddress())
+			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, SecurityLevel.NONE)
+			.build());
+		watch();
+		this.listener = created;
+		return created;
+	}
+
+	private void watch() {
+		MaxConnectionIdleManager manager = this.idle;
+		if (manager != null) {
+			manager.start(this::shutdown, this.server.timer());
+		}
+		if (this.settings.maxAgeNanos() != ServerSettings.NEVER) {
+			double factor = ThreadLocalRandom.current().nextDouble(LEAST_AGE, MOST_AGE);
+			this.age = this.server.timer()
+				.schedule(this::onAge, (long) (factor * this.settings.maxAgeNanos()), TimeUnit.NANOSECONDS);
+		}
+	}
+
+	private synchronized void onAge() {
+		shutdown();
+		if (this.settings.maxAgeGraceNanos() != ServerSettings.NEVER) {
+			this.age = this.server.timer()
+				.schedule(() -> channel().close("the connection has reached its maximum age"),
+						this.settings.maxAgeGraceNanos(), TimeUnit.NANOSECONDS);
+		}
+	}
+
+	@Override
+	public void shutdown() {
+		channel().drain();
+	}
+
+	@Override
+	public void shutdownNow(Status reason) {
+		this.forced = reason;
+		channel().close(String.valueOf(reason.getDescription()));
+	}
+
+	@Override
+	public ScheduledExecutorService getScheduledExecutorService() {
+		return this.server.timer();
+	}
+
+	@Override
+	public ListenableFuture<SocketStats> getStats() {
+		RpcChannel open = channel();
+		return Futures.immediateFuture(new SocketStats(this.tracer.getStats(), open.localAddress(),
+				open.remoteAddress(), new SocketOptions.Builder().build(), null));
+	}
+
+	@Override
+	public InternalLogId getLogId() {
+		InternalLogId known = this.logId;
+		if (known == null) {
+			throw new IllegalStateException("the connection is not open");
+		}
+		return known;
+	}
+
+	@Override
+	public void onRequest(RpcChannel from, IncomingMessage request) {
+		int requestId = request.requestId();
+		int slot = requestId & 0xFFFF;
+		RdmaServerCall before = (slot < this.active.length) ? this.active[slot] : null;
+		if (slot >= this.settings.channel().maxCalls() || (before != null && before.requestId() == requestId)) {
+			from.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
+			return;
+		}
+		// the next use of a slot says that its caller has given the last one up
+		if (before != null) {
+			remove(slot);
+			before.onCancel(Status.CANCELLED.withDescription("the caller has given the call up"));
+		}
+		if (request.methodId() == GrpcProtocol.PING.methodId()) {
+			reply(requestId, Status.OK);
+		}
+		else if (request.methodId() != GrpcProtocol.CALL.methodId()) {
+			reply(requestId, Status.UNIMPLEMENTED.withDescription("request that is no gRPC call"));
+		}
+		else {
+			reserve(slot);
+			RdmaServerCall call = new RdmaServerCall(this, request);
+			this.active[slot] = call;
+			if (this.activeCalls++ == 0 && this.idle != null) {
+				this.idle.onTransportActive();
+			}
+			call.onArrived();
+		}
+	}
+
+	private void reserve(int slot) {
+		if (slot >= this.active.length) {
+			int capacity = Math.min(this.settings.channel().maxCalls(), Integer.highestOneBit(slot) << 1);
+			this.active = Arrays.copyOf(this.active, capacity);
+		}
+	}
+
+	private void remove(int slot) {
+		this.active[slot] = null;
+		if (--this.activeCalls == 0 && this.idle != null) {
+			this.idle.onTransportIdle();
+		}
+	}
+
+	/** Answers a request of which there is no call; driver. */
+	private void reply(int requestId, Status status) {
+		MessageSegments message = GrpcProtocol.segments();
+		try {
+			ReplyHead.add(message, null, HeaderBlock.of(new Metadata()), status.getDescription());
+			channel().prepareReply(requestId, status.getCode().value(), RequestTemplate.NO_METADATA, message).submit();
+		}
+		catch (MemoryExhaustedException ex) {
+			channel().close("no registered memory for a reply");
+		}
+		finally {
+			message.clear();
+		}
+	}
+
+	/**
+	 * A call has ended: sends its reply unless nobody waits for it any more; driver.
+	 * @param reply takes ownership
+	 */
+	void ended(RdmaServerCall call, OutgoingMessage reply) {
+		int slot = call.requestId() & 0xFFFF;
+		call.onEnded();
+		if (this.active[slot] == call) {
+			remove(slot);
+			reply.submit();
+		}
+		else {
+			reply.abort();
+		}
+	}
+
+	@Override
+	public void onUnreadableRequest(RpcChannel from, int requestId, String detail) {
+		reply(requestId, Status.RESOURCE_EXHAUSTED.withDescription(detail));
+	}
+
+	private @Nullable RdmaServerCall find(int requestId) {
+		int slot = requestId & 0xFFFF;
+		RdmaServerCall call = (slot < this.active.length) ? this.active[slot] : null;
+		return (call != null && call.requestId() == requestId) ? call : null;
+	}
+
+	@Override
+	public boolean isServing(int requestId) {
+		return find(requestId) != null;
+	}
+
+	@Override
+	public @Nullable StreamReceiver streamReceiver(int requestId) {
+		RdmaServerCall call = find(requestId);
+		return (call != null) ? call.receiver() : null;
+	}
+
+	@Override
+	public @Nullable StreamSender streamSender(int requestId) {
+		RdmaServerCall call = find(requestId);
+		return (call != null) ? call.sender() : null;
+	}
+
+	@Override
+	public void onCancel(RpcChannel from, int requestId) {
+		RdmaServerCall call = find(requestId);
+		if (call != null) {
+			remove(requestId & 0xFFFF);
+			call.onCancel(Status.CANCELLED.withDescription("the caller has given the call up"));
+		}
+	}
+
+	@Override
+	public void onGoodbye(RpcChannel from) {
+		// the caller closes when it has its replies
+	}
+
+	@Override
+	public void onClosed(RpcChannel closed, String reason) {
+		logger.debug("Closed {}: {}", closed, reason);
+		Status known = this.forced;
+		Status status = (known != null) ? known
+				: Status.UNAVAILABLE.withDescription("the connection has ended: " + reason);
+		for (int slot = 0; slot < this.active.length; slot++) {
+			RdmaServerCall call = this.active[slot];
+			if (call != null) {
+				remove(slot);
+				call.onCancel(status);
+			}
+		}
+		SerialTasks own = this.tasks;
+		if (own != null) {
+			own.executeAfterTurn(this::terminated);
+		}
+	}
+
+	private void terminated() {
+		ServerTransportListener known;
+		synchronized (this) {
+			this.told = true;
+			known = this.listener;
+			Future<?> pending = this.age;
+			if (pending != null) {
+				pending.cancel(false);
+			}
+		}
+		if (known != null) {
+			if (this.idle != null) {
+				this.idle.onTransportTermination();
+			}
+			known.transportTerminated();
+			this.server.ended();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "transport of " + this.channel;
+	}
+
+}
