@@ -140,10 +140,13 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 
 	/** The same for a block without result. */
 	public void run(Runnable block) {
-		call(() -> {
+		CallOptions outer = OptionsScope.enter(this);
+		try {
 			block.run();
-			return null;
-		});
+		}
+		finally {
+			OptionsScope.leave(outer);
+		}
 	}
 
 	/**

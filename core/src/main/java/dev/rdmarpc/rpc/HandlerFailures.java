@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -182,7 +183,8 @@ final class HandlerFailures {
 	private record Kind(String reference, RateLimitedLogger lines) {
 
 		Kind() {
-			this(String.format("%08x", ThreadLocalRandom.current().nextInt()), new RateLimitedLogger(logger));
+			this(String.format(Locale.ROOT, "%08x", ThreadLocalRandom.current().nextInt()),
+					new RateLimitedLogger(logger));
 		}
 
 	}

@@ -60,18 +60,17 @@ final class OptionsProxy implements InvocationHandler {
 		if (method.getName().equals("equals") && method.getDeclaringClass() == Object.class) {
 			return arguments != null && proxy == arguments[0];
 		}
+		method.setAccessible(true);
+		CallOptions outer = OptionsScope.enter(this.options);
 		try {
-			return this.options.call(() -> invokeTarget(method, arguments));
+			return method.invoke(this.target, arguments);
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
-	}
-
-	private @Nullable Object invokeTarget(Method method, @Nullable Object @Nullable [] arguments)
-			throws IllegalAccessException, InvocationTargetException {
-		method.setAccessible(true);
-		return method.invoke(this.target, arguments);
+		finally {
+			OptionsScope.leave(outer);
+		}
 	}
 
 }

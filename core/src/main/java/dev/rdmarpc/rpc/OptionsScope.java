@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Implementation notes. Calls look up the thread's options only once any thread has set
  * some. The flag is not volatile: a thread that has set options sees that it has.
  */
+@SuppressWarnings("ReferenceEquality") // options that equal none are rare
 final class OptionsScope {
 
 	private static final ThreadLocal<@Nullable CallOptions> CURRENT = new ThreadLocal<>();

@@ -555,7 +555,9 @@ class RequestStreamTests {
 	}
 
 	private static String hex(ByteBuffer frame) {
-		return HexFormat.of().formatHex(frame.array());
+		byte[] bytes = new byte[frame.capacity()];
+		frame.get(0, bytes);
+		return HexFormat.of().formatHex(bytes);
 	}
 
 	private static void submit(StreamSender sender, int bytes) {

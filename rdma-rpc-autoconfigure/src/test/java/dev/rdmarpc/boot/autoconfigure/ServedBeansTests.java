@@ -393,7 +393,7 @@ class ServedBeansTests {
 
 		@Override
 		public int compare(String left, String right) {
-			return 0;
+			return left.compareTo(right);
 		}
 
 		@Override
