@@ -54,7 +54,7 @@ import dev.rdmarpc.transport.UserTask;
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-final class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Continuation, UserTask {
+class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Continuation, UserTask {
 
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -284,7 +284,7 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 	}
 
 	private void end(CallFailure why, String sentence) {
-		if (isRepeatable() && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
+		if (mayBeRepeated() && !isDone() && RetryPolicy.isAllowed(why, this.method, this.attempts)) {
 			this.attempts++;
 			this.outcome = null;
 			this.backing = null;
@@ -293,6 +293,11 @@ final class CallFuture extends CallStage<@Nullable Object> implements DeferredCa
 		else {
 			fail(Replies.failure(this.method, why, sentence));
 		}
+	}
+
+	/** Whether it can be made again as it was. */
+	boolean mayBeRepeated() {
+		return isRepeatable();
 	}
 
 	private boolean isRepeatable() {

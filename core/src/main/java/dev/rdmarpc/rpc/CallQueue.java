@@ -99,7 +99,7 @@ final class CallQueue {
 	 * Adds a call, which then runs in its turn, or is refused if there is no thread.
 	 * @return {@code false} if it was canceled before, so that nobody withdraws it
 	 */
-	boolean add(Lane lane, ServerCall call) {
+	boolean add(Lane lane, QueuedWork call) {
 		boolean wanted;
 		boolean lost;
 		long now = System.nanoTime();
@@ -177,14 +177,14 @@ final class CallQueue {
 	}
 
 	private void refuse(String why) {
-		ServerCall refused = withdrawForLostTurn();
+		QueuedWork refused = withdrawForLostTurn();
 		if (refused != null) {
 			refused.reject(why);
 		}
 	}
 
 	/** Takes the newest call of the longest lane, unless there are turns for all. */
-	private synchronized @Nullable ServerCall withdrawForLostTurn() {
+	private synchronized @Nullable QueuedWork withdrawForLostTurn() {
 		endTurns(1);
 		if (this.turns >= this.calls) {
 			return null;
@@ -196,7 +196,7 @@ final class CallQueue {
 			longest = (lane.length > longest.length) ? lane : longest;
 			this.waiting.add(lane);
 		}
-		ServerCall newest = longest.last();
+		QueuedWork newest = longest.last();
 		take(newest);
 		return newest;
 	}
@@ -221,7 +221,7 @@ final class CallQueue {
 	}
 
 	private void takeTurn() {
-		ServerCall next = null;
+		QueuedWork next = null;
 		long now = System.nanoTime();
 		synchronized (this) {
 			endTurns(1);
@@ -248,7 +248,7 @@ final class CallQueue {
 	 * Takes a call back.
 	 * @return whether it was waiting; otherwise it has begun, or was never added
 	 */
-	synchronized boolean withdraw(ServerCall call) {
+	synchronized boolean withdraw(QueuedWork call) {
 		boolean waits = call.lane != null;
 		if (waits) {
 			take(call);
@@ -256,7 +256,7 @@ final class CallQueue {
 		return waits;
 	}
 
-	private void take(ServerCall call) {
+	private void take(QueuedWork call) {
 		Lane lane = call.lane;
 		if (lane != null) {
 			this.calls--;
@@ -286,14 +286,14 @@ final class CallQueue {
 	/** The calls of one connection that wait, in the order in which they came. */
 	static final class Lane {
 
-		private @Nullable ServerCall first;
+		private @Nullable QueuedWork first;
 
-		private @Nullable ServerCall last;
+		private @Nullable QueuedWork last;
 
 		private int length;
 
-		private void add(ServerCall call) {
-			ServerCall before = this.last;
+		private void add(QueuedWork call) {
+			QueuedWork before = this.last;
 			call.lane = this;
 			call.before = before;
 			if (before != null) {
@@ -306,17 +306,17 @@ final class CallQueue {
 			this.length++;
 		}
 
-		private ServerCall first() {
+		private QueuedWork first() {
 			return required(this.first);
 		}
 
-		private ServerCall last() {
+		private QueuedWork last() {
 			return required(this.last);
 		}
 
-		private void remove(ServerCall call) {
-			ServerCall before = call.before;
-			ServerCall after = call.after;
+		private void remove(QueuedWork call) {
+			QueuedWork before = call.before;
+			QueuedWork after = call.after;
 			if (before != null) {
 				before.after = after;
 			}
@@ -335,7 +335,7 @@ final class CallQueue {
 			this.length--;
 		}
 
-		private static ServerCall required(@Nullable ServerCall call) {
+		private static QueuedWork required(@Nullable QueuedWork call) {
 			if (call == null) {
 				throw new IllegalStateException("an empty lane had its turn");
 			}

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -98,8 +99,8 @@ final class ClientCalls {
 	}
 
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
-		if (method.streaming()) {
-			return new ReplyPublisher(this, method, encoded(method, arguments), call);
+		if (method.streaming() || method.consuming()) {
+			return callStreaming(method, arguments, call);
 		}
 		long deadline = deadlineOf(method, call);
 		if (this.observers.isEmpty()) {
@@ -128,6 +129,46 @@ final class ClientCalls {
 		finally {
 			scope.close();
 		}
+	}
+
+	private @Nullable Object callStreaming(MethodDescriptor method, @Nullable Object[] all, CallOptions call) {
+		Flow.Publisher<?> messages = method.consuming() ? method.streamOf(all) : null;
+		@Nullable Object[] arguments = (messages != null) ? method.withoutStream(all) : all;
+		if (messages == null || method.streaming()) {
+			return new ReplyPublisher(this, method, encoded(method, arguments), messages, call);
+		}
+		CallMetadata metadata = metadata(method, call);
+		CallObservation observation = this.observers.isEmpty() ? null
+				: RpcObservedCall.start(this.observers, method, target(), metadata);
+		StreamingFuture future = new StreamingFuture(terms(call, metadata.encode(), observation), method, arguments,
+				messages, deadlineOf(method, call));
+		begin(future);
+		return method.asynchronous() ? future : result(method, future);
+	}
+
+	/** Waits for the result of a call that messages follow. */
+	private static @Nullable Object result(MethodDescriptor method, StreamingFuture future) {
+		try {
+			return future.get();
+		}
+		catch (InterruptedException ex) {
+			future.cancel(false);
+			Thread.currentThread().interrupt();
+			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
+					method.name(), ex);
+		}
+		catch (ExecutionException ex) {
+			throw failureOf(method, ex.getCause());
+		}
+	}
+
+	/** A declared exception of the method stands for the one that is its cause. */
+	private static RpcException failureOf(MethodDescriptor method, @Nullable Throwable thrown) {
+		if (thrown instanceof RpcException known) {
+			return known;
+		}
+		return (thrown != null && thrown.getCause() instanceof RpcException known) ? known
+				: new RpcException(RpcStatus.UNKNOWN, String.valueOf(thrown), method.service(), method.name(), thrown);
 	}
 
 	/** What a call that is made later, perhaps several times, is made with. */
@@ -198,7 +239,7 @@ final class ClientCalls {
 			own = method.deadline();
 		}
 		if (own == null) {
-			own = method.streaming() ? Duration.ZERO : this.options.defaultDeadline();
+			own = (method.streaming() || method.consuming()) ? Duration.ZERO : this.options.defaultDeadline();
 		}
 		ServedCall served = ServedCall.current();
 		long inherited = (served != null) ? served.deadlineNanos() : NO_DEADLINE;
@@ -409,6 +450,7 @@ final class ClientCalls {
 			OutgoingMessage request = prepare(channel, future, method, CallFuture.NO_ARGUMENTS, future.options(),
 					future.deadlineNanos(), future.deadlineNanos(), future.metadata());
 			request.submit();
+			future.submitted();
 		}
 		catch (RpcException ex) {
 			future.fail(ex);

@@ -42,6 +42,10 @@ interface DeferredCall extends PendingCall {
 	/** The call is about to be prepared and submitted on a channel. */
 	void startsOn(RpcChannel open);
 
+	/** The request was submitted; not the driver. */
+	default void submitted() {
+	}
+
 	/** The call has failed before it was submitted. */
 	void fail(RpcException failure);
 

@@ -85,7 +85,8 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullab
 				MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
 				MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
 				ofAll = spread.asType(spread.type().changeReturnType(Object.class));
-				ofOne = (method.getParameterCount() == 1) ? bound.asType(bound.type().generic()) : null;
+				boolean one = method.getParameterCount() == 1 && !descriptor.consuming();
+				ofOne = one ? bound.asType(bound.type().generic()) : null;
 			}
 			return new ExportedMethod(descriptor, ofAll, ofOne, inline, pace,
 					new HandlerFailures(descriptor, exceptionHandlers));

@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.net.URI;
@@ -34,6 +35,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +78,9 @@ public final class MethodDescriptor {
 
 	private final boolean streaming;
 
+	/** Which parameter is the stream of messages; negative for none. */
+	private final int streamParameter;
+
 	private final boolean inline;
 
 	private final boolean idempotent;
@@ -102,6 +107,8 @@ public final class MethodDescriptor {
 
 	private final MessageFormat result;
 
+	private final @Nullable MessageFormat messages;
+
 	private final DeclaredExceptions exceptions;
 
 	MethodDescriptor(String service, Method javaMethod, BoundTypes types, MessageCodec codec) {
@@ -112,8 +119,9 @@ public final class MethodDescriptor {
 		this.name = nameOf(javaMethod);
 		this.asynchronous = isStage(javaMethod.getReturnType());
 		this.streaming = javaMethod.getReturnType() == Flow.Publisher.class;
+		this.streamParameter = streamParameter();
 		this.inline = settings != null && settings.inline();
-		this.idempotent = settings != null && settings.idempotent();
+		this.idempotent = settings != null && settings.idempotent() && !consuming();
 		this.stableArguments = Arrays.stream(javaMethod.getParameterTypes())
 			.allMatch((type) -> isStable(type, new HashSet<>()));
 		this.deadline = (settings != null && settings.deadlineMillis() > 0)
@@ -127,8 +135,7 @@ public final class MethodDescriptor {
 		Priority[] priorities = Priority.values();
 		this.templates = new RequestTemplate[priorities.length];
 		for (Priority priority : priorities) {
-			this.templates[priority.code()] = new RequestTemplate(this.id, priority.code(),
-					javaMethod.getParameterCount());
+			this.templates[priority.code()] = new RequestTemplate(this.id, priority.code(), argumentCount());
 		}
 		this.template = this.templates[own.code()];
 		this.codec = codec;
@@ -136,6 +143,35 @@ public final class MethodDescriptor {
 		this.arguments = codec.arguments(signature);
 		this.result = codec.result(signature);
 		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
+		this.messages = consuming() ? codec.result(messageSignature()) : null;
+	}
+
+	private int streamParameter() {
+		Class<?>[] types = this.javaMethod.getParameterTypes();
+		int found = -1;
+		for (int i = 0; i < types.length; i++) {
+			if (types[i] == Flow.Publisher.class && found >= 0) {
+				throw new IllegalArgumentException(this.service + "/" + this.name
+						+ " takes two streams of messages (expected: at most one parameter of type Flow.Publisher)");
+			}
+			found = (types[i] == Flow.Publisher.class) ? i : found;
+		}
+		return found;
+	}
+
+	private int argumentCount() {
+		return this.javaMethod.getParameterCount() - (consuming() ? 1 : 0);
+	}
+
+	/** Of the messages, as if the method returned them. */
+	private MethodSignature messageSignature() {
+		Parameter parameter = this.javaMethod.getParameters()[this.streamParameter];
+		return new MethodSignature(this.service, this.name + "(" + parameter.getName() + ")", List.of(), List.of(),
+				elementOf(this.types.resolve(parameter.getParameterizedType())));
+	}
+
+	private static Type elementOf(Type stream) {
+		return (stream instanceof ParameterizedType generic) ? generic.getActualTypeArguments()[0] : Object.class;
 	}
 
 	static String nameOf(Method method) {
@@ -162,19 +198,23 @@ public final class MethodDescriptor {
 
 	private MethodSignature signature() {
 		List<String> names = new ArrayList<>();
+		List<Type> parameterTypes = new ArrayList<>();
 		for (int i = 0; i < this.javaMethod.getParameterCount(); i++) {
+			if (i == this.streamParameter) {
+				continue;
+			}
 			names.add(this.javaMethod.getParameters()[i].getName());
+			parameterTypes.add(this.javaMethod.getGenericParameterTypes()[i]);
 		}
 		Type resultType = this.types.resolve(this.javaMethod.getGenericReturnType());
 		if (this.asynchronous || this.streaming) {
-			resultType = (resultType instanceof ParameterizedType generic) ? generic.getActualTypeArguments()[0]
-					: Object.class;
+			resultType = elementOf(resultType);
 			if (resultType == Void.class && this.asynchronous) {
 				resultType = void.class;
 			}
 		}
 		return new MethodSignature(this.service, this.name, names,
-				this.types.resolve(this.javaMethod.getGenericParameterTypes()), resultType);
+				this.types.resolve(parameterTypes.toArray(Type[]::new)), resultType);
 	}
 
 	/**
@@ -222,6 +262,38 @@ public final class MethodDescriptor {
 		return this.streaming;
 	}
 
+	/** Whether it takes a {@link java.util.concurrent.Flow.Publisher}. */
+	public boolean consuming() {
+		return this.streamParameter >= 0;
+	}
+
+	/** The stream among the arguments. */
+	Flow.Publisher<?> streamOf(@Nullable Object[] all) {
+		Object stream = all[this.streamParameter];
+		if (stream == null) {
+			throw new NullPointerException(fullName() + " was called with null as stream of messages");
+		}
+		return (Flow.Publisher<?>) stream;
+	}
+
+	/** The arguments but for the stream. */
+	@Nullable Object[] withoutStream(@Nullable Object[] all) {
+		@Nullable Object[] rest = new Object[all.length - 1];
+		System.arraycopy(all, 0, rest, 0, this.streamParameter);
+		System.arraycopy(all, this.streamParameter + 1, rest, this.streamParameter, rest.length - this.streamParameter);
+		return rest;
+	}
+
+	/** The arguments with the stream. */
+	@Nullable Object[] withStream(@Nullable Object arguments, Flow.Publisher<?> stream) {
+		@Nullable Object[] rest = (@Nullable Object[]) Objects.requireNonNull(arguments);
+		@Nullable Object[] all = new Object[rest.length + 1];
+		System.arraycopy(rest, 0, all, 0, this.streamParameter);
+		all[this.streamParameter] = stream;
+		System.arraycopy(rest, this.streamParameter, all, this.streamParameter + 1, rest.length - this.streamParameter);
+		return all;
+	}
+
 	/** Whether its handler always runs on the thread of the loop. */
 	public boolean inline() {
 		return this.inline;
@@ -258,7 +330,7 @@ public final class MethodDescriptor {
 	 * @param count the number of its arguments
 	 */
 	MessageFormat arguments(int count) {
-		if (count == this.javaMethod.getParameterCount() || count == 0) {
+		if (count == argumentCount() || count == 0) {
 			return this.arguments;
 		}
 		MessageFormat known = (count == 1) ? this.oneArgument : this.severalArguments;
@@ -280,6 +352,11 @@ public final class MethodDescriptor {
 
 	DeclaredExceptions exceptions() {
 		return this.exceptions;
+	}
+
+	/** The format of the messages that follow a request. */
+	MessageFormat messages() {
+		return Objects.requireNonNull(this.messages);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.ValuesTooLargeException;
@@ -68,18 +69,27 @@ final class Replies {
 		if (code != RpcStatus.OK.code()) {
 			throw failure(method, code, message, metadataBytes);
 		}
+		return decode(method, method.result(), RpcStatus.INTERNAL, message, memory, received);
+	}
+
+	/**
+	 * Decodes a good reply, or a message of a stream, likewise.
+	 * @param malformed the status of one that cannot be understood
+	 */
+	static @Nullable Object decode(@Nullable MethodDescriptor method, MessageFormat format, RpcStatus malformed,
+			ByteBuffer message, RegisteredBuffer memory, ReceivedMemory received) {
 		received.begin(memory);
 		boolean complete = false;
 		try {
-			Object result = method.result().decode(message, received);
+			Object result = format.decode(message, received);
 			complete = true;
 			return result;
 		}
 		catch (Throwable ex) {
-			RpcStatus status = (ex instanceof ValuesTooLargeException) ? RpcStatus.RESOURCE_EXHAUSTED
-					: RpcStatus.INTERNAL;
+			RpcStatus status = (ex instanceof ValuesTooLargeException) ? RpcStatus.RESOURCE_EXHAUSTED : malformed;
+			String what = (malformed == RpcStatus.INTERNAL) ? "reply" : "message";
 			String why = (ex instanceof CodecException) ? String.valueOf(ex.getMessage()) : FailureText.of(ex);
-			throw RpcException.madeElsewhere(status, "reply cannot be decoded: " + why, method, ex);
+			throw RpcException.madeElsewhere(status, what + " cannot be decoded: " + why, method, ex);
 		}
 		finally {
 			if (!complete) {
@@ -111,7 +121,7 @@ final class Replies {
 	}
 
 	/** Why there is no reply, for another thread to throw. */
-	static RpcException failure(MethodDescriptor method, CallFailure why, String detail) {
+	static RpcException failure(@Nullable MethodDescriptor method, CallFailure why, String detail) {
 		RpcStatus status = switch (why) {
 			case CONNECTION_LOST, NOT_SENT -> RpcStatus.UNAVAILABLE;
 			case DEADLINE_EXCEEDED -> RpcStatus.DEADLINE_EXCEEDED;

@@ -33,20 +33,27 @@ final class ReplyPublisher implements Flow.Publisher<Object> {
 
 	private final byte[] arguments;
 
+	private final Flow.@Nullable Publisher<?> messages;
+
 	private final CallOptions options;
 
-	ReplyPublisher(ClientCalls calls, MethodDescriptor method, byte[] arguments, CallOptions options) {
+	/**
+	 * Creates the publisher.
+	 * @param messages what follows the request of each call, or {@code null}
+	 */
+	ReplyPublisher(ClientCalls calls, MethodDescriptor method, byte[] arguments, Flow.@Nullable Publisher<?> messages,
+			CallOptions options) {
 		this.calls = calls;
 		this.method = method;
 		this.arguments = arguments;
+		this.messages = messages;
 		this.options = options;
 	}
 
 	@Override
 	public void subscribe(Flow.@Nullable Subscriber<? super Object> subscriber) {
-		ReplySubscription subscription = new ReplySubscription(this.calls, this.method, this.arguments, this.options,
-				Objects.requireNonNull(subscriber, "subscriber"));
-		subscription.start();
+		Objects.requireNonNull(subscriber, "subscriber");
+		new ReplySubscription(this.calls, this.method, this.arguments, this.messages, this.options).start(subscriber);
 	}
 
 	@Override

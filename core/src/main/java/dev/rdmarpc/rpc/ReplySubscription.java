@@ -17,55 +17,30 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.codec.ReceivedMemory;
-import dev.rdmarpc.logging.RateLimitedLogger;
-import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
-import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
-import dev.rdmarpc.transport.UserTask;
+import dev.rdmarpc.transport.StreamSender;
 
 /**
- * A call whose reply is a stream, and the subscription to it. The subscriber's demand is
- * what the server is granted; messages are decoded, and the subscriber is told, after the
- * loop's turn, as what depends on a {@link CallFuture} is.
+ * A call whose reply is a stream, and the subscription to it. What the subscriber is told
+ * is told where what depends on a {@link CallFuture} runs. Messages of the caller may
+ * follow the request.
  *
  * <p>
- * Implementation notes. The driver leaves what has arrived in a queue, and what the call
- * ended with in fields that it writes before {@code ended}. Each change adds to
- * {@code work}; whoever raises it from 0 tells the subscriber, or has that done, until
- * all of it is accounted for. So the subscriber is told by one thread at a time, which
- * sees what the one before it wrote. Demand is added first and then the channel is looked
- * for, while the call is started by setting the channel first and then taking the demand:
- * the one or the other grants it. A cancellation and the start see each other likewise,
- * see {@link CallFuture}.
+ * Implementation notes. A cancellation and the start of the call see each other as they
+ * do in {@link CallFuture}.
  */
-final class ReplySubscription extends LinkableTask
-		implements DeferredCall, Continuation, UserTask, Flow.Subscription, StreamReceiver.Listener {
-
-	private static final Logger logger = LoggerFactory.getLogger(ReplySubscription.class);
-
-	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+final class ReplySubscription extends MessageSubscription implements DeferredCall, Continuation {
 
 	private final ClientCalls calls;
-
-	private final MethodDescriptor method;
 
 	private final byte[] arguments;
 
@@ -73,21 +48,7 @@ final class ReplySubscription extends LinkableTask
 
 	private final StreamReceiver receiver;
 
-	private final int grantBytes;
-
-	private final Queue<Arrived> arrived = new ConcurrentLinkedQueue<>();
-
-	private final AtomicInteger work = new AtomicInteger();
-
-	private final AtomicLong demand = new AtomicLong();
-
-	private final AtomicLong consumedBytes = new AtomicLong();
-
-	private final AtomicBoolean granting = new AtomicBoolean();
-
-	private final Runnable grant = this::grant;
-
-	private Flow.@Nullable Subscriber<? super Object> subscriber;
+	private final @Nullable FollowingMessages following;
 
 	private long deadlineNanos = Long.MAX_VALUE;
 
@@ -99,11 +60,7 @@ final class ReplySubscription extends LinkableTask
 
 	private volatile int requestId;
 
-	private volatile boolean cancelled;
-
-	private volatile @Nullable IllegalArgumentException misuse;
-
-	private volatile boolean ended;
+	private volatile @Nullable RpcException sendingFailure;
 
 	private @Nullable RpcException failure;
 
@@ -113,28 +70,24 @@ final class ReplySubscription extends LinkableTask
 
 	private int metadataBytes;
 
-	ReplySubscription(ClientCalls calls, MethodDescriptor method, byte[] arguments, CallOptions options,
-			Flow.Subscriber<? super Object> subscriber) {
+	/**
+	 * Creates a call.
+	 * @param messages what follows the request, or {@code null}
+	 */
+	ReplySubscription(ClientCalls calls, MethodDescriptor method, byte[] arguments,
+			Flow.@Nullable Publisher<?> messages, CallOptions options) {
+		super(method, method.result());
 		this.calls = calls;
-		this.method = method;
 		this.arguments = arguments;
 		this.options = options;
-		this.subscriber = subscriber;
 		this.receiver = new StreamReceiver(calls.streamWindowBytes(), this);
-		this.grantBytes = calls.streamWindowBytes() / 2;
+		this.following = (messages != null)
+				? new FollowingMessages(calls.loops(), method, messages, this::messagesFailed) : null;
 	}
 
 	/** Subscribes, and makes the call. */
-	void start() {
-		Flow.Subscriber<? super Object> told = this.subscriber;
-		try {
-			if (told != null) {
-				told.onSubscribe(this);
-			}
-		}
-		catch (Throwable ex) {
-			misbehaved(ex);
-		}
+	void start(Flow.Subscriber<? super Object> subscriber) {
+		greet(subscriber);
 		if (!isDone()) {
 			this.calls.subscribe(this);
 		}
@@ -149,7 +102,7 @@ final class ReplySubscription extends LinkableTask
 
 	@Override
 	public MethodDescriptor method() {
-		return this.method;
+		return descriptor();
 	}
 
 	@Override
@@ -175,10 +128,21 @@ final class ReplySubscription extends LinkableTask
 	@Override
 	public void startsOn(RpcChannel open) {
 		if (!open.streams().areKnown()) {
-			throw RpcException.madeElsewhere(RpcStatus.UNIMPLEMENTED, "the server knows no streams", this.method, null);
+			throw RpcException.madeElsewhere(RpcStatus.UNIMPLEMENTED, "the server knows no streams", descriptor(),
+					null);
+		}
+		if (this.following != null) {
+			this.following.startsOn(open);
 		}
 		this.channel = open;
-		open.streams().begin(this.receiver, this.demand.getAndSet(0));
+		open.streams().begin(this.receiver, takeDemand());
+	}
+
+	@Override
+	public void submitted() {
+		if (this.following != null) {
+			this.following.begin();
+		}
 	}
 
 	@Override
@@ -187,9 +151,17 @@ final class ReplySubscription extends LinkableTask
 	}
 
 	@Override
+	public @Nullable StreamSender streamSender() {
+		return (this.following != null) ? this.following.sender() : null;
+	}
+
+	@Override
 	public void onStarted(int id) {
 		this.requestId = id;
 		this.receiver.started(id);
+		if (this.following != null) {
+			this.following.sender().started(id);
+		}
 	}
 
 	@Override
@@ -199,21 +171,7 @@ final class ReplySubscription extends LinkableTask
 
 	@Override
 	public boolean isDone() {
-		return this.ended || this.cancelled;
-	}
-
-	@Override
-	public void onMessage(RegisteredBuffer memory, ByteBuffer message) {
-		Arrived part;
-		try {
-			part = new Arrived(memory, message);
-			this.arrived.add(part);
-		}
-		catch (Throwable ex) {
-			memory.release();
-			throw ex;
-		}
-		workAfterTurn();
+		return hasEnded() || isCancelled();
 	}
 
 	@Override
@@ -231,31 +189,41 @@ final class ReplySubscription extends LinkableTask
 
 	@Override
 	public void onFailure(CallFailure why, String detail) {
-		this.failure = Replies.failure(this.method, why, detail);
+		RpcException known = this.sendingFailure;
+		this.failure = (known != null) ? known : Replies.failure(descriptor(), why, detail);
 		end();
 	}
 
-	private ChannelLoop loop() {
+	private void end() {
+		if (this.following != null) {
+			this.following.stop();
+		}
+		endAfterTurn();
+	}
+
+	/** The messages that follow the request have failed. */
+	private void messagesFailed(RpcException why) {
+		this.sendingFailure = why;
+		RpcChannel running = this.channel;
+		if (running != null) {
+			running.abandon(this, CallFailure.CANCELLED, why.detail());
+		}
+	}
+
+	@Override
+	StreamReceiver receiver() {
+		return this.receiver;
+	}
+
+	@Override
+	ChannelLoop loop() {
 		RpcChannel submittedOn = this.channel;
 		return (submittedOn != null) ? submittedOn.loop() : this.calls.loops().any();
 	}
 
-	private void end() {
-		this.receiver.close();
-		this.ended = true;
-		workAfterTurn();
-	}
-
-	private void workAfterTurn() {
-		if (this.work.getAndIncrement() == 0) {
-			loop().afterTurn(this);
-		}
-	}
-
-	private void workHere() {
-		if (this.work.getAndIncrement() == 0) {
-			finish();
-		}
+	@Override
+	boolean isStarted() {
+		return this.channel != null;
 	}
 
 	/** On the thread of the loop, after its turn. */
@@ -271,208 +239,70 @@ final class ReplySubscription extends LinkableTask
 	}
 
 	@Override
+	public void finish() {
+		finishWork();
+	}
+
+	@Override
 	public void fail(RpcException why) {
-		this.failure = why.elsewhere(this.method);
-		this.ended = true;
-		workHere();
+		this.failure = why.elsewhere(descriptor());
+		endHere();
 	}
 
 	@Override
 	public void failLater() {
-		fail(RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, "no memory to begin the call", this.method,
+		fail(RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, "no memory to begin the call", descriptor(),
 				null));
 	}
 
 	@Override
-	public void request(long messages) {
-		if (messages <= 0) {
-			this.misuse = new IllegalArgumentException(
-					"request for " + messages + " messages (expected: more than 0, Reactive Streams rule 3.9)");
-			workHere();
-			return;
-		}
-		this.demand.accumulateAndGet(messages, ReplySubscription::sum);
-		if (this.channel != null) {
-			grantSoon();
-		}
-	}
-
-	private static long sum(long first, long second) {
-		long sum = first + second;
-		return (sum < 0) ? Long.MAX_VALUE : sum;
-	}
-
-	private void grantSoon() {
-		if (!isDone() && this.granting.compareAndSet(false, true)) {
-			loop().execute(this.grant);
-		}
-	}
-
-	/** Grants what the subscriber wants and has consumed; driver. */
-	private void grant() {
-		this.granting.set(false);
-		this.receiver.grant(this.demand.getAndSet(0), this.consumedBytes.getAndSet(0));
-	}
-
-	@Override
-	public void cancel() {
-		giveUp();
-		workHere();
-	}
-
-	private void giveUp() {
-		this.cancelled = true;
+	void abandon() {
 		RpcChannel running = this.channel;
 		if (running != null) {
 			running.abandon(this, CallFailure.CANCELLED, "cancelled by the subscriber");
 		}
 	}
 
-	/** Tells the subscriber what there is; not while driving. */
 	@Override
-	public void finish() {
-		for (int done = this.work.get(); done != 0; done = this.work.addAndGet(-done)) {
-			boolean last = this.ended;
-			Flow.Subscriber<? super Object> told = this.subscriber;
-			IllegalArgumentException wrong = this.misuse;
-			if (told != null && !this.cancelled && wrong != null) {
-				giveUp();
-				fail(told, RpcStatus.CANCELLED, wrong);
-			}
-			for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
-				deliver(part);
-			}
-			if (this.cancelled) {
-				drop();
-			}
-			else if (last) {
-				finish(this.subscriber);
-			}
-		}
+	MethodDescriptor called() {
+		return descriptor();
 	}
 
-	private void deliver(Arrived part) {
-		Flow.Subscriber<? super Object> told = this.subscriber;
-		if (this.cancelled || told == null) {
-			part.memory().release();
-			return;
-		}
-		int cost = this.receiver.cost(part.message().remaining());
-		Object value;
-		try {
-			value = decode(part);
-		}
-		catch (RpcException ex) {
-			giveUp();
-			fail(told, ex.status(), ex);
-			return;
-		}
-		try {
-			told.onNext(value);
-		}
-		catch (Throwable ex) {
-			misbehaved(ex);
-		}
-		if (this.consumedBytes.addAndGet(cost) >= this.grantBytes) {
-			grantSoon();
-		}
+	@Override
+	RpcStatus malformed() {
+		return RpcStatus.INTERNAL;
 	}
 
-	private Object decode(Arrived part) {
-		ReceivedMemory received = Replies.received();
-		int bytes = part.message().remaining();
-		Object value;
-		try {
-			value = Replies.decode(this.method, RpcStatus.OK.code(), part.message(), 0, part.memory(), received);
-			loop().metrics().decoded(bytes, received.sharedBytes());
-		}
-		finally {
-			part.memory().release();
-		}
-		ReceivedMemory parts = Replies.takeParts(received);
-		if (parts != null) {
-			parts.handOver();
-		}
-		if (value == null) {
-			throw RpcException.madeElsewhere(RpcStatus.INTERNAL, "the stream contains nothing in place of a message",
-					this.method, null);
-		}
-		return value;
-	}
-
-	/** The call has ended, and all that came before that was delivered. */
-	private void finish(Flow.@Nullable Subscriber<? super Object> told) {
-		if (told == null) {
-			drop();
-			return;
-		}
-		RpcException why = this.failure;
+	@Override
+	@Nullable RpcException outcome() {
 		Arrived last = this.reply;
 		this.reply = null;
-		if (last != null) {
-			try {
-				Replies.fill(this.options.replyMetadata(), last.message(), this.metadataBytes);
-				if (this.status != RpcStatus.OK.code()) {
-					why = Replies.failure(this.method, this.status, last.message(), this.metadataBytes);
-				}
-			}
-			finally {
-				last.memory().release();
-			}
+		if (last == null) {
+			return this.failure;
 		}
-		if (why != null) {
-			fail(told, why.status(), why.forCaller());
-			return;
-		}
-		this.subscriber = null;
-		observed(RpcStatus.OK, null);
 		try {
-			told.onComplete();
+			Replies.fill(this.options.replyMetadata(), last.message(), this.metadataBytes);
+			return (this.status != RpcStatus.OK.code())
+					? Replies.failure(descriptor(), this.status, last.message(), this.metadataBytes) : null;
 		}
-		catch (Throwable ex) {
-			misbehaved(ex);
+		finally {
+			last.memory().release();
 		}
 	}
 
-	private void fail(Flow.Subscriber<? super Object> told, RpcStatus code, Throwable why) {
-		this.subscriber = null;
-		observed(code, why);
-		try {
-			told.onError(why);
-		}
-		catch (Throwable ex) {
-			misbehaved(ex);
-		}
-	}
-
-	/** Forgets the subscriber and gives back what it will not get. */
-	private void drop() {
-		this.subscriber = null;
+	/** Gives back what the subscriber will not get. */
+	@Override
+	void closing(RpcStatus code, @Nullable Throwable why) {
 		Arrived last = this.reply;
 		this.reply = null;
 		if (last != null) {
 			last.memory().release();
 		}
-		observed(RpcStatus.CANCELLED, null);
-	}
-
-	private void observed(RpcStatus code, @Nullable Throwable why) {
 		CallObservation watched = this.observation;
 		this.observation = null;
 		if (watched != null) {
 			watched.callEnded(code, why);
 		}
-	}
-
-	/** Rule 2.13 of Reactive Streams: a subscriber that throws has cancelled. */
-	private void misbehaved(Throwable failure) {
-		failures.log(Level.WARN, "A subscriber to {} failed, which cancels its subscription", this.method, failure);
-		giveUp();
-	}
-
-	/** A message, and the memory it lies in, which it owns. */
-	private record Arrived(RegisteredBuffer memory, ByteBuffer message) {
-
 	}
 
 }

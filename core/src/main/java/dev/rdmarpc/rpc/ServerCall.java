@@ -38,6 +38,7 @@ import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamReceiver;
 import dev.rdmarpc.transport.StreamSender;
 import dev.rdmarpc.transport.UserTask;
 
@@ -57,7 +58,7 @@ import dev.rdmarpc.transport.UserTask;
  * sees this object, which it might keep, but a {@link CallContext}, made under the lock
  * that cancelling takes.
  */
-final class ServerCall extends LinkableTask implements UserTask, ServedCall {
+final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
 
@@ -107,14 +108,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	private @Nullable CallContext context;
 
-	private @Nullable ServedStream stream;
-
-	/** Where it waits for a thread; these three belong to the queue. */
-	CallQueue.@Nullable Lane lane;
-
-	@Nullable ServerCall before;
-
-	@Nullable ServerCall after;
+	private @Nullable CallStreams streams;
 
 	ServerCall(ServerCalls calls) {
 		this.calls = calls;
@@ -138,33 +132,31 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		this.metadata = (request.metadataBytes() > 0) ? CallMetadata.decode(request.metadata()) : CallMetadata.NONE;
 		this.view = request.message();
 		this.received.expect(request.takeArriving());
-		this.stream = request.streamed() ? new ServedStream(owner, this, exported, request) : null;
+		this.streams = CallStreams.of(owner, this, exported, request);
 		this.message = request.take();
 	}
 
 	/** The stream that replies, or {@code null} if one message does. */
 	@Nullable StreamSender streamSender() {
-		ServedStream served = this.stream;
-		return (served != null) ? served.sender() : null;
+		return (this.streams != null) ? this.streams.sender() : null;
+	}
+
+	/** The stream that follows the request, or {@code null}. */
+	@Nullable StreamReceiver streamReceiver() {
+		return (this.streams != null) ? this.streams.receiver() : null;
 	}
 
 	/** Whether the object can be used for another call. */
 	boolean isReusable() {
-		return this.stream == null;
+		return this.streams == null;
 	}
 
 	private @Nullable ServedStream begunStream() {
-		ServedStream served = this.stream;
-		return (served != null && served.isSubscribed()) ? served : null;
+		return (this.streams != null) ? this.streams.begunReplies() : null;
 	}
 
-	/** Goes on with the stream, if that has begun, and tells whether it has. */
 	private boolean goesOn() {
-		ServedStream begun = begunStream();
-		if (begun != null) {
-			begun.finishWork(false);
-		}
-		return begun != null;
+		return this.streams != null && this.streams.goesOn();
 	}
 
 	/** What the handler, in whose thread this is, may know of the call. */
@@ -201,7 +193,10 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 	@Override
 	public void runElsewhere() {
 		if (begins()) {
-			required(this.session).enqueue(this, !this.forExecutor);
+			if (!this.forExecutor) {
+				this.calls.on(channel().loop()).declined();
+			}
+			required(this.session).enqueue(this);
 		}
 	}
 
@@ -232,14 +227,14 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			return;
 		}
 		if (this.forExecutor) {
-			required(this.session).enqueue(this, false);
+			required(this.session).enqueue(this);
 		}
 		else {
 			run(true);
 		}
 	}
 
-	/** Runs on a thread of the executor. */
+	@Override
 	void runInTurn() {
 		if (!goesOn()) {
 			run(false);
@@ -258,7 +253,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			fail(ex);
 			return;
 		}
-		ServedStream served = this.stream;
+		ServedStream served = (this.streams != null) ? this.streams.replies() : null;
 		if (served != null) {
 			this.handlerRun.end();
 			served.serve(result);
@@ -336,7 +331,9 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		catch (CodecException ex) {
 			throw new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be decoded: " + ex.getMessage());
 		}
-		return exported.invoke(format, arguments);
+		RequestMessages messages = (this.streams != null) ? this.streams.messages() : null;
+		return exported.invoke(format,
+				(messages != null) ? exported.descriptor().withStream(arguments, messages) : arguments);
 	}
 
 	/** From here on the thread is not interrupted any more. */
@@ -370,7 +367,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		OutgoingMessage reply;
 		try {
 			this.segments.maxBytes(target.maxSendBytes());
-			if (this.stream == null) {
+			if (!descriptor.streaming()) {
 				descriptor.result().encode(result, this.segments);
 			}
 			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), replyMetadata(), this.segments);
@@ -475,8 +472,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 
 	/** Hands the reply over, after the stream, and lets go of the call; driver. */
 	private void end() {
-		ServedStream served = this.stream;
-		if (served != null && !served.sender().drain(this.ending)) {
+		if (this.streams != null && !this.streams.end(this.ending)) {
 			return;
 		}
 		OutgoingMessage prepared = this.reply;
@@ -484,7 +480,7 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 		required(this.session).ended(this, prepared);
 	}
 
-	/** The executor has no thread for the call; not the driver. */
+	@Override
 	void reject(String why) {
 		ServedStream begun = begunStream();
 		Throwable failure;
@@ -495,19 +491,21 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 			failure = ex;
 		}
 		if (begun != null) {
-			begun.reject(failure);
+			begun.fail(failure);
+			begun.finishWork(false);
 		}
 		else {
 			fail(failure);
 		}
 	}
 
-	/** Whether the caller has lost interest. Any thread that holds the call. */
+	/** Any thread that holds the call. */
+	@Override
 	boolean isCancelled() {
 		return this.cancelled;
 	}
 
-	/** The call was canceled before it could wait for the executor; not the driver. */
+	@Override
 	void notEnqueued() {
 		if (!goesOn()) {
 			drop();
@@ -539,9 +537,8 @@ final class ServerCall extends LinkableTask implements UserTask, ServedCall {
 				this.runner.interrupt();
 			}
 		}
-		ServedStream served = this.stream;
-		if (served != null) {
-			served.cancel();
+		if (this.streams != null) {
+			this.streams.cancel();
 		}
 		if (stage != null) {
 			try {

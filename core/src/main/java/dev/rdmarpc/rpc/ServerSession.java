@@ -32,6 +32,7 @@ import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamReceiver;
 import dev.rdmarpc.transport.StreamSender;
 
 /**
@@ -115,8 +116,9 @@ final class ServerSession implements ChannelHandler {
 					? "the method returns no stream at the server" : "the method returns a stream at the server");
 			return;
 		}
-		if (request.followed()) {
-			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the method takes no stream at the server");
+		if (method.descriptor().consuming() != request.followed()) {
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, request.followed()
+					? "the method takes no stream at the server" : "the method takes a stream at the server");
 			return;
 		}
 		ServerCall call = this.calls.claim(this.claimed);
@@ -170,13 +172,9 @@ final class ServerSession implements ChannelHandler {
 	/**
 	 * Has the executor run a call, in its turn. Not the driver: the executor may be the
 	 * user's, and block.
-	 * @param declined whether the call was left to the loop's thread before
 	 */
-	void enqueue(ServerCall call, boolean declined) {
+	void enqueue(QueuedWork call) {
 		try {
-			if (declined) {
-				this.calls.on(call.channel().loop()).declined();
-			}
 			if (!this.calls.queue().add(this.lane, call)) {
 				call.notEnqueued();
 			}
@@ -251,6 +249,12 @@ final class ServerSession implements ChannelHandler {
 	public @Nullable StreamSender streamSender(int requestId) {
 		ServerCall call = find(requestId);
 		return (call != null) ? call.streamSender() : null;
+	}
+
+	@Override
+	public @Nullable StreamReceiver streamReceiver(int requestId) {
+		ServerCall call = find(requestId);
+		return (call != null) ? call.streamReceiver() : null;
 	}
 
 	@Override

@@ -105,6 +105,11 @@ public final class StreamReceiver {
 		return (int) Math.min(windowBytes / 2, (long) messageBytes + MESSAGE_OVERHEAD_BYTES);
 	}
 
+	/** How much may be on its way and not consumed. */
+	public int windowBytes() {
+		return this.windowBytes;
+	}
+
 	/** What a message that has been consumed counts for. */
 	public int cost(int messageBytes) {
 		return cost(messageBytes, this.windowBytes);

@@ -30,6 +30,9 @@ interface Feed {
 	/** Whatever the test wants. */
 	Flow.Publisher<Item> items(String name);
 
+	/** The messages with another text. */
+	Flow.Publisher<Item> relabel(Flow.Publisher<Item> items);
+
 	String unary(String text);
 
 	/** One message. */

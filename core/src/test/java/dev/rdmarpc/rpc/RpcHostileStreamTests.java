@@ -54,6 +54,8 @@ class RpcHostileStreamTests {
 
 	private static final long UNARY = MethodDescriptor.idOf(Feed.class.getName(), "unary");
 
+	private static final long RELABEL = MethodDescriptor.idOf(Feed.class.getName(), "relabel");
+
 	/** The argument of {@code count}, in the layout of the codec: a very large number. */
 	private static final byte[] ENDLESS = { 4, 0, 0, 0, -12, -1, -1, -1, 0, 0, 0, 0, -1, -1, -1, 127, 6, 0, 12, 0, 4, 0,
 			0, 0 };
@@ -112,6 +114,76 @@ class RpcHostileStreamTests {
 				assertThat(peer.receive(4)[16]).isEqualTo((byte) RpcStatus.UNIMPLEMENTED.code());
 				peer.sendFairly(Frames.request(0, 1, COUNT, 1, ENDLESS.length, ENDLESS));
 				assertThat(peer.receive(4)[16]).isEqualTo((byte) RpcStatus.UNIMPLEMENTED.code());
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void brokenRuleOfACallerWithMessages(String what, byte[][] frames) {
+		attackServer((port, service) -> {
+			try (RawPeer peer = open(port, WINDOW)) {
+				peer.send(Frames.followed(stream(3, RELABEL, 2)));
+				peer.receive(15);
+				for (byte[] frame : frames) {
+					peer.sendFairly(frame);
+				}
+				peer.awaitEnd();
+			}
+		});
+	}
+
+	static Stream<Arguments> brokenRuleOfACallerWithMessages() {
+		byte[] large = Frames.message(3, 40_000, new byte[8000]);
+		return Stream.of(
+				Arguments.of("message in the middle", new byte[][] { large, Frames.message(3, 0, new byte[0]) }),
+				Arguments.of("message begun twice", new byte[][] { large, large }),
+				Arguments.of("end in the middle", new byte[][] { large, Frames.control(16, 0, 3) }),
+				Arguments.of("metadata", new byte[][] { Frames.metadata(3, new byte[8]) }));
+	}
+
+	@Test
+	void callsWithMessagesThatTheMethodDoesNotTake() {
+		attackServer((port, service) -> {
+			try (RawPeer peer = open(port, WINDOW)) {
+				peer.sendFairly(Frames.followed(Frames.request(0, 0, UNARY, 0, 0, new byte[0])));
+				assertThat(peer.receive(4)[16]).isEqualTo((byte) RpcStatus.UNIMPLEMENTED.code());
+				peer.sendFairly(Frames.control(16, 0, 0));
+				peer.sendFairly(stream(0, RELABEL, 1));
+				assertThat(peer.receive(4)[16]).isEqualTo((byte) RpcStatus.UNIMPLEMENTED.code());
+			}
+		});
+	}
+
+	@Test
+	void messagesThatCannotBeDecodedFailTheCall() {
+		attackServer((port, service) -> {
+			try (RawPeer peer = open(port, WINDOW)) {
+				peer.sendFairly(Frames.followed(stream(0, RELABEL, 2)));
+				peer.receive(15);
+				byte[] garbage = new byte[8];
+				Arrays.fill(garbage, (byte) 0x77);
+				peer.sendFairly(Frames.message(0, 8, garbage));
+				assertThat(peer.receive(4)[16]).isEqualTo((byte) RpcStatus.INVALID_ARGUMENT.code());
+			}
+		});
+	}
+
+	@Test
+	void floodOfCancellationsOfCallsWithMessages() {
+		attackServer((port, service) -> {
+			try (RawPeer peer = open(port, WINDOW)) {
+				for (int i = 0; i < 3000; i++) {
+					int id = i % 64 | (i / 64) << 16;
+					peer.sendFairly(Frames.followed(stream(id, RELABEL, 1)));
+					if (i % 3 == 0) {
+						peer.sendFairly(Frames.control(16, 0, id));
+					}
+					peer.sendFairly(Frames.control(6, 0, id));
+					peer.sendFairly(Frames.message(id, 8, new byte[8]));
+				}
+				peer.sendFairly(Frames.control(8, 0, 0));
+				peer.receive(9);
 			}
 		});
 	}

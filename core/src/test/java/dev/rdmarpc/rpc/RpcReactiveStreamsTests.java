@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -41,8 +42,9 @@ import org.reactivestreams.tck.flow.FlowSubscriberBlackboxVerification;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rules of Reactive Streams, checked by their TCK: for the publisher that a client
- * gets, and for the subscriber that a server gives to the publisher of a handler.
+ * The rules of Reactive Streams, checked by their TCK: for the publishers that a client
+ * and a handler get, and for the subscribers that a server gives to the publisher of a
+ * handler, and a client to that of a caller.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("slow")
@@ -64,6 +66,14 @@ class RpcReactiveStreamsTests {
 
 	private Feed feed;
 
+	private final IntakeService intakeService = new IntakeService();
+
+	private RpcServer intakeServer;
+
+	private RpcClient intakeClient;
+
+	private Intake intake;
+
 	@BeforeEach
 	void start() {
 		this.fixture = new RpcFixture();
@@ -71,6 +81,10 @@ class RpcReactiveStreamsTests {
 				Feed.class, this.service);
 		this.client = this.fixture.newClient(this.server, UnaryOperator.identity());
 		this.feed = this.client.proxy(Feed.class);
+		this.intakeServer = this.fixture.startServer(
+				RpcFixture.serverOptions(0).withDrainTimeout(Duration.ofMillis(100)), Intake.class, this.intakeService);
+		this.intakeClient = this.fixture.newClient(this.intakeServer, UnaryOperator.identity());
+		this.intake = this.intakeClient.proxy(Intake.class);
 	}
 
 	/** The TCK leaves some streams without an end. */
@@ -78,7 +92,10 @@ class RpcReactiveStreamsTests {
 	void stop() {
 		this.server.close();
 		this.client.close();
+		this.intakeServer.close();
+		this.intakeClient.close();
 		assertThat(this.server.activeCalls()).isZero();
+		RpcFixture.awaitTrue(() -> this.intakeServer.activeCalls() == 0);
 		this.fixture.close();
 	}
 
@@ -90,6 +107,16 @@ class RpcReactiveStreamsTests {
 	@TestFactory
 	Stream<DynamicTest> subscriberOfAServer() {
 		return TckRules.of(new SubscriberRules());
+	}
+
+	@TestFactory
+	Stream<DynamicTest> publisherOfAHandler() {
+		return TckRules.of(new RequestPublisherRules(), "optional_spec111");
+	}
+
+	@TestFactory
+	Stream<DynamicTest> subscriberOfAClient() {
+		return TckRules.of(new RequestSubscriberRules());
 	}
 
 	private static TestEnvironment environment() {
@@ -136,6 +163,103 @@ class RpcReactiveStreamsTests {
 			try {
 				Flow.Subscriber<? super Feed.Item> subscriber = this.subscribers.poll(20, TimeUnit.SECONDS);
 				assertThat(subscriber).isNotNull();
+				this.consumers.put(subscriber, consumer);
+				return (Flow.Subscriber<Feed.Item>) subscriber;
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		public void triggerFlowRequest(Flow.Subscriber<? super Feed.Item> subscriber) {
+			this.consumers.get(subscriber).request(1);
+		}
+
+		@Override
+		public Publisher<Feed.Item> createHelperPublisher(long elements) {
+			return FlowAdapters.toPublisher(new FeedService.Numbers<>(elements, this::createElement, () -> {
+			}));
+		}
+
+		@Override
+		public Feed.Item createElement(int number) {
+			return new Feed.Item(number, "element");
+		}
+
+	}
+
+	/** What is published to the subscriber of a handler. */
+	public final class RequestPublisherRules extends FlowPublisherVerification<Feed.Item> {
+
+		private final BlockingQueue<Flow.Publisher<Feed.Item>> publishers = new LinkedBlockingQueue<>();
+
+		RequestPublisherRules() {
+			super(environment());
+			RpcReactiveStreamsTests.this.intakeService.handler = (items) -> {
+				this.publishers.add(items);
+				return new CompletableFuture<>();
+			};
+		}
+
+		@Override
+		public Flow.Publisher<Feed.Item> createFlowPublisher(long elements) {
+			RpcReactiveStreamsTests.this.intake
+				.handle(new FeedService.Numbers<>(elements, (number) -> new Feed.Item(number, "element"), () -> {
+				}));
+			return taken();
+		}
+
+		@Override
+		public Flow.Publisher<Feed.Item> createFailedFlowPublisher() {
+			CompletableFuture<String> call = RpcReactiveStreamsTests.this.intake
+				.handle(new FeedService.Numbers<>(1, (number) -> new Feed.Item(number, "element"), () -> {
+				}));
+			Flow.Publisher<Feed.Item> publisher = taken();
+			call.cancel(false);
+			RpcReactiveStreamsTests.this.intake.unary("after the cancellation");
+			return publisher;
+		}
+
+		private Flow.Publisher<Feed.Item> taken() {
+			try {
+				Flow.Publisher<Feed.Item> publisher = this.publishers.poll(20, TimeUnit.SECONDS);
+				assertThat(publisher).isNotNull();
+				return publisher;
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+	/** What a client subscribes with. */
+	public final class RequestSubscriberRules extends FlowSubscriberBlackboxVerification<Feed.Item> {
+
+		private final BlockingQueue<Flow.Subscriber<? super Feed.Item>> subscribers = new LinkedBlockingQueue<>();
+
+		private final BlockingQueue<Collector<Feed.Item>> accepted = new LinkedBlockingQueue<>();
+
+		private final Map<Flow.Subscriber<? super Feed.Item>, Collector<Feed.Item>> consumers = new ConcurrentHashMap<>();
+
+		RequestSubscriberRules() {
+			super(environment());
+			RpcReactiveStreamsTests.this.intakeService.handler = (items) -> {
+				this.accepted.add(Collector.of(items, 0));
+				return new CompletableFuture<>();
+			};
+		}
+
+		@Override
+		@SuppressWarnings("unchecked") // it takes whatever the method takes
+		public Flow.Subscriber<Feed.Item> createFlowSubscriber() {
+			RpcReactiveStreamsTests.this.intake.handle(this.subscribers::add);
+			try {
+				Flow.Subscriber<? super Feed.Item> subscriber = this.subscribers.poll(20, TimeUnit.SECONDS);
+				Collector<Feed.Item> consumer = this.accepted.poll(20, TimeUnit.SECONDS);
+				assertThat(subscriber).isNotNull();
+				assertThat(consumer).isNotNull();
 				this.consumers.put(subscriber, consumer);
 				return (Flow.Subscriber<Feed.Item>) subscriber;
 			}

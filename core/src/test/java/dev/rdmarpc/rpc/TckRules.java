@@ -41,8 +41,17 @@ final class TckRules {
 	 * @param verification an instance, used for all of its rules
 	 */
 	static Stream<DynamicTest> of(Object verification) {
+		return of(verification, "untested");
+	}
+
+	/**
+	 * The rules of a verification but for those that it is not subject to.
+	 * @param optional how the names of those begin that need not be kept
+	 */
+	static Stream<DynamicTest> of(Object verification, String optional) {
 		return Arrays.stream(verification.getClass().getMethods())
 			.filter((method) -> method.isAnnotationPresent(Test.class) && !method.getName().startsWith("untested_"))
+			.filter((method) -> !method.getName().startsWith(optional))
 			.sorted(Comparator.comparing(Method::getName))
 			.map((rule) -> DynamicTest.dynamicTest(rule.getName(), () -> check(verification, rule)));
 	}

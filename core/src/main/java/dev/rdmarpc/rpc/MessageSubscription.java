@@ -1,0 +1,343 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.nio.ByteBuffer;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.codec.MessageFormat;
+import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.LinkableTask;
+import dev.rdmarpc.transport.StreamReceiver;
+import dev.rdmarpc.transport.UserTask;
+
+/**
+ * A subscription of this side's user to the messages of a stream. The subscriber's demand
+ * is what the peer is granted; messages are decoded, and the subscriber is told, after
+ * the loop's turn.
+ *
+ * <p>
+ * Implementation notes. The driver leaves what has arrived in a queue, and what the
+ * messages ended with in fields that it writes before {@code ended}. Each change adds to
+ * {@code work}; whoever raises it from 0 tells the subscriber, or has that done, until
+ * all of it is accounted for. So the subscriber is told by one thread at a time, which
+ * sees what the one before it wrote. Demand is added first and then it is asked whether
+ * it can be granted, while that becomes possible first and then the demand is taken: the
+ * one or the other grants it.
+ */
+abstract class MessageSubscription extends LinkableTask
+		implements UserTask, Flow.Subscription, StreamReceiver.Listener {
+
+	private static final Logger logger = LoggerFactory.getLogger(MessageSubscription.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	private final MethodDescriptor method;
+
+	private final MessageFormat format;
+
+	private final Queue<Arrived> arrived = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger work = new AtomicInteger();
+
+	private final AtomicLong demand = new AtomicLong();
+
+	private final AtomicLong consumedBytes = new AtomicLong();
+
+	private final AtomicBoolean granting = new AtomicBoolean();
+
+	private final Runnable grant = this::grant;
+
+	/** Whoever does the work, from when it is subscribed until it was told the end. */
+	private Flow.@Nullable Subscriber<? super Object> subscriber;
+
+	private volatile boolean cancelled;
+
+	private volatile @Nullable IllegalArgumentException misuse;
+
+	private volatile boolean ended;
+
+	MessageSubscription(MethodDescriptor method, MessageFormat format) {
+		this.method = method;
+		this.format = format;
+	}
+
+	/** Where the messages come from. */
+	abstract StreamReceiver receiver();
+
+	abstract ChannelLoop loop();
+
+	/** Whether the peer can be granted something. */
+	abstract boolean isStarted();
+
+	/** Messages are not wanted any more, which the peer is told. */
+	abstract void abandon();
+
+	/** Whose call has failed, or {@code null} if it is the one that is served. */
+	abstract @Nullable MethodDescriptor called();
+
+	/** What a message of the peer that cannot be decoded is. */
+	abstract RpcStatus malformed();
+
+	/**
+	 * Nothing more comes.
+	 * @return what the subscriber is told in place of a good end
+	 */
+	abstract @Nullable RpcException outcome();
+
+	/** The subscriber is about to be told the end. */
+	abstract void closing(RpcStatus status, @Nullable Throwable failure);
+
+	/** Subscribes; before anything else, or as whoever does the work. */
+	final void greet(Flow.Subscriber<? super Object> told) {
+		this.subscriber = told;
+		try {
+			told.onSubscribe(this);
+		}
+		catch (Throwable ex) {
+			misbehaved(ex);
+		}
+	}
+
+	final MethodDescriptor descriptor() {
+		return this.method;
+	}
+
+	final boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	final boolean hasEnded() {
+		return this.ended;
+	}
+
+	/** What the subscriber wants and has not been granted yet. */
+	final long takeDemand() {
+		return this.demand.getAndSet(0);
+	}
+
+	@Override
+	public final void onMessage(RegisteredBuffer memory, ByteBuffer message) {
+		Arrived part;
+		try {
+			part = new Arrived(memory, message);
+			this.arrived.add(part);
+		}
+		catch (Throwable ex) {
+			memory.release();
+			throw ex;
+		}
+		workAfterTurn();
+	}
+
+	/** Nothing more comes; driver. */
+	final void endAfterTurn() {
+		receiver().close();
+		this.ended = true;
+		workAfterTurn();
+	}
+
+	/** Nothing comes at all. */
+	final void endHere() {
+		this.ended = true;
+		workHere();
+	}
+
+	final void workAfterTurn() {
+		if (this.work.getAndIncrement() == 0) {
+			loop().afterTurn(this);
+		}
+	}
+
+	final void workHere() {
+		if (this.work.getAndIncrement() == 0) {
+			finishWork();
+		}
+	}
+
+	@Override
+	public final void request(long messages) {
+		if (messages <= 0) {
+			this.misuse = new IllegalArgumentException(
+					"request for " + messages + " messages (expected: more than 0, Reactive Streams rule 3.9)");
+			workHere();
+			return;
+		}
+		this.demand.accumulateAndGet(messages, MessageSubscription::sum);
+		if (isStarted()) {
+			grantSoon();
+		}
+	}
+
+	private static long sum(long first, long second) {
+		long sum = first + second;
+		return (sum < 0) ? Long.MAX_VALUE : sum;
+	}
+
+	private void grantSoon() {
+		if (!this.ended && !this.cancelled && this.granting.compareAndSet(false, true)) {
+			loop().execute(this.grant);
+		}
+	}
+
+	/** Grants what the subscriber wants and has consumed; driver. */
+	private void grant() {
+		this.granting.set(false);
+		receiver().grant(takeDemand(), this.consumedBytes.getAndSet(0));
+	}
+
+	@Override
+	public final void cancel() {
+		giveUp();
+		workHere();
+	}
+
+	final void giveUp() {
+		this.cancelled = true;
+		abandon();
+	}
+
+	/** Looks for something to do before the subscriber is told; whoever does the work. */
+	void beginWork() {
+	}
+
+	/** Tells the subscriber what there is; not while driving. */
+	final void finishWork() {
+		for (int done = this.work.get(); done != 0; done = this.work.addAndGet(-done)) {
+			boolean last = this.ended;
+			beginWork();
+			Flow.Subscriber<? super Object> told = this.subscriber;
+			IllegalArgumentException wrong = this.misuse;
+			if (told != null && !this.cancelled && wrong != null) {
+				giveUp();
+				fail(told, RpcStatus.CANCELLED, wrong);
+			}
+			for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
+				deliver(part);
+			}
+			if (this.cancelled) {
+				this.subscriber = null;
+				closing(RpcStatus.CANCELLED, null);
+			}
+			else if (last && this.subscriber != null) {
+				finish(this.subscriber);
+			}
+		}
+	}
+
+	private void deliver(Arrived part) {
+		Flow.Subscriber<? super Object> told = this.subscriber;
+		if (this.cancelled || told == null) {
+			part.memory().release();
+			return;
+		}
+		int cost = receiver().cost(part.message().remaining());
+		Object value;
+		try {
+			value = decode(part);
+		}
+		catch (RpcException ex) {
+			giveUp();
+			fail(told, ex.status(), ex);
+			return;
+		}
+		try {
+			told.onNext(value);
+		}
+		catch (Throwable ex) {
+			misbehaved(ex);
+		}
+		if (this.consumedBytes.addAndGet(cost) >= receiver().windowBytes() / 2) {
+			grantSoon();
+		}
+	}
+
+	private Object decode(Arrived part) {
+		ReceivedMemory received = Replies.received();
+		int bytes = part.message().remaining();
+		Object value;
+		try {
+			value = Replies.decode(called(), this.format, malformed(), part.message(), part.memory(), received);
+			loop().metrics().decoded(bytes, received.sharedBytes());
+		}
+		finally {
+			part.memory().release();
+		}
+		ReceivedMemory parts = Replies.takeParts(received);
+		if (parts != null) {
+			parts.handOver();
+		}
+		if (value == null) {
+			throw RpcException.madeElsewhere(malformed(), "the stream contains nothing in place of a message", called(),
+					null);
+		}
+		return value;
+	}
+
+	/** The stream has ended, and all that came before that was delivered. */
+	private void finish(Flow.Subscriber<? super Object> told) {
+		RpcException why = outcome();
+		if (why != null) {
+			fail(told, why.status(), why.forCaller());
+			return;
+		}
+		this.subscriber = null;
+		closing(RpcStatus.OK, null);
+		try {
+			told.onComplete();
+		}
+		catch (Throwable ex) {
+			misbehaved(ex);
+		}
+	}
+
+	private void fail(Flow.Subscriber<? super Object> told, RpcStatus code, Throwable why) {
+		this.subscriber = null;
+		closing(code, why);
+		try {
+			told.onError(why);
+		}
+		catch (Throwable ex) {
+			misbehaved(ex);
+		}
+	}
+
+	/** Rule 2.13 of Reactive Streams: a subscriber that throws has cancelled. */
+	private void misbehaved(Throwable failure) {
+		failures.log(Level.WARN, "A subscriber to {} failed, which cancels its subscription", this.method, failure);
+		giveUp();
+	}
+
+	/** A message, and the memory it lies in, which it owns. */
+	record Arrived(RegisteredBuffer memory, ByteBuffer message) {
+
+	}
+
+}

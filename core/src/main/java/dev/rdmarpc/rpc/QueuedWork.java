@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.transport.LinkableTask;
+
+/** What can wait in a {@link CallQueue} for a thread of the executor, once at a time. */
+abstract class QueuedWork extends LinkableTask {
+
+	/** Where it waits for a thread; these three belong to the queue. */
+	CallQueue.@Nullable Lane lane;
+
+	@Nullable QueuedWork before;
+
+	@Nullable QueuedWork after;
+
+	/** Whether nobody waits for it any more, so that it need not begin. */
+	abstract boolean isCancelled();
+
+	/** Runs on a thread of the executor. */
+	abstract void runInTurn();
+
+	/** The executor has no thread; not the driver. */
+	abstract void reject(String why);
+
+	/** It was canceled before it could wait; not the driver. */
+	abstract void notEnqueued();
+
+}
