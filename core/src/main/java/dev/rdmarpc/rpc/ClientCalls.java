@@ -322,8 +322,9 @@ final class ClientCalls {
 	}
 
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
-		CompletableFuture<RpcChannel> channel = this.pool.channel(call.waitForReady());
-		long nanos = nanosToConnect(call, deadline);
+		long least = leastNanosToConnect(method, call);
+		CompletableFuture<RpcChannel> channel = this.pool.channel(least > 0);
+		long nanos = nanosToConnect(least, deadline);
 		try {
 			return channel.get(nanos, TimeUnit.NANOSECONDS);
 		}
@@ -340,10 +341,22 @@ final class ClientCalls {
 		}
 	}
 
+	/**
+	 * How long a call goes on waiting when attempts to connect fail: as long as it can if
+	 * it was asked to, or, if it can be repeated, as long as the target may be
+	 * restarting.
+	 */
+	private long leastNanosToConnect(MethodDescriptor method, CallOptions call) {
+		if (call.waitForReady() || this.options.waitForReady()) {
+			return NO_DEADLINE;
+		}
+		return method.idempotent() ? this.pool.restartingNanos() : 0;
+	}
+
 	/** How long a call waits for a connection; {@link #NO_DEADLINE} is for ever. */
-	private long nanosToConnect(CallOptions call, long deadline) {
+	private long nanosToConnect(long least, long deadline) {
 		long remaining = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : NO_DEADLINE;
-		return call.waitForReady() ? remaining : Math.min(remaining, this.options.connectTimeout().toNanos());
+		return Math.min(remaining, Math.max(least, this.options.connectTimeout().toNanos()));
 	}
 
 	private RpcException notInTime(MethodDescriptor method, long deadline, Throwable cause) {
@@ -391,9 +404,10 @@ final class ClientCalls {
 		if (future instanceof CallFuture call && !encodeEarly(call)) {
 			return;
 		}
-		CompletableFuture<RpcChannel> soon = this.pool.channel(future.options().waitForReady());
+		long least = leastNanosToConnect(future.method(), future.options());
+		CompletableFuture<RpcChannel> soon = this.pool.channel(least > 0);
 		long deadline = future.deadlineNanos();
-		long nanos = nanosToConnect(future.options(), deadline);
+		long nanos = nanosToConnect(least, deadline);
 		if (nanos != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}

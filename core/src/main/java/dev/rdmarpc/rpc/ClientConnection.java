@@ -118,6 +118,9 @@ final class ClientConnection implements ChannelHandler {
 
 	private volatile String lastFailure = "";
 
+	/** Until when the peer may be restarting; the time of creation means it is not. */
+	private volatile long restartingUntilNanos = System.nanoTime();
+
 	private volatile long lastUsedNanos = System.nanoTime();
 
 	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
@@ -170,6 +173,11 @@ final class ClientConnection implements ChannelHandler {
 
 	String target() {
 		return this.target;
+	}
+
+	/** How long the peer may still be restarting, or something negative. */
+	long restartingNanos() {
+		return this.restartingUntilNanos - System.nanoTime();
 	}
 
 	/**
@@ -418,6 +426,7 @@ final class ClientConnection implements ChannelHandler {
 	 * the second attempt within the first pause.
 	 */
 	private @Nullable RpcChannel lost(String reason) {
+		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
 		logger.info("Connection to {} lost: {}", target(), reason);
 		this.counters.losses.increment();
 		this.open = null;

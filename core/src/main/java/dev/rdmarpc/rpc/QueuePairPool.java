@@ -203,6 +203,15 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return this.connections[0].target();
 	}
 
+	/** How long the target may still be restarting, or something negative. */
+	long restartingNanos() {
+		long most = Long.MIN_VALUE;
+		for (ClientConnection connection : this.connections) {
+			most = Math.max(most, connection.restartingNanos());
+		}
+		return most;
+	}
+
 	/** The connections at this instant. */
 	List<ClientConnection> connections() {
 		return List.of(this.connections);

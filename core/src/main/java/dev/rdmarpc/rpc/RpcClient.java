@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -178,10 +179,18 @@ public final class RpcClient implements AutoCloseable {
 			return this;
 		}
 
-		/** Limits and timeouts. */
+		/** Limits and timeouts, in place of those set before. */
 		public Builder options(RpcClientOptions value) {
 			this.options = value;
 			return this;
+		}
+
+		/**
+		 * Changes limits and timeouts.
+		 * @param change gets those set before
+		 */
+		public Builder options(UnaryOperator<RpcClientOptions> change) {
+			return options(change.apply(this.options));
 		}
 
 		/** The message codec; both sides must use the same. */

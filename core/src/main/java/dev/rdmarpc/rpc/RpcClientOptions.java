@@ -31,14 +31,21 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param maxBackoff longest pause; pauses double with each failure, with jitter, and are
  * at most a quarter of a second while a call waits for a connection
  * @param queuePairs the number of queue pairs
+ * @param restartTimeout how long after the loss of a connection calls of idempotent
+ * methods wait for another one, within their deadline; zero means no longer than others
+ * @param waitForReady whether all calls wait for a connection, within their deadline,
+ * instead of failing with the first failed attempt to connect
  */
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
-		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs) {
+		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs, Duration restartTimeout,
+		boolean waitForReady) {
 
-	/** A deadline of 30 s, 5 s to connect, pauses of 50 ms to 2 s. */
+	/**
+	 * A deadline of 30 s, 5 s to connect, pauses of 50 ms to 2 s, 10 s for a restart.
+	 */
 	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS,
 			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2),
-			QueuePairPoolOptions.DEFAULTS);
+			QueuePairPoolOptions.DEFAULTS, Duration.ofSeconds(10), false);
 
 	/**
 	 * Checks the bounds.
@@ -55,30 +62,51 @@ public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline,
 			throw new IllegalArgumentException("backoff " + initialBackoff + " to " + maxBackoff
 					+ " (expected: positive, the second not less than the first)");
 		}
+		if (restartTimeout.isNegative()) {
+			throw new IllegalArgumentException("restart timeout " + restartTimeout + " (expected: not negative)");
+		}
 	}
 
 	/** These options with another default deadline. */
 	public RpcClientOptions withDefaultDeadline(Duration deadline) {
 		return new RpcClientOptions(this.channel, deadline, this.connectTimeout, this.initialBackoff, this.maxBackoff,
-				this.queuePairs);
+				this.queuePairs, this.restartTimeout, this.waitForReady);
 	}
 
 	/** These options with another channel. */
 	public RpcClientOptions withChannel(ChannelOptions other) {
 		return new RpcClientOptions(other, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, this.queuePairs);
+				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady);
 	}
 
 	/** These options with other pauses. */
 	public RpcClientOptions withBackoff(Duration initial, Duration max) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, initial, max,
-				this.queuePairs);
+				this.queuePairs, this.restartTimeout, this.waitForReady);
 	}
 
 	/** These options with other numbers of queue pairs. */
 	public RpcClientOptions withQueuePairs(QueuePairPoolOptions other) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, other);
+				this.maxBackoff, other, this.restartTimeout, this.waitForReady);
+	}
+
+	/** These options with another time to connect. */
+	public RpcClientOptions withConnectTimeout(Duration timeout) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, timeout, this.initialBackoff, this.maxBackoff,
+				this.queuePairs, this.restartTimeout, this.waitForReady);
+	}
+
+	/** These options with another time for a restart. */
+	public RpcClientOptions withRestartTimeout(Duration timeout) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
+				this.maxBackoff, this.queuePairs, timeout, this.waitForReady);
+	}
+
+	/** These options, with calls that wait for a connection, or do not. */
+	public RpcClientOptions withWaitForReady(boolean wait) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
+				this.maxBackoff, this.queuePairs, this.restartTimeout, wait);
 	}
 
 }

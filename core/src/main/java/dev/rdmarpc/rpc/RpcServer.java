@@ -28,6 +28,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -336,10 +337,18 @@ public final class RpcServer implements AutoCloseable {
 			return this;
 		}
 
-		/** Address, limits and timeouts. */
+		/** Address, limits and timeouts, in place of those set before. */
 		public Builder options(RpcServerOptions value) {
 			this.options = value;
 			return this;
+		}
+
+		/**
+		 * Changes address, limits and timeouts.
+		 * @param change gets those set before
+		 */
+		public Builder options(UnaryOperator<RpcServerOptions> change) {
+			return options(change.apply(this.options));
 		}
 
 		/**

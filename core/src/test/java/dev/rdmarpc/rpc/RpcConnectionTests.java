@@ -243,10 +243,9 @@ class RpcConnectionTests {
 	/** Options whose calls wait for a connection for much less time than it may take. */
 	private static RpcClientOptions impatient(Duration handshake) {
 		RpcClientOptions defaults = RpcClientOptions.DEFAULTS;
-		return new RpcClientOptions(
-				defaults.channel().withTimeouts(handshake, Duration.ofSeconds(30), Duration.ofSeconds(60)),
-				defaults.defaultDeadline(), Duration.ofMillis(100), defaults.initialBackoff(), defaults.maxBackoff(),
-				defaults.queuePairs());
+		return defaults
+			.withChannel(defaults.channel().withTimeouts(handshake, Duration.ofSeconds(30), Duration.ofSeconds(60)))
+			.withConnectTimeout(Duration.ofMillis(100));
 	}
 
 	@Test

@@ -221,9 +221,7 @@ class RpcContinuationTests {
 		try (ServerSocket silent = new ServerSocket(0, 10, TestEnvironment.address())) {
 			Holding primary = this.caller
 				.client("silent", () -> new InetSocketAddress(TestEnvironment.address(), silent.getLocalPort()),
-						(options) -> new RpcClientOptions(options.channel(), options.defaultDeadline(),
-								TestEnvironment.scaled(Duration.ofMillis(500)), options.initialBackoff(),
-								options.maxBackoff(), options.queuePairs()))
+						(options) -> options.withConnectTimeout(TestEnvironment.scaled(Duration.ofMillis(500))))
 				.proxy(Holding.class);
 			CountDownLatch begun = new CountDownLatch(1);
 			CompletableFuture<String> rescued = primary.echoAsync("x")

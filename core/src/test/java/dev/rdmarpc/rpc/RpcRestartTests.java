@@ -20,10 +20,14 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.Tag;
@@ -124,6 +128,74 @@ class RpcRestartTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void idempotentCallsOutliveARestartInPlace(boolean blocking) throws Exception {
+		Holding service = new Holding();
+		service.answer = CompletableFuture.completedFuture("x");
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcServerOptions options = RpcFixture.serverOptions(0);
+			RpcServer server = fixture.startServer(options, Repeatable.class, service);
+			InetSocketAddress address = server.address();
+			AtomicBoolean over = new AtomicBoolean();
+			Set<String> failures = ConcurrentHashMap.newKeySet();
+			AtomicInteger answered = new AtomicInteger();
+			try (RpcClient client = fixture.newClient(() -> address, RpcClientOptions.DEFAULTS)) {
+				Repeatable repeatable = PATIENT.on(client.proxy(Repeatable.class));
+				List<CompletableFuture<Object>> callers = new ArrayList<>();
+				for (int i = 0; i < 6; i++) {
+					callers.add(RpcFixture.inThread(() -> {
+						while (!over.get()) {
+							try {
+								assertThat(blocking ? repeatable.idempotent("x") : repeatable.promised("x").join())
+									.isEqualTo("x");
+								answered.incrementAndGet();
+							}
+							catch (RuntimeException ex) {
+								failures.add(String.valueOf(ex.getMessage()));
+							}
+						}
+						return "";
+					}));
+				}
+				for (int i = 0; i < 5; i++) {
+					int before = answered.get();
+					RpcFixture.awaitTrue(() -> answered.get() >= before + 20);
+					server.close();
+					RpcFixture.awaitTrue(() -> client.state() == ConnectionState.BACKOFF);
+					server = restarted(fixture, RpcFixture.serverOptions(address.getPort()), service);
+				}
+				over.set(true);
+				for (CompletableFuture<Object> caller : callers) {
+					caller.get(30, TimeUnit.SECONDS);
+				}
+				assertThat(failures).isEmpty();
+			}
+			server.close();
+		}
+	}
+
+	@Test
+	void callsWaitForAServerIfTheClientSaysSo() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			int port = fixture.server.port();
+			InetSocketAddress address = fixture.server.address();
+			fixture.server.close();
+			RpcClientOptions waiting = RpcClientOptions.DEFAULTS.withWaitForReady(true);
+			try (RpcClient client = fixture.newClient(() -> address, waiting)) {
+				Echo echo = PATIENT.on(client.proxy(Echo.class));
+				CompletableFuture<String> blocking = RpcFixture.inThread(() -> echo.echo("x"));
+				CompletableFuture<String> promised = echo.echoAsync("x");
+				RpcFixture.awaitTrue(() -> client.state() == ConnectionState.BACKOFF);
+				assertThat(blocking).isNotDone();
+				assertThat(promised).isNotDone();
+				restart(fixture, port);
+				assertThat(blocking.get(30, TimeUnit.SECONDS)).isEqualTo("x");
+				assertThat(promised.get(30, TimeUnit.SECONDS)).isEqualTo("x");
+			}
+		}
+	}
+
 	@Test
 	void callsThatWaitedForCreditsWereNeverSentAndAreRepeatedWhateverTheirMethod() throws Exception {
 		CountDownLatch blocked = new CountDownLatch(1);
@@ -187,6 +259,21 @@ class RpcRestartTests {
 				return false;
 			}
 		});
+	}
+
+	private static RpcServer restarted(RpcFixture fixture, RpcServerOptions options, Repeatable service) {
+		AtomicReference<RpcServer> started = new AtomicReference<>();
+		RpcFixture.awaitTrue(() -> {
+			try {
+				started.set(fixture.startServer(options, Repeatable.class, service));
+				return true;
+			}
+			catch (VerbsException ex) {
+				assertThat(ex.error()).isEqualTo(VerbsError.ADDRESS_IN_USE);
+				return false;
+			}
+		});
+		return started.get();
 	}
 
 	private static int succeeds(Supplier<String> call) {

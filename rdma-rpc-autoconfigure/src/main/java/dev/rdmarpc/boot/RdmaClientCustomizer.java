@@ -26,7 +26,7 @@ import dev.rdmarpc.rpc.RpcClient;
 public interface RdmaClientCustomizer {
 
 	/**
-	 * Customizes the builder.
+	 * Customizes the builder, which has the options that properties set.
 	 * @param target the name of the target
 	 */
 	void customize(String target, RpcClient.Builder client);

@@ -66,6 +66,8 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				Duration.ofNanos(channelDefaults.keepAliveNanos()));
 		Setting<Duration> deadPeer = source.get("dead-peer-timeout", Client::deadPeerTimeout,
 				Duration.ofNanos(channelDefaults.deadPeerNanos()));
+		Setting<Duration> restart = source.get("restart-timeout", Client::restartTimeout, defaults.restartTimeout());
+		PropertyCheck.notNegative(restart.name(), restart.value());
 		ChannelOptions channel = PropertyMapping.channel(properties,
 				PropertyMapping.messageBytes(messageSize.name(), messageSize.value()),
 				channelDefaults.maxUnfinishedBytes(),
@@ -74,7 +76,8 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive.name(), keepAlive.value()));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
-						queuePairs(source)));
+						queuePairs(source), restart.value(),
+						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value()));
 	}
 
 	private static QueuePairPoolOptions queuePairs(Source source) {

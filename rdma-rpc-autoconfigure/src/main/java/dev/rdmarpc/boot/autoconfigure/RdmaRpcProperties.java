@@ -249,17 +249,21 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * exceed keep-alive.
 	 * @param maxMessageSize Largest request sent and largest reply accepted.
 	 * @param maxCalls Maximum number of outstanding calls per queue pair.
+	 * @param restartTimeout How long after the loss of a connection calls of idempotent
+	 * methods wait for another one, within their deadline. 0 for no longer than others.
+	 * @param waitForReady Whether all calls wait for a connection, within their deadline,
+	 * instead of failing with the first failed attempt to connect.
 	 * @param queuePairs Queue pairs to the target.
 	 */
 	public record Client(@Nullable String host, @Nullable Integer port, @Nullable Boolean required,
 			@Nullable Duration deadline, @Nullable Duration connectTimeout, @Nullable Duration initialBackoff,
 			@Nullable Duration maxBackoff, @Nullable Duration handshakeTimeout, @Nullable Duration keepAlive,
 			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls,
-			@Nullable ClientQueuePairs queuePairs) {
+			@Nullable Duration restartTimeout, @Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs) {
 
 		/** Nothing set. */
 		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
-				null);
+				null, null, null);
 
 	}
 

@@ -45,6 +45,7 @@ import dev.rdmarpc.boot.scanned.below.DeeperService;
 import dev.rdmarpc.codec.UnsupportedTypeException;
 import dev.rdmarpc.rpc.ConnectionState;
 import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
 
@@ -150,6 +151,30 @@ class RdmaClientAutoConfigurationTests {
 		this.runner.withUserConfiguration(TwoTargets.class)
 			.withBean(RdmaClientCustomizer.class, () -> (target, client) -> targets.add(target))
 			.run((context) -> assertThat(targets).containsExactlyInAnyOrder("one", "two"));
+	}
+
+	@Test
+	void customizersStartFromProperties() {
+		List<RpcClientOptions> seen = new ArrayList<>();
+		RdmaClientCustomizer first = (target, client) -> client.options((set) -> {
+			seen.add(set);
+			return set.withConnectTimeout(Duration.ofSeconds(3));
+		});
+		RdmaClientCustomizer second = (target, client) -> client.options((set) -> {
+			seen.add(set);
+			return set;
+		});
+		this.runner.withUserConfiguration(OneImport.class)
+			.withPropertyValues("rdma.rpc.client.greetings.deadline=7s")
+			.withBean("first", RdmaClientCustomizer.class, () -> first)
+			.withBean("second", RdmaClientCustomizer.class, () -> second)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(seen).extracting(RpcClientOptions::defaultDeadline)
+					.containsExactly(Duration.ofSeconds(7), Duration.ofSeconds(7));
+				assertThat(seen).extracting(RpcClientOptions::connectTimeout)
+					.containsExactly(RpcClientOptions.DEFAULTS.connectTimeout(), Duration.ofSeconds(3));
+			});
 	}
 
 	@Test

@@ -26,7 +26,6 @@ import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.observation.DefaultRdmaClientObservationConvention;
-import dev.rdmarpc.rpc.RpcClientOptions;
 
 @Configuration(proxyBeanMethods = false)
 class TransportConfiguration {
@@ -40,7 +39,7 @@ class TransportConfiguration {
 	RdmaClientCustomizer eagerToReconnect() {
 		return (target, client) -> {
 			if (target.equals("prices")) {
-				client.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)));
+				client.options((set) -> set.withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)));
 			}
 		};
 	}
