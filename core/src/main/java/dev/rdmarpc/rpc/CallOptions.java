@@ -154,7 +154,8 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 	 * that check what they are called with.
 	 */
 	public static CallOptions current() {
-		return OptionsScope.current();
+		CallOptions current = OptionsScope.current();
+		return (current != null) ? current : NONE;
 	}
 
 	/** These options, and those of another where these have none. */

@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * Implementation notes. Calls look up the thread's options only once any thread has set
  * some. The flag is not volatile: a thread that has set options sees that it has.
  */
-@SuppressWarnings("ReferenceEquality") // options that equal none are rare
 final class OptionsScope {
 
 	private static final ThreadLocal<@Nullable CallOptions> CURRENT = new ThreadLocal<>();
@@ -35,17 +34,20 @@ final class OptionsScope {
 	private OptionsScope() {
 	}
 
-	/** Has the calls of the current thread use options too; returns what they used. */
-	static CallOptions enter(CallOptions options) {
+	/**
+	 * Has the calls of the current thread use options, too.
+	 * @return what they used before, to be restored by {@link #leave}
+	 */
+	static @Nullable CallOptions enter(CallOptions options) {
 		used = true;
-		CallOptions outer = current();
-		CURRENT.set((outer != CallOptions.NONE) ? options.or(outer) : options);
+		CallOptions outer = CURRENT.get();
+		CURRENT.set((outer != null) ? options.or(outer) : options);
 		return outer;
 	}
 
 	/** Restores what {@link #enter} returned. */
-	static void leave(CallOptions outer) {
-		if (outer != CallOptions.NONE) {
+	static void leave(@Nullable CallOptions outer) {
+		if (outer != null) {
 			CURRENT.set(outer);
 		}
 		else {
@@ -53,18 +55,15 @@ final class OptionsScope {
 		}
 	}
 
-	static CallOptions current() {
-		CallOptions current = used ? CURRENT.get() : null;
-		return (current != null) ? current : CallOptions.NONE;
+	/** The options of the current thread's calls, or {@code null} if it has none. */
+	static @Nullable CallOptions current() {
+		return used ? CURRENT.get() : null;
 	}
 
 	/** What a call with options of its own uses. */
 	static CallOptions around(CallOptions own) {
 		CallOptions current = current();
-		if (current == CallOptions.NONE) {
-			return own;
-		}
-		return (own != CallOptions.NONE) ? own.or(current) : current;
+		return (current != null) ? own.or(current) : own;
 	}
 
 }
