@@ -57,6 +57,10 @@ final class Bars {
 			heapAboveLeast(INLINE, 64, 0), heapAboveLeast(DEFAULT, 64, 0), largeToFloor(INLINE, 0.6, 0.8),
 			largeToFloor(REGISTERED, 0.9, 0.95), rates(Mode.ASYNC, SPRING, UNOBSERVED, 0.8, 0.9),
 			rates(Mode.SYNC, SPRING, UNOBSERVED, 0.8, 0.9),
+			Bar.atLeast("messages/s of one stream, rdma to grpc-direct", 10, 20,
+					(rows) -> messages(rows, INLINE, Mode.STREAM) / messages(rows, Peers.GRPC, Mode.STREAM)),
+			Bar.atMost("% of messages/s that a stalled stream beside costs, rdma", 5, 1,
+					(rows) -> 100 - 100 * messages(rows, INLINE, Mode.BESIDE) / messages(rows, INLINE, Mode.STREAM)),
 			Bar.atMost("sync p50, us that observations add to rdma-spring", 2, 1,
 					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
 
@@ -74,6 +78,10 @@ final class Bars {
 
 	private static Row sync(Rows rows, String peer) {
 		return rows.of(peer, Mode.SYNC, SMALL);
+	}
+
+	private static double messages(Rows rows, String peer, Mode mode) {
+		return rows.of(peer, mode, SMALL).callsPerSecond();
 	}
 
 	private static Bar p50ToFloor(String peer, double limit, double aim) {

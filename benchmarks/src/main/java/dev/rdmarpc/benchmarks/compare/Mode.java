@@ -34,7 +34,13 @@ public enum Mode {
 	THREADS(1, 16),
 
 	/** Many threads wait for one call each, which is answered when all is over. */
-	WAITING(1, 200);
+	WAITING(1, 200),
+
+	/** Messages on one stream, which are echoed on it as fast as both sides can. */
+	STREAM(1, 1),
+
+	/** The same beside a stream whose consumer takes one message a second. */
+	BESIDE(1, 1);
 
 	private final int connections;
 
@@ -57,7 +63,12 @@ public enum Mode {
 
 	/** Whether the mode says all there is to say with payloads of one, small size. */
 	public boolean isForSmallestPayload() {
-		return this == THREADS || this == WAITING;
+		return this == THREADS || this == WAITING || isStreaming();
+	}
+
+	/** Whether messages of streams are counted in place of calls. */
+	public boolean isStreaming() {
+		return this == STREAM || this == BESIDE;
 	}
 
 	@Override

@@ -33,7 +33,7 @@ public interface Peer {
 
 	/** Whether it can make calls that way. */
 	default boolean supports(Mode mode) {
-		return true;
+		return !mode.isStreaming();
 	}
 
 	/**

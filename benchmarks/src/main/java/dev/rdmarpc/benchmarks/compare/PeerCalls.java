@@ -28,6 +28,11 @@ public interface PeerCalls extends Closeable {
 	/** Asynchronous calls. */
 	CallbackLoop.AsyncCaller async();
 
+	/** Streams of messages, for peers that support them. */
+	default PeerClient streaming() {
+		throw new UnsupportedOperationException("no streams");
+	}
+
 	/** Makes a call that is answered when {@link #release} is called. */
 	void hold() throws Exception;
 
@@ -44,6 +49,7 @@ public interface PeerCalls extends Closeable {
 			case SYNC -> new BlockingLoop(calls.blocking(), calls);
 			case THREADS -> new BlockingThreads(calls.blocking(), workload.outstanding(), calls);
 			case WAITING -> new WaitingThreads(calls::hold, calls::release, workload.outstanding(), calls);
+			case STREAM, BESIDE -> calls.streaming();
 			case ASYNC, MULTI -> {
 				CallbackLoop loop = new CallbackLoop();
 				loop.add(calls.async(), workload.outstanding(), calls);

@@ -49,12 +49,14 @@ record Row(String peer, Workload workload, double p50Micros, double p99Micros, d
 			double nan = Double.NaN;
 			return new Row(peer, workload, nan, nan, nan, nan, nan, allocated, nan, nan, cpu, nan);
 		}
+		boolean timed = !workload.mode().isStreaming();
 		double rate = median(slices, Slice::callsPerSecond);
 		double fastest = slices.stream().mapToDouble(Slice::callsPerSecond).max().orElseThrow();
 		double slowest = slices.stream().mapToDouble(Slice::callsPerSecond).min().orElseThrow();
-		return new Row(peer, workload, median(slices, (slice) -> slice.p50Nanos() / 1e3),
-				median(slices, (slice) -> slice.p99Nanos() / 1e3), median(slices, (slice) -> slice.p999Nanos() / 1e3),
-				rate, rate * workload.payloadBytes() / 1e6, allocated, median(slices, Row::copiedBytesPerCall),
+		return new Row(peer, workload, timed ? median(slices, (slice) -> slice.p50Nanos() / 1e3) : Double.NaN,
+				timed ? median(slices, (slice) -> slice.p99Nanos() / 1e3) : Double.NaN,
+				timed ? median(slices, (slice) -> slice.p999Nanos() / 1e3) : Double.NaN, rate,
+				rate * workload.payloadBytes() / 1e6, allocated, median(slices, Row::copiedBytesPerCall),
 				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), cpu,
 				(fastest - slowest) / rate);
 	}

@@ -63,6 +63,23 @@ class CompareTests {
 		assertThat(keys).contains("floor,sync,64,1,1", "grpc-direct,multi,65536,16,16", "grpc-default,multi,64,16,16");
 	}
 
+	@Test
+	void countsMessagesOfStreams() throws IOException {
+		Path output = this.directory.resolve("comparison.csv");
+		int exit = Compare.commandLine()
+			.execute("--output", output.toString(), "--peers", "rdma,rdma-default,grpc-direct", "--payloads", "64",
+					"--modes", "stream,beside", "--forks", "1", "--rounds", "1", "--prime-millis", "0",
+					"--warm-up-millis", "20", "--measure-millis", "40");
+		assertThat(exit).as("no peer failed").isZero();
+		List<String> lines = Files.readAllLines(output);
+		assertThat(lines).hasSize(1 + 5);
+		for (String line : lines.subList(1, lines.size())) {
+			String[] fields = line.split(",", -1);
+			assertThat(fields[5]).as("latency in %s", line).isEmpty();
+			assertThat(Double.parseDouble(fields[8])).as("rate in %s", line).isPositive();
+		}
+	}
+
 	private static void assertIsConsistent(String line, String[] fields) {
 		assertThat(fields).as(line).hasSize(14);
 		double p50 = Double.parseDouble(fields[5]);

@@ -46,7 +46,7 @@ public final class FloorPeer implements Peer {
 
 	@Override
 	public boolean supports(Mode mode) {
-		return mode != Mode.THREADS && mode != Mode.WAITING;
+		return mode != Mode.THREADS && mode != Mode.WAITING && !mode.isStreaming();
 	}
 
 	@Override

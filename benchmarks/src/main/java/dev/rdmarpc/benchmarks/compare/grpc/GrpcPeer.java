@@ -57,6 +57,11 @@ public final class GrpcPeer implements Peer {
 	}
 
 	@Override
+	public boolean supports(Mode mode) {
+		return mode != Mode.BESIDE;
+	}
+
+	@Override
 	public PeerServer startServer() throws Exception {
 		NettyServerBuilder builder = NettyServerBuilder
 			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))

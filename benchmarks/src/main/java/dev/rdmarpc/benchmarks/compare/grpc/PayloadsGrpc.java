@@ -46,12 +46,18 @@ public final class PayloadsGrpc {
 
 	private static final MethodDescriptor<byte[], byte[]> RELEASE = method("Release");
 
+	private static final MethodDescriptor<byte[], byte[]> ECHO_ALL = method("EchoAll", MethodType.BIDI_STREAMING);
+
 	private PayloadsGrpc() {
 	}
 
 	private static MethodDescriptor<byte[], byte[]> method(String name) {
+		return method(name, MethodType.UNARY);
+	}
+
+	private static MethodDescriptor<byte[], byte[]> method(String name, MethodType type) {
 		return MethodDescriptor.<byte[], byte[]>newBuilder()
-			.setType(MethodType.UNARY)
+			.setType(type)
 			.setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
 			.setRequestMarshaller(new PayloadMarshaller())
 			.setResponseMarshaller(new PayloadMarshaller())
@@ -84,6 +90,7 @@ public final class PayloadsGrpc {
 				.addMethod(HOLD,
 						ServerCalls
 							.asyncUnaryCall((request, observer) -> this.held.hold(() -> answer(request, observer))))
+				.addMethod(ECHO_ALL, ServerCalls.asyncBidiStreamingCall(Echo::new))
 				.addMethod(RELEASE, ServerCalls.asyncUnaryCall((request, observer) -> {
 					this.held.release();
 					answer(request, observer);
@@ -94,6 +101,26 @@ public final class PayloadsGrpc {
 		private static void answer(byte[] reply, StreamObserver<byte[]> observer) {
 			observer.onNext(reply);
 			observer.onCompleted();
+		}
+
+	}
+
+	/** Answers each message of a stream with itself. */
+	private record Echo(StreamObserver<byte[]> replies) implements StreamObserver<byte[]> {
+
+		@Override
+		public void onNext(byte[] payload) {
+			this.replies.onNext(payload);
+		}
+
+		@Override
+		public void onError(Throwable cause) {
+			this.replies.onError(cause);
+		}
+
+		@Override
+		public void onCompleted() {
+			this.replies.onCompleted();
 		}
 
 	}
@@ -147,6 +174,11 @@ public final class PayloadsGrpc {
 		/** Answered with the payload. */
 		public void echo(byte[] payload, StreamObserver<byte[]> observer) {
 			ClientCalls.asyncUnaryCall(getChannel().newCall(ECHO, getCallOptions()), payload, observer);
+		}
+
+		/** Each payload is answered with itself. */
+		public StreamObserver<byte[]> echoAll(StreamObserver<byte[]> observer) {
+			return ClientCalls.asyncBidiStreamingCall(getChannel().newCall(ECHO_ALL, getCallOptions()), observer);
 		}
 
 		/** Answered with the payload's length. */

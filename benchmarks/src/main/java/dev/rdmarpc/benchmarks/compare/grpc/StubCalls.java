@@ -24,6 +24,7 @@ import io.grpc.stub.StreamObserver;
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
 import dev.rdmarpc.benchmarks.compare.PeerCalls;
+import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsBlockingStub;
 import dev.rdmarpc.benchmarks.compare.grpc.PayloadsGrpc.PayloadsStub;
@@ -50,6 +51,11 @@ record StubCalls(Workload workload, byte[] payload, PayloadsBlockingStub blockin
 			return this.workload.isEcho() ? () -> this.stub.echo(this.payload, observer)
 					: () -> this.stub.upload(this.payload, observer);
 		};
+	}
+
+	@Override
+	public PeerClient streaming() {
+		return new StreamClient(this.stub, this.payload, this);
 	}
 
 	@Override

@@ -18,6 +18,7 @@ package dev.rdmarpc.benchmarks.compare.rdma;
 
 import dev.rdmarpc.benchmarks.compare.BlockingLoop;
 import dev.rdmarpc.benchmarks.compare.CallbackLoop;
+import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
@@ -45,6 +46,11 @@ record ArrayCalls(Clients clients, Workload workload, byte[] payload) implements
 			return this.workload.isEcho() ? () -> payloads.echo(this.payload).whenComplete(end)
 					: () -> payloads.upload(this.payload).whenComplete(answered);
 		};
+	}
+
+	@Override
+	public PeerClient streaming() {
+		return new StreamClient(this.clients.of(StreamedPayloads.class), this.workload, this.payload, this);
 	}
 
 	private static long length(byte[] reply) {

@@ -67,6 +67,11 @@ public final class RdmaPeer implements Peer {
 	}
 
 	@Override
+	public boolean supports(Mode mode) {
+		return !mode.isStreaming() || this.variant != Variant.REGISTERED;
+	}
+
+	@Override
 	public PeerServer startServer() {
 		Resources resources = Resources.open();
 		RpcServer server = RpcServer.builder()
@@ -76,6 +81,8 @@ public final class RdmaPeer implements Peer {
 			.service(Variant.DEFAULT.peer, Payloads.class, new Handler())
 			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
 			.service(Holding.SERVICE, Holding.class, new Holding.Handler())
+			.service(StreamedPayloads.SERVICE, StreamedPayloads.class, (payloads) -> payloads)
+			.service(StreamedPayloads.INLINE_SERVICE, StreamedPayloads.Inline.class, (payloads) -> payloads)
 			.build()
 			.start();
 		return new RunningServer(server, resources);
@@ -113,7 +120,7 @@ public final class RdmaPeer implements Peer {
 			.target(server.getHostString(), server.getPort())
 			.options(RpcClientOptions.DEFAULTS.withChannel(channel()))
 			.build();
-		return new Proxies(client, this.variant.service());
+		return new Proxies(client, this.variant.service(), this.variant.streams());
 	}
 
 	/** What payloads are and what is declared of handlers. */
@@ -149,6 +156,11 @@ public final class RdmaPeer implements Peer {
 		/** The name of the peer. */
 		public String peer() {
 			return this.peer;
+		}
+
+		/** The name under which handlers of streams are exported. */
+		private String streams() {
+			return (this == DEFAULT || this == EXECUTOR) ? StreamedPayloads.SERVICE : StreamedPayloads.INLINE_SERVICE;
 		}
 
 		/** The name under which handlers for such payloads are exported. */
@@ -228,10 +240,13 @@ public final class RdmaPeer implements Peer {
 
 	}
 
-	private record Proxies(RpcClient client, String service) implements Clients {
+	private record Proxies(RpcClient client, String service, String streams) implements Clients {
 
 		@Override
 		public <T> T of(Class<T> type) {
+			if (type == StreamedPayloads.class) {
+				return this.client.proxy(this.streams, type);
+			}
 			return this.client.proxy((type == Holding.Blocking.class) ? Holding.SERVICE : this.service, type);
 		}
 

@@ -47,7 +47,7 @@ public abstract class SpringPeer implements Peer {
 
 	@Override
 	public boolean supports(Mode mode) {
-		return mode != Mode.MULTI;
+		return mode != Mode.MULTI && !mode.isStreaming();
 	}
 
 	@Override

@@ -34,7 +34,7 @@ public final class VerbsPeer implements Peer {
 
 	@Override
 	public boolean supports(Mode mode) {
-		return mode != Mode.THREADS && mode != Mode.WAITING;
+		return mode != Mode.THREADS && mode != Mode.WAITING && !mode.isStreaming();
 	}
 
 	@Override
