@@ -117,6 +117,27 @@ public final class ForkedProcess implements AutoCloseable {
 		return new ProcessUsage(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
 	}
 
+	/**
+	 * Stops the process where it is, or has it go on: what is stopped uses no processor.
+	 * It must not be asked anything meanwhile.
+	 * @throws PeerFailure if it has ended
+	 */
+	public void stop(boolean stopped) {
+		try {
+			String signal = stopped ? "-STOP" : "-CONT";
+			if (new ProcessBuilder("kill", signal, Long.toString(id())).start().waitFor() != 0) {
+				throw failure("has ended");
+			}
+		}
+		catch (IOException ex) {
+			throw failure("cannot be stopped: " + ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw failure("was interrupted");
+		}
+	}
+
 	/** Its identifier. */
 	long id() {
 		return this.process.pid();

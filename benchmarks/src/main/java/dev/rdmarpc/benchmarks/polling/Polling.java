@@ -116,20 +116,25 @@ public final class Polling implements Callable<Integer> {
 		Map<String, String> workloads = new LinkedHashMap<>();
 		workloads.put("one blocking call at a time", "sync " + Processes.MILLIS);
 		workloads.put("16 calls outstanding", "async " + Processes.MILLIS + " 16");
-		Map<String, ForkedProcess> clients = new LinkedHashMap<>();
+		Map<String, Pair> pairs = new LinkedHashMap<>();
 		for (String name : SWEPT) {
-			clients.put(name, processes.client(name, processes.server(name, new Waiting(name)), 1));
+			Server server = processes.server(name, new Waiting(name));
+			Pair pair = new Pair(server.process(), processes.client(name, server, 1));
+			workloads.values().forEach((command) -> Processes.measure(pair.client(), command, this.primeMillis));
+			pair.stop(true);
+			pairs.put(name, pair);
 		}
 		Map<String, List<Figures>> figures = new LinkedHashMap<>();
-		workloads.forEach((workload, command) -> clients
-			.forEach((name, client) -> Processes.measure(client, command, this.primeMillis)));
 		for (int round = 0; round < this.rounds; round++) {
-			workloads.forEach((workload, command) -> clients.forEach((name, client) -> {
-				Processes.measure(client, command, this.measureMillis / 5);
+			workloads.forEach((workload, command) -> pairs.forEach((name, pair) -> {
+				pair.stop(false);
+				Processes.measure(pair.client(), command, this.measureMillis / 2);
 				figures.computeIfAbsent(workload + "," + name, (key) -> new ArrayList<>())
-					.add(Processes.measure(client, command, this.measureMillis));
+					.add(Processes.measure(pair.client(), command, this.measureMillis));
+				pair.stop(true);
 			}));
 		}
+		pairs.values().forEach((pair) -> pair.stop(false));
 		line("workload,polled_us,calls_per_s,p50_us,p99_us");
 		figures.forEach((key, slices) -> line("%s,%.0f,%.1f,%.1f", key, median(slices, Figures::callsPerSecond),
 				median(slices, (slice) -> slice.medianNanos() / 1e3),
@@ -260,6 +265,19 @@ public final class Polling implements Callable<Integer> {
 				}
 			}
 		}
+	}
+
+	/**
+	 * A server and its client. They are stopped while others are measured: ten idle pairs
+	 * still wake up, compile and collect garbage.
+	 */
+	private record Pair(ForkedProcess server, ForkedProcess client) {
+
+		void stop(boolean stopped) {
+			this.server.stop(stopped);
+			this.client.stop(stopped);
+		}
+
 	}
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.benchmarks.compare;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -53,6 +54,23 @@ class ForkedProcessTests {
 				.withMessageContaining("has ended")
 				.withMessageContaining("carrier-pigeon");
 		}
+	}
+
+	@Test
+	void aForkStopsAndGoesOn() throws IOException {
+		try (ForkedProcess client = ForkedProcess.start("client", Peers.FLOOR, SMALL, this.logs)) {
+			client.greeting();
+			client.stop(true);
+			assertThat(state(client)).isEqualTo('T');
+			client.stop(false);
+			assertThat(state(client)).isNotEqualTo('T');
+			assertThat(client.usage().allocatedBytes()).isPositive();
+		}
+	}
+
+	private static char state(ForkedProcess process) throws IOException {
+		String line = Files.readString(Path.of("/proc", Long.toString(process.id()), "stat"));
+		return line.charAt(line.lastIndexOf(')') + 2);
 	}
 
 	@Test
