@@ -36,13 +36,13 @@ public final class Peers {
 	/** The peer that others are to beat. */
 	public static final String GRPC = "grpc-direct";
 
-	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(true), new GrpcPeer(false),
-			new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR),
-			new RdmaPeer(Variant.REGISTERED), new GrpcSpringPeer(), new RdmaSpringPeer(true),
-			new RdmaSpringPeer(false));
+	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(GrpcPeer.Variant.DIRECT),
+			new GrpcPeer(GrpcPeer.Variant.DEFAULT), new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE),
+			new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED),
+			new GrpcSpringPeer(), new RdmaSpringPeer(true), new RdmaSpringPeer(false));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
-			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ));
+			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));
 
 	private Peers() {
 	}

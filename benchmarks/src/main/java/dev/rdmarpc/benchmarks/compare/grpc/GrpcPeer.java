@@ -23,7 +23,9 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 
@@ -33,6 +35,8 @@ import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
+import dev.rdmarpc.grpc.RdmaChannelBuilder;
+import dev.rdmarpc.grpc.RdmaServerBuilder;
 
 /**
  * Unary calls through grpc-java as its generated stubs make them: the asynchronous stub
@@ -40,20 +44,19 @@ import dev.rdmarpc.benchmarks.compare.Workload;
  */
 public final class GrpcPeer implements Peer {
 
-	private final boolean direct;
+	private final Variant variant;
 
 	/**
 	 * Creates the peer.
-	 * @param direct whether both sides run callbacks on the transport's threads instead
-	 * of grpc-java's default executor
+	 * @param variant transport, and threads that run callbacks and handlers
 	 */
-	public GrpcPeer(boolean direct) {
-		this.direct = direct;
+	public GrpcPeer(Variant variant) {
+		this.variant = variant;
 	}
 
 	@Override
 	public String name() {
-		return this.direct ? "grpc-direct" : "grpc-default";
+		return this.variant.peer;
 	}
 
 	@Override
@@ -63,11 +66,11 @@ public final class GrpcPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws Exception {
-		NettyServerBuilder builder = NettyServerBuilder
-			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-			.maxInboundMessageSize(Integer.MAX_VALUE)
-			.addService(new PayloadsGrpc.Service());
-		if (this.direct) {
+		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+		ServerBuilder<?> builder = this.variant.rdma ? RdmaServerBuilder.forAddress(address)
+				: NettyServerBuilder.forAddress(address);
+		builder.maxInboundMessageSize(Integer.MAX_VALUE).addService(new PayloadsGrpc.Service());
+		if (this.variant.direct) {
 			builder.directExecutor();
 		}
 		return new RunningServer(builder.build().start());
@@ -84,10 +87,10 @@ public final class GrpcPeer implements Peer {
 	}
 
 	private ManagedChannel open(InetSocketAddress server) {
-		NettyChannelBuilder builder = NettyChannelBuilder.forAddress(server)
-			.usePlaintext()
-			.maxInboundMessageSize(Integer.MAX_VALUE);
-		if (this.direct) {
+		ManagedChannelBuilder<?> builder = this.variant.rdma ? RdmaChannelBuilder.forAddress(server)
+				: NettyChannelBuilder.forAddress(server);
+		builder.usePlaintext().maxInboundMessageSize(Integer.MAX_VALUE);
+		if (this.variant.direct) {
 			builder.directExecutor();
 		}
 		return builder.build();
@@ -108,6 +111,35 @@ public final class GrpcPeer implements Peer {
 			Thread.currentThread().interrupt();
 			throw new InterruptedIOException();
 		}
+	}
+
+	/** Transport, and threads that run callbacks and handlers. */
+	public enum Variant {
+
+		/** Netty; both sides run callbacks and handlers on the transport's threads. */
+		DIRECT("grpc-direct", true, false),
+
+		/** Netty; grpc-java's default executors. */
+		DEFAULT("grpc-default", false, false),
+
+		/** This project's transport for gRPC, on the transport's threads. */
+		RDMA("rdma-grpc", true, true),
+
+		/** This project's transport for gRPC, grpc-java's default executors. */
+		RDMA_DEFAULT("rdma-grpc-default", false, true);
+
+		private final String peer;
+
+		private final boolean direct;
+
+		private final boolean rdma;
+
+		Variant(String peer, boolean direct, boolean rdma) {
+			this.peer = peer;
+			this.direct = direct;
+			this.rdma = rdma;
+		}
+
 	}
 
 	private record RunningServer(Server server) implements PeerServer {
