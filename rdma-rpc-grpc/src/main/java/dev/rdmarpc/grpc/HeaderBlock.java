@@ -23,8 +23,10 @@ import java.util.Arrays;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
  * Metadata as bytes: for each entry {@code u16 length, name, u32 length, value}, without
@@ -33,7 +35,8 @@ import org.slf4j.LoggerFactory;
  */
 final class HeaderBlock {
 
-	private static final Logger logger = LoggerFactory.getLogger(HeaderBlock.class);
+	private static final RateLimitedLogger omissions = new RateLimitedLogger(
+			LoggerFactory.getLogger(HeaderBlock.class));
 
 	/** What an entry counts for beside name and value, as in HTTP/2. */
 	private static final int ENTRY_OVERHEAD_BYTES = 32;
@@ -56,7 +59,7 @@ final class HeaderBlock {
 				kept += 2;
 			}
 			else {
-				logger.warn("Metadata {} was not sent: its value is not printable ASCII",
+				omissions.log(Level.WARN, "Metadata {} was not sent: its value is not printable ASCII",
 						new String(all[i], StandardCharsets.US_ASCII));
 			}
 		}
@@ -169,6 +172,11 @@ final class HeaderBlock {
 		int from = name.length - 4;
 		return from >= 0 && name[from] == '-' && name[from + 1] == 'b' && name[from + 2] == 'i'
 				&& name[from + 3] == 'n';
+	}
+
+	/** Whether text is printable ASCII. */
+	static boolean isPrintable(String text) {
+		return text.chars().allMatch((character) -> character >= ' ' && character <= '~');
 	}
 
 	private static boolean isPrintable(byte[] value) {

@@ -143,10 +143,10 @@ final class RdmaClientStream extends AbstractClientStream {
 			}
 			long waiting = RdmaClientStream.this.pieces.waitingBytes();
 			if (waiting > 0 && (flush || endOfStream || waiting >= GrpcProtocol.MOST_WAITING_BYTES)) {
-				send(() -> prepareMessage(stream));
+				send(() -> prepareMessage(stream), null);
 			}
 			if (endOfStream) {
-				send(stream::prepareEnd);
+				send(stream::prepareEnd, null);
 			}
 		}
 
@@ -164,9 +164,15 @@ final class RdmaClientStream extends AbstractClientStream {
 			}
 		}
 
-		private void send(Supplier<OutgoingMessage> preparation) {
+		private void send(Supplier<OutgoingMessage> preparation, @Nullable State awaited) {
 			try {
-				preparation.get().submit();
+				OutgoingMessage message = preparation.get();
+				if (awaited != null) {
+					awaited.submitAndWait(message);
+				}
+				else {
+					message.submit();
+				}
 			}
 			catch (StatusRuntimeException ex) {
 				cancel(ex.getStatus());
@@ -177,13 +183,13 @@ final class RdmaClientStream extends AbstractClientStream {
 		}
 
 		private void sendRequest() {
+			State call = RdmaClientStream.this.state;
 			send(() -> {
-				State call = RdmaClientStream.this.state;
 				OutgoingMessage request = prepare(call);
 				RdmaClientStream.this.stats.clientOutboundHeaders();
 				call.submitted = true;
 				return request;
-			});
+			}, call.blocking ? call : null);
 		}
 
 		private OutgoingMessage prepare(State call) {
@@ -235,6 +241,10 @@ final class RdmaClientStream extends AbstractClientStream {
 
 		private final @Nullable StreamSender following;
 
+		private final boolean blocking;
+
+		private volatile @Nullable BlockingWait wait;
+
 		private volatile boolean submitted;
 
 		private volatile boolean done;
@@ -252,7 +262,30 @@ final class RdmaClientStream extends AbstractClientStream {
 			int window = RdmaClientStream.this.transport.windowBytes();
 			this.replies = type.serverSendsOneMessage() ? null : new InboundMessages(channel, this.tasks, this,
 					(listener) -> new StreamReceiver(window, listener));
+			this.blocking = BlockingWait.isMeant(type, options);
 			this.following = type.clientSendsOneMessage() ? null : channel.streams().requestSender(this);
+		}
+
+		private void submitAndWait(OutgoingMessage request) {
+			BlockingWait begun = new BlockingWait();
+			this.wait = begun;
+			begun.submitAndWait(RdmaClientStream.this.transport.channel().loop(), request, this, this.tasks);
+		}
+
+		/**
+		 * Goes on with the end of the call where it is waited for, or after the turn;
+		 * driver.
+		 */
+		private void ended(Runnable end) {
+			BlockingWait begun = this.wait;
+			boolean taken = begun != null && begun.takes(end);
+			this.done = true;
+			if (begun != null && taken) {
+				RdmaClientStream.this.transport.channel().loop().wake(begun.caller());
+			}
+			else {
+				this.tasks.executeAfterTurn(end);
+			}
 		}
 
 		/** The call begins; the caller's thread. */
@@ -363,17 +396,15 @@ final class RdmaClientStream extends AbstractClientStream {
 			int status = reply.status();
 			ByteBuffer message = reply.message();
 			RegisteredBuffer memory = reply.take();
-			this.done = true;
-			this.tasks.executeAfterTurn(() -> deliver(status, memory, message));
+			ended(() -> deliver(status, memory, message));
 		}
 
 		@Override
 		public void onFailure(CallFailure failure, String detail) {
 			closeStream();
-			this.done = true;
 			Status status = RdmaClientStream.this.transport.statusOf(failure, detail);
 			RpcProgress progress = (failure == CallFailure.NOT_SENT) ? RpcProgress.MISCARRIED : RpcProgress.PROCESSED;
-			this.tasks.executeAfterTurn(() -> fail(status, progress, false));
+			ended(() -> fail(status, progress, false));
 		}
 
 		private void closeStream() {
@@ -390,44 +421,51 @@ final class RdmaClientStream extends AbstractClientStream {
 				message.position(message.limit());
 				return;
 			}
+			boolean kept = false;
 			try {
 				if (!this.headersRead) {
 					readHeaders(ReplyHead.readHeaders(message, RdmaClientStream.this.transport.maxMetadataBytes()));
 				}
+				kept = true;
+				read(memory, message);
 			}
-			catch (StatusRuntimeException ex) {
-				memory.release();
-				cancel(ex.getStatus());
-				return;
+			catch (Throwable ex) {
+				cancel(Status.fromThrowable(ex));
 			}
-			read(memory, message);
+			finally {
+				if (!kept) {
+					memory.release();
+				}
+			}
 		}
 
 		private void deliver(int code, RegisteredBuffer memory, ByteBuffer message) {
-			if (this.ended) {
-				memory.release();
-				return;
-			}
-			ReplyHead head;
+			boolean kept = false;
 			try {
-				head = ReplyHead.read(message, RdmaClientStream.this.transport.maxMetadataBytes());
-				if (head.headers() != null && !this.headersRead) {
-					readHeaders(head.headers());
+				if (!this.ended) {
+					ReplyHead head = ReplyHead.read(message, RdmaClientStream.this.transport.maxMetadataBytes());
+					if (head.headers() != null && !this.headersRead) {
+						readHeaders(head.headers());
+					}
+					if (this.headersRead) {
+						kept = true;
+						read(memory, message);
+					}
+					close(Status.fromCodeValue(code), head);
 				}
 			}
-			catch (StatusRuntimeException ex) {
-				memory.release();
-				cancel(ex.getStatus());
-				return;
+			catch (Throwable ex) {
+				cancel(Status.fromThrowable(ex));
 			}
-			if (this.headersRead) {
-				read(memory, message);
+			finally {
+				if (!kept) {
+					memory.release();
+				}
 			}
-			else {
-				memory.release();
-			}
+		}
+
+		private void close(Status status, ReplyHead head) {
 			if (!this.ended) {
-				Status status = Status.fromCodeValue(code);
 				inboundTrailersReceived(head.trailers(),
 						head.description().isEmpty() ? status : status.withDescription(head.description()));
 				end();

@@ -31,8 +31,10 @@ import io.grpc.internal.WritableBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -55,6 +57,8 @@ import dev.rdmarpc.transport.StreamSender;
 final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Consumer {
 
 	private static final Logger logger = LoggerFactory.getLogger(RdmaServerCall.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private final RdmaServerTransport transport;
 
@@ -203,12 +207,26 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 					messages == null);
 		}
 		catch (StatusRuntimeException ex) {
-			reply(null, new Metadata(), ex.getStatus());
+			refuse(ex.getStatus());
+		}
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "A call of {} could not begin", this.channel.remoteAddress(), ex);
+			refuse(Status.INTERNAL.withDescription("the call could not begin"));
 		}
 		finally {
 			if (!kept) {
 				this.memory.release();
 			}
+		}
+	}
+
+	private void refuse(Status reason) {
+		Stream begun = this.stream;
+		if (begun != null) {
+			begun.state.fail(reason, reason);
+		}
+		else {
+			reply(null, new Metadata(), reason);
 		}
 	}
 

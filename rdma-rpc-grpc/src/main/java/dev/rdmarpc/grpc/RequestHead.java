@@ -90,6 +90,10 @@ record RequestHead(String method, String authority, Metadata headers) {
 		at += FIXED_BYTES;
 		String method = text(message, at, name);
 		String authority = text(message, at + name, host);
+		if (!HeaderBlock.isPrintable(method) || !HeaderBlock.isPrintable(authority)) {
+			throw Status.INTERNAL.withDescription("method name or authority that is not printable ASCII")
+				.asRuntimeException();
+		}
 		Metadata headers = HeaderBlock.read(message, at + name + host, block, "Request metadata", maxMetadataBytes);
 		message.position(at + name + host + block);
 		return new RequestHead(method, authority, headers);

@@ -1,0 +1,223 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.PendingCall;
+import dev.rdmarpc.transport.RequestTemplate;
+import dev.rdmarpc.transport.RpcChannel;
+
+/** A peer that speaks the protocol of channels and not that of gRPC calls. */
+class HostileCallerTests {
+
+	private static byte[] head(int method, int authority, int block, String content) {
+		byte[] text = content.getBytes(StandardCharsets.US_ASCII);
+		ByteBuffer bytes = ByteBuffer.allocate(8 + text.length).order(ByteOrder.LITTLE_ENDIAN);
+		return bytes.putShort((short) method).putShort((short) authority).putInt(block).put(text).array();
+	}
+
+	@Test
+	void malformedRequestsAreAnsweredAndHarmNobody() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			AtomicInteger served = new AtomicInteger();
+			Server server = fixture
+				.serve((builder) -> builder.directExecutor().addService(Bytes.unary((request, observer) -> {
+					served.incrementAndGet();
+					observer.onNext(request);
+					observer.onCompleted();
+				})));
+			ManagedChannel other = fixture.connect(server, (builder) -> {
+			});
+			RpcChannel channel = connect(fixture, server);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, new byte[0]).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, new byte[7]).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, head(-1, -1, 0, "x")).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, head(1, 0, -1, "x")).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, head(1, 0, Integer.MAX_VALUE, "x")).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(call(channel, GrpcProtocol.CALL, head(12, 0, 0, "no/no/nowhere")).status())
+				.isEqualTo(Status.Code.UNIMPLEMENTED);
+			Assertions.assertThat(call(channel, new RequestTemplate(42, 1, 1), new byte[3]).status())
+				.isEqualTo(Status.Code.UNIMPLEMENTED);
+			Assertions.assertThat(call(channel, GrpcProtocol.PING, new byte[0]).status()).isEqualTo(Status.Code.OK);
+			// a message that ends in the middle, and one whose length is a lie
+			Assertions
+				.assertThat(call(channel, GrpcProtocol.CALL, head(16, 0, 0, "test.Bytes/Unary\0\0\0\0\7ab")).status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions
+				.assertThat(
+						call(channel, GrpcProtocol.CALL, head(16, 0, 0, "test.Bytes/Unary\0\177\177\177\177")).status())
+				.isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+			Assertions
+				.assertThat(call(channel, GrpcProtocol.CALL, head(16, 0, 0, "test.Bytes/Unary\0\0\0\0\2ab")).status())
+				.isEqualTo(Status.Code.OK);
+			Assertions.assertThat(served).hasValue(1);
+			Assertions.assertThat(ClientCalls.blockingUnaryCall(other, Bytes.UNARY, CallOptions.DEFAULT, new byte[5]))
+				.hasSize(5);
+			channel.close("done");
+		}
+	}
+
+	@Test
+	void randomRequestsAreAnswered() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			Server server = fixture.serve((builder) -> builder.addService(Bytes.unary((request, observer) -> {
+				observer.onNext(request);
+				observer.onCompleted();
+			})));
+			RpcChannel channel = connect(fixture, server);
+			long seed = System.nanoTime();
+			Random random = new Random(seed);
+			byte[] valid = head(16, 4, 14, "test.Bytes/Unaryhost" + "\4\0text\4\0\0\0abcd" + "\0\0\0\0\2ab");
+			for (int i = 0; i < 3000; i++) {
+				byte[] bytes = valid.clone();
+				for (int change = random.nextInt(3); change >= 0; change--) {
+					bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+				}
+				Assertions.assertThat(call(channel, GrpcProtocol.CALL, bytes).failure()).as("seed %d", seed).isNull();
+			}
+			channel.close("done");
+		}
+	}
+
+	private static RpcChannel connect(GrpcFixture fixture, Server server) throws Exception {
+		Opening opening = new Opening();
+		RpcChannel channel = fixture.transport()
+			.newChannel(fixture.transport().sharedLoops(8192, 1).get(0),
+					GrpcProtocol.options(ChannelOptions.DEFAULTS, 0, 0, ServerSettings.NEVER, 0), opening);
+		fixture.transport().connect(channel, new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort()));
+		opening.open.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+		return channel;
+	}
+
+	private static Reply call(RpcChannel channel, RequestTemplate template, byte[] content) throws Exception {
+		Call call = new Call();
+		MessageSegments message = new MessageSegments();
+		message.addBytes(ByteBuffer.wrap(content));
+		channel.prepareRequest(call, template, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, message).submit();
+		message.clear();
+		return call.reply.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+	}
+
+	private record Reply(Status.Code status, CallFailure failure) {
+
+	}
+
+	private static final class Call implements PendingCall {
+
+		private final CompletableFuture<Reply> reply = new CompletableFuture<>();
+
+		private int requestId;
+
+		@Override
+		public void onStarted(int id) {
+			this.requestId = id;
+		}
+
+		@Override
+		public int requestId() {
+			return this.requestId;
+		}
+
+		@Override
+		public void onReply(IncomingMessage arrived) {
+			RegisteredBuffer memory = arrived.take();
+			memory.release();
+			this.reply.complete(new Reply(Status.fromCodeValue(arrived.status()).getCode(), null));
+		}
+
+		@Override
+		public void onFailure(CallFailure failure, String detail) {
+			this.reply.complete(new Reply(Status.Code.UNKNOWN, failure));
+		}
+
+		@Override
+		public boolean isDone() {
+			return this.reply.isDone();
+		}
+
+	}
+
+	private static final class Opening implements ChannelHandler {
+
+		private final CompletableFuture<RpcChannel> open = new CompletableFuture<>();
+
+		@Override
+		public String codec() {
+			return GrpcProtocol.CODEC;
+		}
+
+		@Override
+		public void onOpen(RpcChannel channel) {
+			this.open.complete(channel);
+		}
+
+		@Override
+		public void onRequest(RpcChannel channel, IncomingMessage request) {
+			channel.close("unexpected");
+		}
+
+		@Override
+		public void onUnreadableRequest(RpcChannel channel, int requestId, String detail) {
+			channel.close("unexpected");
+		}
+
+		@Override
+		public void onCancel(RpcChannel channel, int requestId) {
+			// nothing is served
+		}
+
+		@Override
+		public void onGoodbye(RpcChannel channel) {
+			// closed by the test
+		}
+
+		@Override
+		public void onClosed(RpcChannel channel, String reason) {
+			this.open.completeExceptionally(new IllegalStateException(reason));
+		}
+
+	}
+
+}
