@@ -176,7 +176,12 @@ final class HeaderBlock {
 
 	/** Whether text is printable ASCII. */
 	static boolean isPrintable(String text) {
-		return text.chars().allMatch((character) -> character >= ' ' && character <= '~');
+		for (int i = 0; i < text.length(); i++) {
+			if (text.charAt(i) < ' ' || text.charAt(i) > '~') {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	private static boolean isPrintable(byte[] value) {

@@ -479,7 +479,7 @@ final class RdmaClientStream extends AbstractClientStream {
 
 		private void read(RegisteredBuffer memory, ByteBuffer message) {
 			if (message.hasRemaining() && !this.ended) {
-				inboundDataReceived(new ReceivedBuffer(memory, message.duplicate()));
+				inboundDataReceived(new ReceivedBuffer(memory, message));
 			}
 			else {
 				memory.release();

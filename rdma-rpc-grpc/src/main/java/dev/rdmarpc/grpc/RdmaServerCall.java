@@ -149,7 +149,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			message.position(message.limit());
 			return;
 		}
-		begun.state.inboundDataReceived(new ReceivedBuffer(arrived, message.duplicate()), false);
+		begun.state.inboundDataReceived(new ReceivedBuffer(arrived, message), false);
 	}
 
 	@Override
@@ -203,8 +203,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			if (messages != null) {
 				messages.uncounted(this.request.remaining());
 			}
-			created.state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request.duplicate()),
-					messages == null);
+			created.state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request), messages == null);
 		}
 		catch (StatusRuntimeException ex) {
 			refuse(ex.getStatus());

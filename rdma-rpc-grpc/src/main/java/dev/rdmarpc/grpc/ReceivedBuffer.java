@@ -34,66 +34,82 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class ReceivedBuffer extends AbstractReadableBuffer {
 
+	private static final int COPY_BYTES = 8192;
+
 	private final RegisteredBuffer memory;
 
+	/** Read at absolute places only, by all parts. */
 	private final ByteBuffer bytes;
 
-	private boolean closed;
+	private final int end;
+
+	private int position;
 
 	private int mark;
+
+	private boolean closed;
 
 	/**
 	 * Wraps bytes.
 	 * @param memory where they lie; takes ownership
-	 * @param bytes a view of its own, from position to limit
+	 * @param bytes from position to limit; neither is changed nor asked later
 	 */
 	ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes) {
+		this(memory, bytes, bytes.position(), bytes.limit());
+	}
+
+	private ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes, int begin, int end) {
 		this.memory = memory;
 		this.bytes = bytes;
-		this.mark = bytes.position();
+		this.position = begin;
+		this.mark = begin;
+		this.end = end;
 	}
 
 	@Override
 	public int readableBytes() {
-		return this.bytes.remaining();
+		return this.end - this.position;
+	}
+
+	/** Moves on by so many bytes and returns where they begin. */
+	private int advance(int length) {
+		checkReadable(length);
+		int begin = this.position;
+		this.position += length;
+		return begin;
 	}
 
 	@Override
 	public int readUnsignedByte() {
-		checkReadable(1);
-		return this.bytes.get() & 0xFF;
+		return this.bytes.get(advance(1)) & 0xFF;
 	}
 
 	@Override
 	public void skipBytes(int length) {
-		checkReadable(length);
-		this.bytes.position(this.bytes.position() + length);
+		advance(length);
 	}
 
 	@Override
 	public void readBytes(byte[] target, int offset, int length) {
-		checkReadable(length);
-		this.bytes.get(target, offset, length);
+		this.bytes.get(advance(length), target, offset, length);
 	}
 
 	@Override
 	public void readBytes(OutputStream target, int length) throws IOException {
 		checkReadable(length);
-		byte[] copy = new byte[Math.min(length, 8192)];
-		for (int left = length; left > 0; left -= copy.length) {
-			int part = Math.min(left, copy.length);
-			this.bytes.get(copy, 0, part);
+		byte[] copy = new byte[Math.min(length, COPY_BYTES)];
+		int part;
+		for (int left = length; left > 0; left -= part) {
+			part = Math.min(left, copy.length);
+			readBytes(copy, 0, part);
 			target.write(copy, 0, part);
 		}
 	}
 
 	@Override
 	public ReadableBuffer readBytes(int length) {
-		checkReadable(length);
-		ByteBuffer part = this.bytes.duplicate();
-		part.limit(part.position() + length);
-		this.bytes.position(this.bytes.position() + length);
-		return new ReceivedBuffer(this.memory.retain(), part);
+		int begin = advance(length);
+		return new ReceivedBuffer(this.memory.retain(), this.bytes, begin, begin + length);
 	}
 
 	@Override
@@ -103,12 +119,12 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 
 	@Override
 	public void mark() {
-		this.mark = this.bytes.position();
+		this.mark = this.position;
 	}
 
 	@Override
 	public void reset() {
-		this.bytes.position(this.mark);
+		this.position = this.mark;
 	}
 
 	@Override
@@ -118,7 +134,7 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 
 	@Override
 	public ByteBuffer getByteBuffer() {
-		return this.bytes.slice().asReadOnlyBuffer();
+		return this.bytes.slice(this.position, readableBytes()).asReadOnlyBuffer();
 	}
 
 	@Override
