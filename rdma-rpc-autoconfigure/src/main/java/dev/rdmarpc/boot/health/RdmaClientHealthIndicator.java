@@ -54,7 +54,7 @@ public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 		}
 		else {
 			switch (this.client.metrics().health()) {
-				case UP -> builder.up();
+				case UP -> ready(builder, state);
 				case DEGRADED -> builder.status(DEGRADED);
 				case DOWN -> missing(builder);
 			}
@@ -66,6 +66,16 @@ public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 		builder.withDetail("required", this.required);
 		long ready = this.client.queuePairs().stream().filter((pair) -> pair.state() == ConnectionState.READY).count();
 		builder.withDetail("queuePairs", ready + " of " + this.client.queuePairs().size());
+	}
+
+	/** Nothing has failed, perhaps because nothing was tried. */
+	private static void ready(Health.Builder builder, ConnectionState state) {
+		if (state == ConnectionState.READY) {
+			builder.up();
+		}
+		else {
+			builder.unknown();
+		}
 	}
 
 	private void missing(Health.Builder builder) {

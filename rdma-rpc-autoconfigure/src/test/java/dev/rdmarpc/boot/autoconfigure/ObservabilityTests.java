@@ -311,6 +311,16 @@ class ObservabilityTests {
 	}
 
 	@Test
+	void targetIsUnknownUntilItIsConnected() {
+		this.runner.run((context) -> {
+			greeter(context);
+			assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.UNKNOWN);
+			greeter(context).greet("world");
+			assertThat(health(context, "client.greetings").getStatus()).isEqualTo(Status.UP);
+		});
+	}
+
+	@Test
 	void targetWithoutConnectionIsDownOnlyWhereItIsRequired() {
 		this.runner
 			.withPropertyValues("rdma.rpc.server.enabled=false", "rdma.rpc.client.greetings.initial-backoff=1h",
