@@ -228,6 +228,7 @@ class RpcRestartTests {
 			assertThat(echo.echoAsync("before").join()).isEqualTo("before");
 			CompletableFuture<?> blocking = RpcFixture.inThread(() -> echo.echo("blocks the loop of the server"));
 			assertThat(blocked.await(10, TimeUnit.SECONDS)).isTrue();
+			proxy.mute();
 			List<CompletableFuture<String>> calls = new ArrayList<>();
 			for (int i = 0; i < 4 * ROUNDS; i++) {
 				calls.add(echo.echoAsync("x"));

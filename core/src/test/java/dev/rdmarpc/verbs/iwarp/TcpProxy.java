@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.TestEnvironment;
 
 /**
@@ -39,17 +41,21 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final InetSocketAddress target;
 
-	private final Relay relay;
+	private final @Nullable Relay relay;
 
 	private final List<Socket> sockets = new CopyOnWriteArrayList<>();
 
 	private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
+	private volatile int accepted;
+
+	private volatile int mutedBelow;
+
 	/**
 	 * A proxy that passes everything on, for a test that then needs a device over TCP.
 	 */
 	public TcpProxy(InetSocketAddress target) throws IOException {
-		this(overTcp(target), TcpProxy::passAll);
+		this(overTcp(target), null);
 	}
 
 	/**
@@ -61,7 +67,7 @@ public final class TcpProxy implements AutoCloseable {
 		this(overTcp(target), (link) -> passSlowly(link, bytesPerSecond));
 	}
 
-	TcpProxy(InetSocketAddress target, Relay relay) throws IOException {
+	TcpProxy(InetSocketAddress target, @Nullable Relay relay) throws IOException {
 		this.server = new ServerSocket(0, 16, TestEnvironment.address());
 		this.target = target;
 		this.relay = relay;
@@ -89,6 +95,7 @@ public final class TcpProxy implements AutoCloseable {
 		for (int i = 0; !this.server.isClosed(); i++) {
 			try {
 				Socket near = this.server.accept();
+				this.accepted = i + 1;
 				this.sockets.add(near);
 				Socket far = new Socket(this.target.getAddress(), this.target.getPort());
 				this.sockets.add(far);
@@ -121,23 +128,38 @@ public final class TcpProxy implements AutoCloseable {
 		link.to().shutdownOutput();
 	}
 
-	private static void passAll(Link link) throws IOException {
+	private void passAll(Link link) throws IOException {
 		byte[] buffer = new byte[CHUNK_BYTES];
 		InputStream in = link.from().getInputStream();
 		for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-			link.to().getOutputStream().write(buffer, 0, read);
+			if (link.connection() >= this.mutedBelow || link.fromClient()) {
+				link.to().getOutputStream().write(buffer, 0, read);
+			}
 		}
 		link.to().shutdownOutput();
 	}
 
 	private void pass(Link link) {
 		try {
-			this.relay.pass(link);
+			if (this.relay != null) {
+				this.relay.pass(link);
+			}
+			else {
+				passAll(link);
+			}
 		}
 		catch (IOException ex) {
 			close(link.from(), false);
 			close(link.to(), false);
 		}
+	}
+
+	/**
+	 * Drops what the target says from now on over the connections that there are, which
+	 * are of no use any more but to be {@link #cut}.
+	 */
+	public void mute() {
+		this.mutedBelow = this.accepted;
 	}
 
 	/**
