@@ -243,7 +243,7 @@ class GracefulShutdownTests {
 	private ConfigurableApplicationContext client(ConfigurableApplicationContext server, String target) {
 		return run(ClientApplication.class, "the.target=" + target, "rdma.rpc.client." + target + ".host=127.0.0.1",
 				"rdma.rpc.client." + target + ".port=" + server.getBean(RpcServer.class).port(),
-				"rdma.rpc.client." + target + ".max-backoff=100ms");
+				"rdma.rpc.client." + target + ".max-backoff=100ms", "rdma.rpc.client." + target + ".restart-timeout=0");
 	}
 
 	private ConfigurableApplicationContext run(Class<?> application, String... properties) {
