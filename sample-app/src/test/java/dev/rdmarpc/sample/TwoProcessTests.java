@@ -135,7 +135,8 @@ class TwoProcessTests {
 	private ConfigurableApplicationContext startClient(int port) {
 		return new SpringApplicationBuilder(SampleApplication.class).profiles("client")
 			.run("--server.port=0", "--rdma.rpc.client.features.port=" + port,
-					"--rdma.rpc.client.features.deadline=30s", "--rdma.rpc.memory.leak-detection=paranoid");
+					"--rdma.rpc.client.features.deadline=30s", "--rdma.rpc.client.features.restart-timeout=0",
+					"--rdma.rpc.memory.leak-detection=paranoid");
 	}
 
 	/** Small and large calls, so that the server dies amid messages of many frames. */
