@@ -417,11 +417,7 @@ class RequestStreamTests {
 			this.handler.serving = false;
 			this.handler.receiver = null;
 			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
-			fixture.deliver(channel, Frames.continuation(0, ID, 10_000, 8000, new byte[2000]));
-			fixture.deliver(channel, Frames.message(ID, 8, new byte[8]));
-			fixture.deliver(channel, Frames.control(16, 0, ID));
-			assertThat(this.user.events).isEmpty();
-			assertThat(channel.isOpen()).isTrue();
+			dropsTheRest(fixture, channel);
 		});
 	}
 
@@ -438,12 +434,16 @@ class RequestStreamTests {
 			FakeQueuePair pair = LoopFixture.pair(channel);
 			assertThat(pair.sentTypes()).containsExactly("HELLO_REPLY", "DEMAND", "CANCEL");
 			assertThat(pair.sent.get(2).getInt(4)).isEqualTo(ID);
-			fixture.deliver(channel, Frames.continuation(0, ID, 10_000, 8000, new byte[2000]));
-			fixture.deliver(channel, Frames.message(ID, 8, new byte[8]));
-			fixture.deliver(channel, Frames.control(16, 0, ID));
-			assertThat(this.user.events).isEmpty();
-			assertThat(channel.isOpen()).isTrue();
+			dropsTheRest(fixture, channel);
 		});
+	}
+
+	private void dropsTheRest(LoopFixture fixture, RpcChannel channel) {
+		fixture.deliver(channel, Frames.continuation(0, ID, 10_000, 8000, new byte[2000]));
+		fixture.deliver(channel, Frames.message(ID, 8, new byte[8]));
+		fixture.deliver(channel, Frames.control(16, 0, ID));
+		assertThat(this.user.events).isEmpty();
+		assertThat(channel.isOpen()).isTrue();
 	}
 
 	@Test

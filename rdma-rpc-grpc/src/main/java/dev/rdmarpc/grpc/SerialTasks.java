@@ -20,9 +20,10 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -40,7 +41,7 @@ import dev.rdmarpc.transport.UserTask;
  */
 final class SerialTasks extends LinkableTask implements UserTask {
 
-	private static final Logger logger = LoggerFactory.getLogger(SerialTasks.class);
+	private static final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(SerialTasks.class));
 
 	private final RdmaTransport transport;
 
@@ -117,7 +118,7 @@ final class SerialTasks extends LinkableTask implements UserTask {
 			task.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("A step of a gRPC call has failed", ex);
+			failures.log(Level.WARN, "A step of a gRPC call has failed", ex);
 		}
 	}
 
