@@ -244,6 +244,23 @@ final class CallQueue {
 		}
 	}
 
+	/** Refuses whatever still waits; not the driver. */
+	void refuseAll(String why) {
+		for (QueuedWork call = withdrawNext(); call != null; call = withdrawNext()) {
+			call.reject(why);
+		}
+	}
+
+	private synchronized @Nullable QueuedWork withdrawNext() {
+		Lane lane = this.waiting.peek();
+		if (lane == null) {
+			return null;
+		}
+		QueuedWork next = lane.first();
+		take(next);
+		return next;
+	}
+
 	/**
 	 * Takes a call back.
 	 * @return whether it was waiting; otherwise it has begun, or was never added

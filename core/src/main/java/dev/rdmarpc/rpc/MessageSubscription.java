@@ -80,7 +80,8 @@ abstract class MessageSubscription extends LinkableTask
 
 	private volatile boolean cancelled;
 
-	private volatile @Nullable IllegalArgumentException misuse;
+	/** Why the subscriber is told nothing but this from now on. */
+	private volatile @Nullable RuntimeException reason;
 
 	private volatile boolean ended;
 
@@ -185,7 +186,7 @@ abstract class MessageSubscription extends LinkableTask
 	@Override
 	public final void request(long messages) {
 		if (messages <= 0) {
-			this.misuse = new IllegalArgumentException(
+			this.reason = new IllegalArgumentException(
 					"request for " + messages + " messages (expected: more than 0, Reactive Streams rule 3.9)");
 			workHere();
 			return;
@@ -224,6 +225,12 @@ abstract class MessageSubscription extends LinkableTask
 		abandon();
 	}
 
+	/** Nobody can tell the subscriber what there is: it is told that; has its turn. */
+	final void failHere(RpcException why) {
+		this.reason = why;
+		finishWork();
+	}
+
 	/** Looks for something to do before the subscriber is told; whoever does the work. */
 	void beginWork() {
 	}
@@ -234,7 +241,7 @@ abstract class MessageSubscription extends LinkableTask
 			boolean last = this.ended;
 			beginWork();
 			Flow.Subscriber<? super Object> told = this.subscriber;
-			IllegalArgumentException wrong = this.misuse;
+			RuntimeException wrong = this.reason;
 			if (told != null && !this.cancelled && wrong != null) {
 				giveUp();
 				fail(told, RpcStatus.CANCELLED, wrong);

@@ -228,8 +228,7 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 
 		@Override
 		void reject(String why) {
-			giveUp();
-			finishWork();
+			failHere(RpcException.madeElsewhere(RpcStatus.UNAVAILABLE, why, null, null));
 		}
 
 		@Override

@@ -289,7 +289,11 @@ public final class RpcServer implements AutoCloseable {
 			own.close();
 			this.pool = null;
 		}
-		await(() -> activeCalls() == 0, CANCEL_NANOS);
+		ServerCalls served = this.calls;
+		if (served != null) {
+			served.queue().refuseAll("the server has stopped");
+		}
+		await(() -> activeCalls() == 0 && (own == null || own.threads() == 0), CANCEL_NANOS);
 		this.listener = null;
 	}
 

@@ -335,6 +335,38 @@ class RpcRequestStreamTests {
 	}
 
 	@Test
+	void whatWaitsForAThreadWhenTheServerStopsIsGivenBackAndItsSubscriberTold() throws Exception {
+		taking(RpcRequestStreamTests::oneThread, (intake, service, fixture) -> {
+			Collector<Feed.Item> collector = new Collector<>(0);
+			service.handler = (items) -> {
+				items.subscribe(collector);
+				return new CompletableFuture<>();
+			};
+			CompletableFuture<String> call = intake.handle(items(2, "waits"));
+			await(collector.subscribed);
+			CountDownLatch held = new CountDownLatch(1);
+			service.handler = (items) -> {
+				held.countDown();
+				RpcFixture.awaitTrue(() -> {
+					Thread.interrupted();
+					return collector.ended.getCount() == 0;
+				});
+				return CompletableFuture.completedFuture("late");
+			};
+			CompletableFuture<String> blocking = intake.handle(items(0, ""));
+			await(held);
+			collector.request(2);
+			RpcFixture.awaitTrue(() -> fixture.server.metrics().waitingCalls() == 1);
+			call.cancel(true);
+			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 1);
+			fixture.server.stop();
+			assertThat(collector.failure().getMessage()).contains("the server has stopped");
+			assertThat(collector.received).isEmpty();
+			assertThat(failureOf(blocking).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+		});
+	}
+
+	@Test
 	void messagesHaveOneSubscriber() throws Exception {
 		taking((intake, service, fixture) -> {
 			service.handler = (items) -> {
@@ -507,6 +539,13 @@ class RpcRequestStreamTests {
 		};
 	}
 
+	/** Handlers wait for each other, and for nobody when the server stops. */
+	private static RpcServerOptions oneThread(RpcServerOptions options) {
+		return options.withDrainTimeout(Duration.ZERO)
+			.withHandlers(
+					HandlerOptions.DEFAULTS.withDispatch(Dispatch.EXECUTOR).withThreads(HandlerThreads.PLATFORM, 1));
+	}
+
 	private static RpcException failureOf(CompletableFuture<?> call) throws Exception {
 		try {
 			call.get(30, TimeUnit.SECONDS);
@@ -528,11 +567,15 @@ class RpcRequestStreamTests {
 
 	/** Ends by asserting that both sides have given everything back. */
 	private static void taking(Check check) throws Exception {
+		taking(UnaryOperator.identity(), check);
+	}
+
+	private static void taking(UnaryOperator<RpcServerOptions> options, Check check) throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
 			IntakeService service = new IntakeService();
 			fixture.server.stop();
 			fixture.client.close();
-			fixture.server = fixture.startServer(RpcFixture.serverOptions(0), Intake.class, service);
+			fixture.server = fixture.startServer(options.apply(RpcFixture.serverOptions(0)), Intake.class, service);
 			fixture.client = fixture.newClient(fixture.server, UnaryOperator.identity());
 			check.check(fixture.client.proxy(Intake.class), service, fixture);
 			RpcFixture
