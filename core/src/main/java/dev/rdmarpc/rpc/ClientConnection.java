@@ -300,7 +300,7 @@ final class ClientConnection implements ChannelHandler {
 		}
 		catch (Throwable ex) {
 			resolved(channel);
-			channel.close("no thread to resolve its name: " + ex.getMessage());
+			giveUp(channel, "no thread to resolve its name", ex);
 		}
 	}
 
@@ -332,8 +332,20 @@ final class ClientConnection implements ChannelHandler {
 			}
 		}
 		catch (Throwable ex) {
-			channel.close("its address is not known: " + FailureText.of(ex));
+			giveUp(channel, "its address is not known", ex);
 		}
+	}
+
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	private static void giveUp(RpcChannel channel, String what, Throwable why) {
+		String reason = what;
+		try {
+			reason = what + ": " + FailureText.of(why);
+		}
+		catch (Throwable ex) {
+			// the short reason does
+		}
+		channel.close(reason);
 	}
 
 	/** The pause is over, unless another attempt was made meanwhile. */

@@ -39,6 +39,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +49,7 @@ import dev.rdmarpc.memory.RegistrationHook;
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.DeviceLimits;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
@@ -323,21 +325,32 @@ public final class RdmaTransport implements AutoCloseable {
 			channel.attach(createQueuePair(loop, channel));
 			channel.connecting();
 			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
-				.whenComplete((info, failure) -> loop.executeLater(() -> {
-					if (failure == null) {
-						channel.receiver().transfers().readDepth(info.readDepth());
-						channel.established(info.localAddress(), info.remoteAddress());
-					}
-					else {
-						channel.shut(describe(failure));
-					}
-				}));
+				.whenComplete((info, failure) -> connected(loop, channel, info, failure));
 		}
 		catch (VerbsException ex) {
 			channel.shut(String.valueOf(ex.getMessage()));
 		}
 		catch (Throwable ex) {
 			loop.failed(channel, ex);
+		}
+	}
+
+	/** An attempt is over; any thread, which needs no memory to say so. */
+	private static void connected(ChannelLoop loop, RpcChannel channel, ConnectionInfo info,
+			@Nullable Throwable failure) {
+		try {
+			String problem = (failure != null) ? describe(failure) : null;
+			loop.executeLater(() -> {
+				if (problem != null) {
+					channel.shut(problem);
+					return;
+				}
+				channel.receiver().transfers().readDepth(info.readDepth());
+				channel.established(info.localAddress(), info.remoteAddress());
+			});
+		}
+		catch (Throwable ex) {
+			channel.close("no memory to go on with the connection");
 		}
 	}
 

@@ -82,6 +82,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	private boolean goodbyeSent;
 
+	private final ChannelClosing closing = new ChannelClosing(this);
+
 	private String closeReason = "";
 
 	private CallFailure failure = CallFailure.NOT_SENT;
@@ -200,12 +202,12 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	/**
-	 * Closes the channel now; outstanding calls fail. Any thread; the driver needs no
-	 * memory for it.
+	 * Closes the channel soon, the driver at once; outstanding calls fail. Any thread;
+	 * needs no memory, and does not throw.
 	 */
 	public void close(String reason) {
 		if (!this.loop.isDriver()) {
-			this.loop.execute(() -> shut(reason));
+			this.closing.ask(reason);
 			return;
 		}
 		try {
