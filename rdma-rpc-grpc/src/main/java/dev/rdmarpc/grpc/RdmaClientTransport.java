@@ -93,6 +93,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private boolean shutdown;
 
+	private boolean toldShutdown;
+
 	private @Nullable Status ending;
 
 	private volatile @Nullable Status forced;
@@ -255,7 +257,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	@Override
 	public void shutdown(Status reason) {
 		if (end(reason)) {
-			this.tasks.execute(() -> listener().transportShutdown(reason, SimpleDisconnectError.SUBCHANNEL_SHUTDOWN));
+			this.tasks.execute(() -> tellShutdown(reason, SimpleDisconnectError.SUBCHANNEL_SHUTDOWN));
 			drainIfUnused();
 		}
 	}
@@ -350,8 +352,18 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private void stop(String reason, DisconnectError error) {
 		Status status = unavailable(reason);
-		if (end(status)) {
-			listener().transportShutdown(status, error);
+		end(status);
+		tellShutdown(status, error);
+	}
+
+	/**
+	 * Before it is told the end, also if that comes between a shutdown and its task. One
+	 * of the tasks.
+	 */
+	private void tellShutdown(Status reason, DisconnectError error) {
+		if (!this.toldShutdown) {
+			this.toldShutdown = true;
+			listener().transportShutdown(reason, error);
 		}
 	}
 

@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 
 import com.google.common.util.concurrent.Futures;
@@ -52,7 +53,9 @@ import dev.rdmarpc.verbs.VerbsException;
  * Implementation notes. The lock guards the number of connections that gRPC knows and
  * whether there may be more. gRPC learns of a connection under the lock, so it learns of
  * none after it was told that there will be none. The loops are closed, by a thread that
- * may block, when the server is shut down and its last connection has ended.
+ * may block, when the server is shut down and its last connection has ended, or before
+ * the transport closes, which need not wait for that: gRPC's server has terminated a
+ * moment earlier.
  */
 final class RdmaServer implements InternalServer {
 
@@ -61,6 +64,8 @@ final class RdmaServer implements InternalServer {
 	private final ServerSettings settings;
 
 	private final List<ChannelLoop> loops = new ArrayList<>();
+
+	private final Runnable closing = this::close;
 
 	private @Nullable SharedTransport shared;
 
@@ -91,6 +96,7 @@ final class RdmaServer implements InternalServer {
 		this.timer = SharedResourceHolder.get(GrpcUtil.TIMER_SERVICE);
 		RdmaTransport transport = lent.transport();
 		try {
+			transport.beforeClose(this.closing);
 			for (int i = 0; i < this.settings.loops(); i++) {
 				this.loops.add(transport.startLoop("rdma-grpc-server-" + i, this.settings.channel().frameBytes()));
 			}
@@ -165,18 +171,28 @@ final class RdmaServer implements InternalServer {
 			if (!this.shutdown || this.connections > 0 || this.closed || lent == null) {
 				return;
 			}
-			this.closed = true;
 		}
-		lent.transport().resolver().execute(this::close);
+		try {
+			lent.transport().resolver().execute(this.closing);
+		}
+		catch (RejectedExecutionException ex) {
+			// the transport has closed, and with it this server
+		}
 	}
 
+	/** Idempotent. */
 	private void close() {
+		SharedTransport lent = this.shared;
+		synchronized (this) {
+			if (this.closed || lent == null) {
+				return;
+			}
+			this.closed = true;
+		}
+		lent.transport().forget(this.closing);
 		this.loops.forEach(ChannelLoop::close);
 		SharedResourceHolder.release(GrpcUtil.TIMER_SERVICE, timer());
-		SharedTransport lent = this.shared;
-		if (lent != null) {
-			this.pool.returnObject(lent);
-		}
+		this.pool.returnObject(lent);
 	}
 
 	private InetSocketAddress address() {
