@@ -19,11 +19,13 @@ package dev.rdmarpc.boot.autoconfigure;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Codec;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.GrpcServer;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Iwarp;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Memory;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Polling;
@@ -170,6 +172,23 @@ final class PropertyMapping {
 				"auto or platform on Java " + Runtime.version().feature() + ", which has no virtual threads");
 		return new HandlerOptions(server.dispatch(), server.handlerThreads(),
 				PropertyCheck.range(prefix + "max-handler-threads", server.maxHandlerThreads(), 1, Integer.MAX_VALUE));
+	}
+
+	/** Where gRPC's server listens, if there is to be one. */
+	static InetSocketAddress grpcAddress(GrpcServer server) {
+		String name = "rdma.rpc.grpc.server.port";
+		Integer configured = server.port();
+		PropertyCheck.that(configured != null, name, "", "from 0 to 65535");
+		int port = PropertyCheck.range(name, Objects.requireNonNull(configured), 0, 65535);
+		return (server.address() != null) ? new InetSocketAddress(server.address(), port) : new InetSocketAddress(port);
+	}
+
+	/** What gRPC's builders do not say of connections. */
+	static ChannelOptions grpcChannel(RdmaRpcProperties properties) {
+		ChannelOptions defaults = ChannelOptions.DEFAULTS;
+		return channel(properties, defaults.maxMessageBytes(), defaults.maxUnfinishedBytes(), defaults.maxCalls(),
+				Duration.ofNanos(defaults.handshakeTimeoutNanos()), Duration.ofNanos(defaults.keepAliveNanos()),
+				Duration.ofNanos(defaults.deadPeerNanos()));
 	}
 
 	static ChannelOptions channel(RdmaRpcProperties properties, int maxMessageBytes, long maxUnfinishedBytes,

@@ -51,6 +51,7 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param iwarp User-space iWARP provider.
  * @param observation Observation of calls.
  * @param server Server.
+ * @param grpc Applications written for gRPC.
  * @param client Clients by the names of their targets. The entry 'default' holds defaults
  * for all targets.
  */
@@ -59,7 +60,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
 		@DefaultValue("256KB") DataSize streamWindow, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
 		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
-		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Map<String, Client> client) {
+		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Grpc grpc,
+		@DefaultValue Map<String, Client> client) {
 
 	/** The entry of {@link #client()} that applies to all targets. */
 	public static final String DEFAULT_CLIENT = "default";
@@ -225,6 +227,30 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
 			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
 			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads) {
+
+	}
+
+	/**
+	 * Applications written for gRPC.
+	 *
+	 * @param server Server of gRPC services.
+	 */
+	public record Grpc(@DefaultValue GrpcServer server) {
+
+	}
+
+	/**
+	 * Server of gRPC services.
+	 *
+	 * @param address Network address to listen on. By default all addresses of this host.
+	 * @param port Port on which the gRPC services of this application are served over
+	 * RDMA. With 0 the system chooses one, which the property 'local.rdma.grpc.port' then
+	 * holds. Without a port they are not served over RDMA.
+	 * @param loops Event loops, each with a thread, that share the connections.
+	 * @param maxConnections Maximum number of connections. Further ones are rejected.
+	 */
+	public record GrpcServer(@Nullable InetAddress address, @Nullable Integer port, @DefaultValue("1") int loops,
+			@DefaultValue("1024") int maxConnections) {
 
 	}
 

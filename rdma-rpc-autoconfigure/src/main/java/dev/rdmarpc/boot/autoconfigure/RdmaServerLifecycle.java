@@ -80,12 +80,12 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 			starting.start();
 		}
 		catch (VerbsException ex) {
-			throw new RdmaServerStartException(starting.options().address(), ex);
+			throw new RdmaServerStartException("rdma.rpc.server", starting.options().address(), ex);
 		}
 		CountDownLatch stopping = new CountDownLatch(1);
 		this.stopped = stopping;
 		keepAliveUntil(stopping);
-		publishPort(this.context.getEnvironment(), starting.port());
+		publishPort(this.context.getEnvironment(), LOCAL_PORT_PROPERTY, starting.port());
 		this.context.publishEvent(new RdmaServerStartedEvent(starting));
 	}
 
@@ -103,14 +103,14 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 	}
 
 	@SuppressWarnings("unchecked")
-	private static void publishPort(ConfigurableEnvironment environment, int port) {
+	static void publishPort(ConfigurableEnvironment environment, String name, int port) {
 		MutablePropertySources sources = environment.getPropertySources();
 		PropertySource<?> source = sources.get(PROPERTY_SOURCE);
 		if (source == null) {
 			source = new MapPropertySource(PROPERTY_SOURCE, new HashMap<>());
 			sources.addFirst(source);
 		}
-		((Map<String, Object>) source.getSource()).put(LOCAL_PORT_PROPERTY, port);
+		((Map<String, Object>) source.getSource()).put(name, port);
 	}
 
 	@Override

@@ -24,14 +24,22 @@ import dev.rdmarpc.verbs.VerbsException;
 @SuppressWarnings("serial")
 class RdmaServerStartException extends RuntimeException {
 
+	private final String prefix;
+
 	private final InetSocketAddress address;
 
 	private final VerbsException reason;
 
-	RdmaServerStartException(InetSocketAddress address, VerbsException reason) {
+	/** The prefix is that of the server's properties. */
+	RdmaServerStartException(String prefix, InetSocketAddress address, VerbsException reason) {
 		super("RDMA server cannot listen on " + address + ": " + reason.getMessage(), reason);
+		this.prefix = prefix;
 		this.address = address;
 		this.reason = reason;
+	}
+
+	String prefix() {
+		return this.prefix;
 	}
 
 	InetSocketAddress address() {

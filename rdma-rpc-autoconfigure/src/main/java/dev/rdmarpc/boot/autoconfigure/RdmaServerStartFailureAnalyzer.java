@@ -35,19 +35,19 @@ class RdmaServerStartFailureAnalyzer extends AbstractFailureAnalyzer<RdmaServerS
 					"The RDMA server cannot listen on port " + address.getPort() + " of " + address.getHostString()
 							+ ": the port is already in use.",
 					"Identify and stop the process that is listening on port " + address.getPort()
-							+ ", or give this application another port with 'rdma.rpc.server.port'. Use 0 for a port "
-							+ "of the system's choice.",
+							+ ", or give this application another port with '" + cause.prefix()
+							+ ".port'. Use 0 for a port of the system's choice.",
 					cause);
 		}
 		if (error == VerbsError.ADDRESS_NOT_AVAILABLE) {
 			return new FailureAnalysis(
 					"The RDMA server cannot listen on " + address.getHostString() + ": it is not an address of this "
 							+ "host, or port " + address.getPort() + " is not allowed.",
-					"Check 'rdma.rpc.server.address' and 'rdma.rpc.server.port'. Without an address the server "
-							+ "listens on all of this host.",
+					"Check '" + cause.prefix() + ".address' and '" + cause.prefix()
+							+ ".port'. Without an address the server listens on all of this host.",
 					cause);
 		}
-		return new FailureAnalysis(cause.getMessage(), "Check the device and 'rdma.rpc.server.*'.", cause);
+		return new FailureAnalysis(cause.getMessage(), "Check the device and '" + cause.prefix() + ".*'.", cause);
 	}
 
 }

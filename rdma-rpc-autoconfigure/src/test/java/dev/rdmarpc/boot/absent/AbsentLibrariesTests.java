@@ -37,7 +37,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class AbsentLibrariesTests {
 
 	private static final List<String> OPTIONAL = List.of("rdmaClientObserver", "rdmaServerObserver",
-			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint", "rdmaValidationExceptionHandler");
+			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint", "rdmaValidationExceptionHandler",
+			"rdmaGrpcChannelFactory");
 
 	private static final String OBSERVERS = "rdmaClientObserver rdmaServerObserver ";
 
@@ -65,8 +66,12 @@ class AbsentLibrariesTests {
 						"jakarta.validation.ConstraintViolationException", "rdmaValidationExceptionHandler"),
 				Arguments.of("Jackson", "jackson- spring-boot-jackson", "com.fasterxml.jackson.annotation.JsonInclude",
 						""),
+				Arguments.of("Boot's support of gRPC", "spring-boot-grpc-",
+						"org.springframework.boot.grpc.client.autoconfigure.GrpcClientProperties",
+						"rdmaGrpcChannelFactory"),
+				Arguments.of("gRPC", "grpc- spring-boot-grpc- spring-grpc-", "io.grpc.Grpc", "rdmaGrpcChannelFactory"),
 				Arguments.of("all of them",
-						"micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
+						"grpc- spring-boot-grpc- spring-grpc- micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
 								+ "spring-boot-jackson jakarta.validation-api hibernate-validator spring-boot-validation",
 						"org.springframework.boot.health.contributor.Health", all));
 	}
