@@ -110,6 +110,18 @@ final class RdmaClientStream extends AbstractClientStream {
 		this.state.tasks.execute(() -> this.state.fail(status, progress, false));
 	}
 
+	/**
+	 * The connection has ended: a call that the channel does not know ends as well, and
+	 * may be tried again. The channel says itself what became of the others.
+	 */
+	void failUnlessSubmitted(Status status) {
+		this.state.tasks.execute(() -> {
+			if (!this.state.submitted) {
+				this.state.fail(status, RpcProgress.MISCARRIED, false);
+			}
+		});
+	}
+
 	/** What the caller's side wants to be done. */
 	private final class Sending implements Sink {
 

@@ -266,7 +266,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	public void shutdownNow(Status reason) {
 		shutdown(reason);
 		this.forced = reason;
-		failCalls(reason, RpcProgress.PROCESSED);
+		openCalls().forEach((call) -> call.fail(reason, RpcProgress.PROCESSED));
 		this.channel.close(String.valueOf(reason.getDescription()));
 	}
 
@@ -292,12 +292,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		return true;
 	}
 
-	private void failCalls(Status status, RpcProgress progress) {
-		List<RdmaClientStream> open;
-		synchronized (this) {
-			open = List.copyOf(this.calls);
-		}
-		open.forEach((call) -> call.fail(status, progress));
+	private synchronized List<RdmaClientStream> openCalls() {
+		return List.copyOf(this.calls);
 	}
 
 	@Override
@@ -345,7 +341,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		this.tasks.executeAfterTurn(() -> {
 			stop(reason, SimpleDisconnectError.CONNECTION_RESET);
 			Status known = this.forced;
-			failCalls((known != null) ? known : unavailable(reason), RpcProgress.MISCARRIED);
+			Status status = (known != null) ? known : unavailable(reason);
+			openCalls().forEach((call) -> call.failUnlessSubmitted(status));
 			listener().transportTerminated();
 		});
 	}

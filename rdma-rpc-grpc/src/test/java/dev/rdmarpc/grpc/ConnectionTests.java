@@ -417,6 +417,31 @@ class ConnectionTests {
 		}
 	}
 
+	/** What the server may have begun is not repeated behind the caller's back. */
+	@Test
+	void aCallOfALostConnectionIsNotDeliveredTwice() throws Exception {
+		int calls = 500;
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			AtomicInteger delivered = new AtomicInteger();
+			Server server = fixture.serve((builder) -> builder.addService(Bytes.unary((request, observer) -> {
+				delivered.incrementAndGet();
+				fixture.transport()
+					.loops()
+					.stream()
+					.filter((loop) -> loop.name().startsWith("rdma-grpc-server"))
+					.flatMap((loop) -> loop.channels().stream())
+					.forEach((channel) -> channel.close("cut"));
+			})));
+			for (int i = 0; i < calls; i++) {
+				ManagedChannel channel = fixture.connect(server, ConnectionTests::defaults);
+				Assertions.assertThat(failure(channel, new byte[3]).getStatus().getCode())
+					.isEqualTo(Status.Code.UNAVAILABLE);
+				Assertions.assertThat(delivered).as("deliveries of %d calls", i + 1).hasValue(i + 1);
+				channel.shutdownNow();
+			}
+		}
+	}
+
 	private record Failure(CompletableFuture<Throwable> ended) implements StreamObserver<byte[]> {
 
 		@Override
