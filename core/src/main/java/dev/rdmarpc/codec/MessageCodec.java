@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.codec;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Turns method signatures into message formats. Both ends of a connection use the same
  * codec: its name is exchanged when they connect, and another one is refused.
@@ -55,5 +57,27 @@ public interface MessageCodec {
 	 * @throws UnsupportedTypeException if the result has no message form
 	 */
 	MessageFormat result(MethodSignature method);
+
+	/**
+	 * What peers must agree about to understand the messages of a method, as ASCII text:
+	 * of two methods with equal texts, each reads what the other writes. Peers compare
+	 * them once per connection, first by their hash.
+	 * @return the text, or {@code null} if peers are not to be compared
+	 */
+	default @Nullable String digest(MethodSignature method) {
+		return null;
+	}
+
+	/**
+	 * Whether two methods of different {@linkplain #digest digests} nevertheless read
+	 * what the other one writes, because one is an older version of the other.
+	 * @param own the digest of this side
+	 * @param peers that of the peer: any text
+	 * @return one half sentence that says what contradicts what, this side first, or
+	 * {@code null} if nothing does
+	 */
+	default @Nullable String difference(String own, String peers) {
+		return own.equals(peers) ? null : "they are not equal";
+	}
 
 }

@@ -98,6 +98,16 @@ public final class FlatBuffersCodec implements MessageCodec {
 		return format(root(method, MessageRoot::ofResult), null);
 	}
 
+	@Override
+	public synchronized String digest(MethodSignature method) {
+		return SchemaDigest.of(method, new ShapeCompiler(method, this.shapes));
+	}
+
+	@Override
+	public @Nullable String difference(String own, String peers) {
+		return SchemaDifference.between(own, peers);
+	}
+
 	private MessageRoot root(MethodSignature method, BiFunction<MethodSignature, ShapeCompiler, MessageRoot> of) {
 		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
 		MessageRoot root = of.apply(method, compiler);

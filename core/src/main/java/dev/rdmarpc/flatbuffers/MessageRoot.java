@@ -60,7 +60,8 @@ record MessageRoot(@Nullable Shape shape, boolean synthesized) {
 		return ofFields(method, parameters(method, compiler));
 	}
 
-	private static List<Shape> parameters(MethodSignature method, ShapeCompiler compiler) {
+	/** Compiles what a method takes. */
+	static List<Shape> parameters(MethodSignature method, ShapeCompiler compiler) {
 		List<Shape> parameters = new ArrayList<>();
 		for (int i = 0; i < method.parameterTypes().size(); i++) {
 			parameters.add(compiler.compile(method.parameterNames().get(i), method.parameterTypes().get(i)));
@@ -99,15 +100,17 @@ record MessageRoot(@Nullable Shape shape, boolean synthesized) {
 
 	/** Compiles the root of a method's result. */
 	static MessageRoot ofResult(MethodSignature method, ShapeCompiler compiler) {
-		Type type = method.resultType();
-		if (type == void.class || type == Void.class) {
-			return new MessageRoot(null, false);
-		}
-		Shape result = compiler.compile("result", type);
-		if (isTable(result)) {
+		Shape result = result(method, compiler);
+		if (result == null || isTable(result)) {
 			return new MessageRoot(result, false);
 		}
-		return ofField(tableFor(method, "Result"), "value", type, result);
+		return ofField(tableFor(method, "Result"), "value", method.resultType(), result);
+	}
+
+	/** Compiles what a method returns, {@code null} for nothing. */
+	static @Nullable Shape result(MethodSignature method, ShapeCompiler compiler) {
+		Type type = method.resultType();
+		return (type != void.class && type != Void.class) ? compiler.compile("result", type) : null;
 	}
 
 	private static MessageRoot ofField(TableShape table, String name, Type type, Shape shape) {

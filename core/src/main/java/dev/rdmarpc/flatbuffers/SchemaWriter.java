@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * <p>
  * Not thread-safe.
  */
-final class SchemaWriter {
+class SchemaWriter {
 
 	private static final Set<String> RESERVED = Set.of("attribute", "bool", "byte", "double", "enum", "false", "file",
 			"file_extension", "file_identifier", "float", "float32", "float64", "include", "inf", "infinity", "int",

@@ -481,6 +481,9 @@ final class ClientCalls {
 	 */
 	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
 			@Nullable Object[] arguments, CallOptions call, long deadline, long channelDeadline, byte[] metadata) {
+		if (channel.handler() instanceof ClientConnection connection) {
+			connection.check(method);
+		}
 		long remaining = 0;
 		if (deadline != NO_DEADLINE) {
 			remaining = deadline - System.nanoTime();

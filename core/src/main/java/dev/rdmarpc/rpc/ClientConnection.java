@@ -88,6 +88,12 @@ final class ClientConnection implements ChannelHandler {
 
 	private final PoolCounters counters;
 
+	private final ClientMethods methods;
+
+	private volatile @Nullable SchemaAgreement agreement;
+
+	private @Nullable RpcChannel counted;
+
 	private volatile @Nullable RpcChannel open;
 
 	private volatile ConnectionState state = ConnectionState.IDLE;
@@ -124,7 +130,8 @@ final class ClientConnection implements ChannelHandler {
 	private volatile long lastUsedNanos = System.nanoTime();
 
 	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
-			String codec, RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters) {
+			String codec, RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters,
+			ClientMethods methods) {
 		this.transport = transport;
 		this.loop = loop;
 		this.target = target;
@@ -133,6 +140,7 @@ final class ClientConnection implements ChannelHandler {
 		this.options = options;
 		this.timer = timer;
 		this.counters = counters;
+		this.methods = methods;
 	}
 
 	/** The channel if it is open, else {@code null}. */
@@ -366,12 +374,66 @@ final class ClientConnection implements ChannelHandler {
 
 	@Override
 	public void onOpen(RpcChannel channel) {
+		SchemaAgreement asking = new SchemaAgreement(channel, this.methods,
+				this.options.channel().handshakeTimeoutNanos(), () -> onAgreed(channel));
+		synchronized (this) {
+			if (channel == this.connecting && this.state == ConnectionState.CONNECTING) {
+				this.agreement = asking;
+			}
+		}
+		asking.goOn();
+	}
+
+	/**
+	 * There are methods that the peer was not asked about: calls wait until it was.
+	 * Outstanding ones go on.
+	 */
+	void agree() {
+		RpcChannel channel;
+		SchemaAgreement asking;
+		synchronized (this) {
+			channel = this.open;
+			asking = this.agreement;
+			if (this.state != ConnectionState.READY || channel == null || asking == null || asking.isComplete()) {
+				return;
+			}
+			this.open = null;
+			this.connecting = channel;
+			this.state = ConnectionState.CONNECTING;
+			this.attempt = this.upcoming;
+			this.upcoming = new CompletableFuture<>();
+			this.resolving = false;
+			this.resolvedNanos = System.nanoTime();
+		}
+		channel.loop().execute(asking::goOn);
+	}
+
+	/**
+	 * Refuses a call that the peer would misunderstand.
+	 * @throws RpcException with {@link RpcStatus#FAILED_PRECONDITION}
+	 */
+	void check(MethodDescriptor method) {
+		SchemaAgreement known = this.agreement;
+		if (known != null) {
+			known.check(method);
+		}
+	}
+
+	/** All is known of the peer that was to be known. */
+	private void onAgreed(RpcChannel channel) {
 		CompletableFuture<RpcChannel> attempted;
 		CompletableFuture<RpcChannel> expected;
 		CompletableFuture<RpcChannel> wanted;
 		synchronized (this) {
 			if (channel != this.connecting || this.state != ConnectionState.CONNECTING) {
-				channel.close("not needed any more");
+				if (channel != this.open) {
+					dismiss(channel);
+				}
+				return;
+			}
+			SchemaAgreement known = this.agreement;
+			if (known != null && !known.isComplete()) {
+				channel.loop().execute(known::goOn);
 				return;
 			}
 			if (this.failures > 0) {
@@ -382,7 +444,10 @@ final class ClientConnection implements ChannelHandler {
 			this.connecting = null;
 			this.open = channel;
 			this.state = ConnectionState.READY;
-			this.counters.connects.increment();
+			if (channel != this.counted) {
+				this.counters.connects.increment();
+				this.counted = channel;
+			}
 			attempted = this.attempt;
 			expected = this.upcoming;
 			this.upcoming = new CompletableFuture<>();
@@ -392,6 +457,15 @@ final class ClientConnection implements ChannelHandler {
 		attempted.complete(channel);
 		expected.complete(channel);
 		wanted.complete(channel);
+	}
+
+	private static void dismiss(RpcChannel channel) {
+		if (channel.outstandingCalls() > 0) {
+			channel.drain();
+		}
+		else {
+			channel.close("not needed any more");
+		}
 	}
 
 	@Override
@@ -493,7 +567,12 @@ final class ClientConnection implements ChannelHandler {
 			current.drain();
 		}
 		if (pending != null) {
-			pending.close("the client is closed");
+			if (pending.outstandingCalls() > 0) {
+				pending.drain();
+			}
+			else {
+				pending.close("the client is closed");
+			}
 		}
 	}
 

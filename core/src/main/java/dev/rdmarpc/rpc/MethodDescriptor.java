@@ -61,6 +61,9 @@ public final class MethodDescriptor {
 
 	private static final int MAX_ARGUMENTS = 255;
 
+	/** Peers do not compare longer ones. */
+	private static final int MAX_SCHEMA_LENGTH = 32 * 1024;
+
 	private static final Set<Class<?>> STABLE = Set.of(Boolean.class, Byte.class, Short.class, Character.class,
 			Integer.class, Long.class, Float.class, Double.class, String.class, UUID.class, URI.class, Duration.class,
 			Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class, OffsetDateTime.class,
@@ -111,6 +114,10 @@ public final class MethodDescriptor {
 
 	private final DeclaredExceptions exceptions;
 
+	private final @Nullable String schema;
+
+	private final long schemaHash;
+
 	MethodDescriptor(String service, Method javaMethod, BoundTypes types, MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
 		this.service = service;
@@ -144,6 +151,8 @@ public final class MethodDescriptor {
 		this.result = codec.result(signature);
 		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
 		this.messages = consuming() ? codec.result(messageSignature()) : null;
+		this.schema = schemaOf(signature);
+		this.schemaHash = (this.schema != null) ? hash(this.schema) : 0;
 	}
 
 	private int streamParameter() {
@@ -172,6 +181,23 @@ public final class MethodDescriptor {
 
 	private static Type elementOf(Type stream) {
 		return (stream instanceof ParameterizedType generic) ? generic.getActualTypeArguments()[0] : Object.class;
+	}
+
+	/**
+	 * Which directions are streams, and the digest of the types, those of the messages
+	 * that follow first: parameters can be added at the end.
+	 */
+	private @Nullable String schemaOf(MethodSignature signature) {
+		List<String> names = new ArrayList<>(signature.parameterNames());
+		List<Type> all = new ArrayList<>(signature.parameterTypes());
+		if (consuming()) {
+			names.add(0, "messages");
+			all.add(0, messageSignature().resultType());
+		}
+		String digest = this.codec
+			.digest(new MethodSignature(this.service, this.name, names, all, signature.resultType()));
+		return (digest != null && digest.length() <= MAX_SCHEMA_LENGTH)
+				? ((this.streaming ? 1 : 0) + (consuming() ? 2 : 0)) + digest : null;
 	}
 
 	static String nameOf(Method method) {
@@ -222,14 +248,52 @@ public final class MethodDescriptor {
 	 * SHA-256 over {@code service/method} in UTF-8.
 	 */
 	static long idOf(String service, String method) {
+		return hash(service + "/" + method);
+	}
+
+	private static long hash(String text) {
 		try {
-			byte[] digest = MessageDigest.getInstance("SHA-256")
-				.digest((service + "/" + method).getBytes(StandardCharsets.UTF_8));
+			byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
 			return java.nio.ByteBuffer.wrap(digest).getLong();
 		}
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * What peers must agree about: a digit that says which directions are streams, and
+	 * the codec's digest of the types. {@code null} if they are not compared.
+	 */
+	@Nullable String schema() {
+		return this.schema;
+	}
+
+	/** The hash of the schema, made like the id; 0 if peers are not compared. */
+	long schemaHash() {
+		return this.schemaHash;
+	}
+
+	/** Whether another method of that name has that schema. */
+	boolean hasSchemaOf(MethodDescriptor other) {
+		return this.id == other.id && this.schemaHash == other.schemaHash;
+	}
+
+	/**
+	 * What contradicts the schema of a peer's method, or {@code null} if nothing does. A
+	 * peer that has streams where this side has none refuses the call itself.
+	 */
+	@Nullable String contradictionOf(String peers) {
+		String own = this.schema;
+		if (own == null || peers.isEmpty() || peers.charAt(0) != own.charAt(0)) {
+			return null;
+		}
+		return this.codec.difference(shown(own), shown(peers));
+	}
+
+	/** What is shown of a schema. */
+	static String shown(@Nullable String schema) {
+		return (schema == null || schema.isEmpty()) ? "" : schema.substring(1);
 	}
 
 	/** The service's name on the wire. */

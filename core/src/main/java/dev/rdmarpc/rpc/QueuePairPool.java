@@ -165,6 +165,13 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		idle.forEach(ClientConnection::close);
 	}
 
+	/** There are new methods, which the target must be asked about. */
+	void agree() {
+		for (ClientConnection connection : this.connections) {
+			connection.agree();
+		}
+	}
+
 	/** Begins to connect all that are kept. */
 	void connect() {
 		for (ClientConnection connection : this.connections) {

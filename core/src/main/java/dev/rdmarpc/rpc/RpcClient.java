@@ -51,6 +51,8 @@ public final class RpcClient implements AutoCloseable {
 
 	private final ClientCalls calls;
 
+	private final ClientMethods methods = new ClientMethods();
+
 	private final MessageCodec codec;
 
 	private RpcClient(Builder builder) {
@@ -63,7 +65,8 @@ public final class RpcClient implements AutoCloseable {
 		RpcClientOptions options = builder.options;
 		ClientLoops loops = new ClientLoops(transport, options);
 		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loops.next(), target, addresses,
-				codecName, options, transport.timer(), counters), options.queuePairs(), transport.timer());
+				codecName, options, transport.timer(), counters, this.methods), options.queuePairs(),
+				transport.timer());
 		this.calls = new ClientCalls(this.pool, loops, builder.options, List.copyOf(builder.observers));
 		transport.beforeClose(this.closing);
 	}
@@ -86,6 +89,9 @@ public final class RpcClient implements AutoCloseable {
 	/** A client of a service with another name. */
 	public <T> T proxy(String serviceName, Class<T> type) {
 		ServiceDescriptor service = ServiceDescriptor.of(serviceName, type, this.codec);
+		if (this.methods.add(service)) {
+			this.pool.agree();
+		}
 		return type.cast(new ServiceProxy(this.calls, service).newProxy());
 	}
 

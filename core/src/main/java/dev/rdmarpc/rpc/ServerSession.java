@@ -77,6 +77,11 @@ final class ServerSession implements ChannelHandler {
 		return this.calls.codec();
 	}
 
+	@Override
+	public boolean tellsSchemas() {
+		return true;
+	}
+
 	/** The caller's address, as text. */
 	String peer(RpcChannel channel) {
 		String known = this.peer;
@@ -108,7 +113,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		ExportedMethod method = this.calls.find(request.methodId());
 		if (method == null) {
-			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
+			onUnknownMethod(channel, request);
 			return;
 		}
 		if (method.descriptor().streaming() != request.streamed()) {
@@ -144,6 +149,38 @@ final class ServerSession implements ChannelHandler {
 		}
 		else {
 			call.serve(true);
+		}
+	}
+
+	/** Answers a question about schemas at once: it takes a bounded amount of work. */
+	private void onUnknownMethod(RpcChannel channel, IncomingMessage request) {
+		int requestId = request.requestId();
+		if (request.methodId() != SchemaQuestion.METHOD_ID || request.streamed() || request.followed()) {
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
+			return;
+		}
+		OutgoingMessage answer = null;
+		String problem;
+		try {
+			this.segments.maxBytes(channel.maxSendBytes());
+			problem = SchemaQuestion.answer(request.message(), this.calls, this.segments);
+			if (problem == null) {
+				answer = channel.prepareReply(requestId, RpcStatus.OK.code(), RequestTemplate.NO_METADATA,
+						this.segments);
+			}
+		}
+		catch (Throwable ex) {
+			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, "no answer: " + FailureText.of(ex));
+			return;
+		}
+		finally {
+			this.segments.clear();
+		}
+		if (answer != null) {
+			answer.submit();
+		}
+		else {
+			refuse(channel, requestId, RpcStatus.INVALID_ARGUMENT, String.valueOf(problem));
 		}
 	}
 

@@ -37,6 +37,11 @@ public interface ChannelHandler {
 		return "";
 	}
 
+	/** Whether this side answers questions about the schemas of its methods. */
+	default boolean tellsSchemas() {
+		return false;
+	}
+
 	/** The handshake is done: calls may be started. */
 	void onOpen(RpcChannel channel);
 

@@ -52,6 +52,8 @@ final class Handshake {
 
 	private boolean peerTakesProgress;
 
+	private boolean peerTellsSchemas;
+
 	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
 		this.channel = channel;
 		this.options = options;
@@ -60,7 +62,7 @@ final class Handshake {
 
 	/** Speaks first. */
 	void begin() {
-		send(FrameType.HELLO, 0, this.channel.codec());
+		send(FrameType.HELLO, 0, this.channel.handler().codec());
 	}
 
 	private void send(int type, int refusal, String text) {
@@ -78,7 +80,8 @@ final class Handshake {
 
 	private int features() {
 		int reads = this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
-		return reads | HelloFlyweight.FEATURE_READ_PROGRESS;
+		int schemas = this.channel.handler().tellsSchemas() ? HelloFlyweight.FEATURE_SCHEMAS : 0;
+		return reads | schemas | HelloFlyweight.FEATURE_READ_PROGRESS;
 	}
 
 	/** The first frame of the peer has arrived. */
@@ -111,7 +114,7 @@ final class Handshake {
 		}
 		else if (!isOwnCodec(HelloFlyweight.text(frame, length))) {
 			refuse(HelloFlyweight.REFUSED_CODEC, "codec '" + HelloFlyweight.text(frame, length) + "' offered, '"
-					+ this.channel.codec() + "' spoken here");
+					+ this.channel.handler().codec() + "' spoken here");
 		}
 		else if (this.channel.loop().isDraining()) {
 			refuse(HelloFlyweight.REFUSED_DRAINING, "the server is shutting down");
@@ -121,7 +124,7 @@ final class Handshake {
 		}
 		else {
 			agree(frame, length);
-			send(FrameType.HELLO_REPLY, 0, this.channel.codec());
+			send(FrameType.HELLO_REPLY, 0, this.channel.handler().codec());
 			this.channel.opened();
 		}
 	}
@@ -143,7 +146,7 @@ final class Handshake {
 		}
 		else if (problem == null && !isOwnCodec(HelloFlyweight.text(frame, length))) {
 			problem = "the peer speaks codec '" + HelloFlyweight.text(frame, length) + "' (expected: '"
-					+ this.channel.codec() + "')";
+					+ this.channel.handler().codec() + "')";
 		}
 		if (problem != null) {
 			this.channel.shut(problem);
@@ -154,7 +157,7 @@ final class Handshake {
 	}
 
 	private boolean isOwnCodec(String name) {
-		String own = this.channel.codec();
+		String own = this.channel.handler().codec();
 		return name.isEmpty() || own.isEmpty() || name.equals(own);
 	}
 
@@ -168,6 +171,7 @@ final class Handshake {
 		this.peerMostCredits = HelloFlyweight.mostCredits(frame);
 		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
 		this.peerTakesProgress = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READ_PROGRESS) != 0;
+		this.peerTellsSchemas = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_SCHEMAS) != 0;
 	}
 
 	/** What each stream to the peer may have on the way; 0 if it knows no streams. */
@@ -178,6 +182,11 @@ final class Handshake {
 	/** Whether the peer wants to hear how much of its messages was read. */
 	boolean peerTakesProgress() {
 		return this.peerTakesProgress;
+	}
+
+	/** Whether the peer answers questions about the schemas of its methods. */
+	boolean peerTellsSchemas() {
+		return this.peerTellsSchemas;
 	}
 
 	boolean peerReads() {

@@ -77,6 +77,9 @@ final class HelloFlyweight {
 	/** The sender knows streams, and says after the metadata what window each has. */
 	static final int FEATURE_STREAMS = 0x08;
 
+	/** The sender answers questions about the schemas of its methods. */
+	static final int FEATURE_SCHEMAS = 0x10;
+
 	/** What a side accepts that does not say so. */
 	static final int UNTOLD_METADATA_BYTES = 1024;
 

@@ -269,9 +269,14 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
-	/** The name of this side's codec, empty if any will do. */
-	String codec() {
-		return this.handler.codec();
+	/** What the layer above does with its events. */
+	public ChannelHandler handler() {
+		return this.handler;
+	}
+
+	/** Whether the peer answers questions about the schemas of its methods. */
+	public boolean peerTellsSchemas() {
+		return this.handshake.peerTellsSchemas();
 	}
 
 	/** The handshake is done. */

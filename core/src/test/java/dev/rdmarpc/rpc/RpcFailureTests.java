@@ -117,8 +117,13 @@ class RpcFailureTests {
 
 	@Test
 	void undecodableArgumentsAreRefused() {
-		try (RpcFixture fixture = new RpcFixture()) {
-			NewerEcho newer = fixture.client.proxy(Echo.class.getName(), NewerEcho.class);
+		try (RpcFixture fixture = new RpcFixture();
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), fixture.server.port())
+					.codec(new UntoldSchemas())
+					.build()) {
+			NewerEcho newer = client.proxy(Echo.class.getName(), NewerEcho.class);
 			RpcException failure = RpcFixture.failureOf(() -> newer.echo(0x7FFF_FFFF));
 			assertThat(failure.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
 			assertThat(failure).hasMessageContaining("arguments cannot be decoded");
