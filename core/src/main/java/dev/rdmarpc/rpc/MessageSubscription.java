@@ -35,6 +35,7 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.LinkableTask;
+import dev.rdmarpc.transport.MessagePack;
 import dev.rdmarpc.transport.StreamReceiver;
 import dev.rdmarpc.transport.UserTask;
 
@@ -77,6 +78,9 @@ abstract class MessageSubscription extends LinkableTask
 
 	/** Whoever does the work, from when it is subscribed until it was told the end. */
 	private Flow.@Nullable Subscriber<? super Object> subscriber;
+
+	/** Whether decoded messages hold the memory they lie in; whoever does the work. */
+	private boolean holdsMemory;
 
 	private volatile boolean cancelled;
 
@@ -146,9 +150,23 @@ abstract class MessageSubscription extends LinkableTask
 
 	@Override
 	public final void onMessage(RegisteredBuffer memory, ByteBuffer message) {
+		arrived(memory, message, false);
+	}
+
+	@Override
+	public final boolean takesPacks() {
+		return true;
+	}
+
+	@Override
+	public final void onPack(RegisteredBuffer memory, ByteBuffer pack) {
+		arrived(memory, pack, true);
+	}
+
+	private void arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack) {
 		Arrived part;
 		try {
-			part = new Arrived(memory, message);
+			part = new Arrived(memory, message, pack);
 			this.arrived.add(part);
 		}
 		catch (Throwable ex) {
@@ -260,15 +278,36 @@ abstract class MessageSubscription extends LinkableTask
 	}
 
 	private void deliver(Arrived part) {
+		ByteBuffer view = part.message();
+		try {
+			if (!part.pack()) {
+				deliver(part.memory(), view, false);
+				return;
+			}
+			int end = view.limit();
+			for (int at = view.position(); at < end; at = MessagePack.after(view)) {
+				MessagePack.select(view.limit(end), at);
+				deliver(part.memory(), view, true);
+			}
+		}
+		finally {
+			part.memory().release();
+		}
+	}
+
+	/**
+	 * Tells the subscriber a message, unless it has left.
+	 * @param shared whether other messages lie in the memory, too
+	 */
+	private void deliver(RegisteredBuffer memory, ByteBuffer message, boolean shared) {
 		Flow.Subscriber<? super Object> told = this.subscriber;
 		if (this.cancelled || told == null) {
-			part.memory().release();
 			return;
 		}
-		int cost = receiver().cost(part.message().remaining());
+		int cost = receiver().cost(message.remaining());
 		Object value;
 		try {
-			value = decode(part);
+			value = shared ? decodeShared(memory, message) : decode(memory, message);
 		}
 		catch (RpcException ex) {
 			giveUp();
@@ -286,19 +325,31 @@ abstract class MessageSubscription extends LinkableTask
 		}
 	}
 
-	private Object decode(Arrived part) {
-		ReceivedMemory received = Replies.received();
-		int bytes = part.message().remaining();
-		Object value;
+	/**
+	 * Decodes a message that shares its memory with others: from a copy if values hold
+	 * the memory they lie in, as one before has shown, so that each holds what was
+	 * granted for it. Only that one may hold a whole frame.
+	 */
+	private Object decodeShared(RegisteredBuffer memory, ByteBuffer message) {
+		RegisteredBuffer copy = this.holdsMemory ? receiver().tryCopy(message) : null;
+		if (copy == null) {
+			return decode(memory, message);
+		}
 		try {
-			value = Replies.decode(called(), this.format, malformed(), part.message(), part.memory(), received);
-			loop().metrics().decoded(bytes, received.sharedBytes());
+			return decode(copy, copy.buffer().limit(message.remaining()));
 		}
 		finally {
-			part.memory().release();
+			copy.release();
 		}
+	}
+
+	private Object decode(RegisteredBuffer memory, ByteBuffer message) {
+		ReceivedMemory received = Replies.received();
+		Object value = Replies.decode(called(), this.format, malformed(), message, memory, received);
+		loop().metrics().decoded(message.remaining(), received.sharedBytes());
 		ReceivedMemory parts = Replies.takeParts(received);
 		if (parts != null) {
+			this.holdsMemory = true;
 			parts.handOver();
 		}
 		if (value == null) {
@@ -342,8 +393,11 @@ abstract class MessageSubscription extends LinkableTask
 		giveUp();
 	}
 
-	/** A message, and the memory it lies in, which it owns. */
-	record Arrived(RegisteredBuffer memory, ByteBuffer message) {
+	/**
+	 * A message, or several in a {@link MessagePack}, and the memory they lie in, which
+	 * this owns.
+	 */
+	record Arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack) {
 
 	}
 

@@ -49,6 +49,8 @@ public final class IncomingMessage {
 
 	private boolean last;
 
+	private boolean pack;
+
 	private long methodId;
 
 	private long remainingNanos;
@@ -79,6 +81,7 @@ public final class IncomingMessage {
 			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frame) : 0;
 			this.followed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_FOLLOWED) != 0;
 			this.last = false;
+			this.pack = false;
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
 			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
 			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
@@ -91,6 +94,7 @@ public final class IncomingMessage {
 			this.streamed = false;
 			this.followed = false;
 			this.last = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_LAST) != 0;
+			this.pack = !reply && (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_PACK) != 0;
 			this.status = reply ? frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
 			this.metadataBytes = reply ? frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF : 0;
 			this.methodId = 0;
@@ -117,6 +121,7 @@ public final class IncomingMessage {
 		this.demand = other.demand;
 		this.followed = other.followed;
 		this.last = other.last;
+		this.pack = other.pack;
 		this.methodId = other.methodId;
 		this.remainingNanos = other.remainingNanos;
 		this.priority = other.priority;
@@ -148,6 +153,11 @@ public final class IncomingMessage {
 	/** Whether it is a message of a stream, and neither request nor reply. */
 	boolean isPart() {
 		return this.type == FrameType.MESSAGE;
+	}
+
+	/** Whether it is several messages of a stream, as {@link MessagePack} says. */
+	boolean isPack() {
+		return this.pack;
 	}
 
 	/** Whether it is the last message of the caller's stream. */

@@ -80,6 +80,12 @@ public final class OutgoingMessage {
 
 	private boolean perhapsPosted;
 
+	/** How many messages of a stream it is, more than 1 in a {@link MessagePack}. */
+	private int messages;
+
+	/** What those have without what is between them. */
+	private int packedBytes;
+
 	/**
 	 * Creates a message.
 	 * @param home where it goes when it is given back
@@ -173,6 +179,7 @@ public final class OutgoingMessage {
 		this.controlType = 0;
 		this.withdrawn = false;
 		this.perhapsPosted = false;
+		this.messages = 1;
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -278,6 +285,53 @@ public final class OutgoingMessage {
 	void markLast() {
 		ByteBuffer frames = memory().buffer();
 		FrameFlyweight.putFlags(frames, 0, frames.get(FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_LAST);
+	}
+
+	/** Whether the frame, of which nothing was posted, has room for another message. */
+	boolean hasRoomFor(int bytes) {
+		int used = (this.messages > 1) ? this.totalBytes
+				: FrameFlyweight.HEADER_LENGTH + MessagePack.entryBytes(messageBytes());
+		return isUnposted() && isOneFrame() && used + MessagePack.entryBytes(bytes) <= this.frameBytes;
+	}
+
+	/** Whether another message can be added without more memory. */
+	boolean isPack() {
+		return this.messages > 1;
+	}
+
+	/**
+	 * Moves the message, which becomes one of several.
+	 * @param larger has room for a whole frame; takes ownership
+	 */
+	private void moveTo(RegisteredBuffer larger) {
+		ByteBuffer from = memory().buffer();
+		ByteBuffer frame = larger.buffer();
+		frame.clear().put(0, from, 0, FrameFlyweight.HEADER_LENGTH);
+		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(from) | FrameFlyweight.FLAG_PACK);
+		this.packedBytes = FrameFlyweight.messageBytes(from);
+		this.totalBytes = MessagePack.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
+				this.packedBytes);
+		memory().release();
+		this.buffer = larger;
+	}
+
+	/**
+	 * Adds the message of another one to the frame, which {@linkplain #hasRoomFor has
+	 * room} for it.
+	 * @param larger memory for a whole frame if it is no {@link #isPack() pack} yet;
+	 * takes ownership
+	 */
+	void add(OutgoingMessage other, @Nullable RegisteredBuffer larger) {
+		if (larger != null) {
+			moveTo(larger);
+		}
+		ByteBuffer frame = memory().buffer();
+		int bytes = other.messageBytes();
+		this.totalBytes = MessagePack.put(frame, this.totalBytes, other.memory().buffer(), FrameFlyweight.HEADER_LENGTH,
+				bytes);
+		this.packedBytes += bytes;
+		this.messages++;
+		frame.putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, this.totalBytes - FrameFlyweight.HEADER_LENGTH);
 	}
 
 	/** Whether the device has certainly seen nothing of the message. */
@@ -475,9 +529,14 @@ public final class OutgoingMessage {
 		return this.owner;
 	}
 
-	/** The length of the message in its frames, or to be Read. */
+	/** How many messages of a stream it is. */
+	int messages() {
+		return this.messages;
+	}
+
+	/** The length of the message in its frames, or to be Read, or of all messages. */
 	int messageBytes() {
-		return FrameFlyweight.messageBytes(memory().buffer());
+		return (this.messages > 1) ? this.packedBytes : FrameFlyweight.messageBytes(memory().buffer());
 	}
 
 	/** Whether one frame, which is not posted yet, has all of it. */

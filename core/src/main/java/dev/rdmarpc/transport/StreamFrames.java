@@ -62,7 +62,11 @@ final class StreamFrames {
 		if (stream == null) {
 			return without("message", message.requestId());
 		}
-		return stream.begin(message.messageBytes(), whole, message.isLast());
+		if (!message.isPack()) {
+			return stream.begin(message.messageBytes(), whole, message.isLast());
+		}
+		return whole ? stream.begin(message.message(), message.isLast())
+				: "several messages of " + message.messageBytes() + " bytes that are not in one frame";
 	}
 
 	private @Nullable String without(String what, int requestId) {

@@ -245,6 +245,29 @@ public final class StreamReceiver {
 	}
 
 	/**
+	 * The peer has sent several messages at once, see {@link MessagePack}.
+	 * @param pack position to limit
+	 * @param last whether the last one of them is to be the last one
+	 * @return what rule that breaks, or {@code null}
+	 */
+	@Nullable String begin(ByteBuffer pack, boolean last) {
+		int at = pack.position();
+		do {
+			String problem = MessagePack.problem(pack, at);
+			if (problem == null) {
+				problem = begin(MessagePack.messageBytes(pack, at), true, false);
+			}
+			if (problem != null) {
+				return problem;
+			}
+			at += MessagePack.entryBytes(MessagePack.messageBytes(pack, at));
+		}
+		while (at < pack.limit());
+		this.ended = last;
+		return null;
+	}
+
+	/**
 	 * The peer sends no more messages.
 	 * @return what rule that breaks, or {@code null}
 	 */
@@ -310,18 +333,54 @@ public final class StreamReceiver {
 
 	private void hand(IncomingMessage message) {
 		ByteBuffer view = message.message();
-		int bytes = message.messageBytes();
-		RegisteredBuffer copy = null;
-		if (message.memory().length() > 2 * bytes + MESSAGE_OVERHEAD_BYTES && this.carrier != null) {
-			copy = this.carrier.tryAllocate(Math.max(1, bytes));
-		}
-		if (copy == null) {
-			this.listener.onMessage(message.take(), view);
+		if (message.isPack() && !this.listener.takesPacks()) {
+			handEach(message, view);
 			return;
 		}
-		ByteBuffer target = copy.buffer();
-		target.clear().put(0, view, view.position(), bytes);
-		this.listener.onMessage(copy, target.limit(bytes).order(ByteOrder.LITTLE_ENDIAN));
+		RegisteredBuffer copy = null;
+		if (message.memory().length() > 2 * message.messageBytes() + MESSAGE_OVERHEAD_BYTES) {
+			copy = tryCopy(view);
+		}
+		RegisteredBuffer memory = (copy != null) ? copy : message.take();
+		ByteBuffer content = (copy != null) ? copy.buffer().limit(message.messageBytes()) : view;
+		if (message.isPack()) {
+			this.listener.onPack(memory, content);
+		}
+		else {
+			this.listener.onMessage(memory, content);
+		}
+	}
+
+	/** One message after the other, in memory of its own if there is some. */
+	private void handEach(IncomingMessage message, ByteBuffer view) {
+		RegisteredBuffer shared = null;
+		int end = view.limit();
+		for (int at = view.position(); at < end && !isDeaf(); at = MessagePack.after(view)) {
+			MessagePack.select(view.limit(end), at);
+			RegisteredBuffer copy = tryCopy(view);
+			if (copy != null) {
+				this.listener.onMessage(copy, copy.buffer().limit(view.remaining()));
+			}
+			else {
+				shared = (shared != null) ? shared.retain() : message.take();
+				this.listener.onMessage(shared, view.duplicate().order(ByteOrder.LITTLE_ENDIAN));
+			}
+		}
+	}
+
+	/**
+	 * A copy of a message in memory of its own, from its beginning. Any thread.
+	 * @param message position to limit
+	 * @return the copy, owned by the caller, or {@code null} if there is no memory for it
+	 */
+	public @Nullable RegisteredBuffer tryCopy(ByteBuffer message) {
+		Carrier memory = this.carrier;
+		int bytes = message.remaining();
+		RegisteredBuffer copy = (memory != null) ? memory.tryAllocate(Math.max(1, bytes)) : null;
+		if (copy != null) {
+			copy.buffer().put(0, message, message.position(), bytes);
+		}
+		return copy;
 	}
 
 	/**
@@ -374,6 +433,24 @@ public final class StreamReceiver {
 		 * @param message its bytes, position to limit, little-endian
 		 */
 		void onMessage(RegisteredBuffer memory, ByteBuffer message);
+
+		/**
+		 * Whether messages that arrive together are taken together by {@link #onPack};
+		 * otherwise each is copied.
+		 */
+		default boolean takesPacks() {
+			return false;
+		}
+
+		/**
+		 * Several messages have arrived, in order.
+		 * @param memory where they lie; takes ownership
+		 * @param pack as {@link MessagePack} says, position to limit, little-endian
+		 */
+		default void onPack(RegisteredBuffer memory, ByteBuffer pack) {
+			memory.release();
+			throw new UnsupportedOperationException("several messages at once");
+		}
 
 		/**
 		 * What the peer says before the first message, at most once; only where messages

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
  * The sending end of a stream of messages: lets them go in order, as far as the peer has
@@ -30,9 +31,10 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
  * <p>
  * A message that takes several frames, or that the peer Reads, is the only one on its way
  * until it is gone, so that the next ones do not overtake it. Others follow each other.
- * Messages are asked for only while what is ready or on its way takes less than the
- * windows of both sides: the peer's bounds what waits there, this side's what it holds
- * itself if the peer grants more than it takes.
+ * Small ones that are ready before the frame of the one before them was posted join it in
+ * that frame: nothing waits for that. Messages are asked for only while what is ready or
+ * on its way takes less than the windows of both sides: the peer's bounds what waits
+ * there, this side's what it holds itself if the peer grants more than it takes.
  *
  * <p>
  * What follows a request waits until that has been sent.
@@ -44,6 +46,9 @@ public final class StreamSender {
 
 	/** The most messages to be made at once. */
 	private static final int MOST_AHEAD = 64;
+
+	/** What part of a frame a message has at most that shares it. */
+	private static final int SMALL_PART = 4;
 
 	/** By what part of it a large message is forgotten with each smaller one. */
 	private static final int FADING = 8;
@@ -78,6 +83,9 @@ public final class StreamSender {
 
 	/** A message that must be gone before the next one is sent. */
 	private @Nullable OutgoingMessage alone;
+
+	/** The small message that was sent last, which others may join until it is posted. */
+	private @Nullable OutgoingMessage open;
 
 	/** The message that was submitted last, unless it is gone. */
 	private @Nullable OutgoingMessage newest;
@@ -208,8 +216,17 @@ public final class StreamSender {
 	}
 
 	private int cost(OutgoingMessage message) {
+		if (message.isPack()) {
+			return message.messageBytes() + message.messages() * StreamReceiver.MESSAGE_OVERHEAD_BYTES;
+		}
 		return (message.type() != FrameType.MESSAGE) ? 0
 				: StreamReceiver.cost(message.messageBytes(), this.windowBytes);
+	}
+
+	/** Whether it may share a frame with others, for whose costs no limit applies. */
+	private boolean isSmall(OutgoingMessage message) {
+		return message.type() == FrameType.MESSAGE && message.isOneFrame() && message.messageBytes() <= Math
+			.min(this.carrier.frameBytes() / SMALL_PART, this.windowBytes / 2 - StreamReceiver.MESSAGE_OVERHEAD_BYTES);
 	}
 
 	private void gone(OutgoingMessage message) {
@@ -219,6 +236,9 @@ public final class StreamSender {
 		this.leavingBytes -= cost(message);
 		if (this.alone == message) {
 			this.alone = null;
+		}
+		if (this.open == message) {
+			this.open = null;
 		}
 		if (this.newest == message) {
 			this.newest = null;
@@ -232,16 +252,24 @@ public final class StreamSender {
 	private void send() {
 		for (OutgoingMessage next = this.waiting.peek(); next != null && mayLeave(next); next = this.waiting.peek()) {
 			int cost = cost(next);
-			if (next.requestId() != this.requestId) {
-				next.stamp(this.requestId);
+			boolean small = isSmall(next);
+			boolean oneFrame = next.isOneFrame();
+			if (small && joins(next)) {
+				this.waiting.remove();
 			}
-			this.carrier.sendData(next);
-			this.waiting.remove();
+			else {
+				if (next.requestId() != this.requestId) {
+					next.stamp(this.requestId);
+				}
+				this.carrier.sendData(next);
+				this.waiting.remove();
+				this.open = small ? next : null;
+			}
 			this.waitingBytes -= cost;
 			this.leavingBytes += cost;
 			this.freeBytes -= cost;
 			this.messages -= (cost > 0 && this.messages < StreamReceiver.UNLIMITED) ? 1 : 0;
-			this.alone = next.isOneFrame() ? null : next;
+			this.alone = oneFrame ? null : next;
 		}
 		Runnable then = this.whenDrained;
 		if (then != null && isDrained()) {
@@ -251,6 +279,27 @@ public final class StreamSender {
 		else {
 			ask();
 		}
+	}
+
+	/**
+	 * Adds a message to the frame of the one before it if that is not on its way yet, and
+	 * gives it back.
+	 */
+	private boolean joins(OutgoingMessage message) {
+		OutgoingMessage before = this.open;
+		if (before == null || !before.hasRoomFor(message.messageBytes())) {
+			return false;
+		}
+		RegisteredBuffer larger = before.isPack() ? null : this.carrier.tryAllocate(this.carrier.frameBytes());
+		if (larger == null && !before.isPack()) {
+			return false;
+		}
+		before.add(message, larger);
+		if (this.newest == message) {
+			this.newest = before;
+		}
+		message.abort();
+		return true;
 	}
 
 	private boolean mayLeave(OutgoingMessage message) {
@@ -301,6 +350,7 @@ public final class StreamSender {
 		}
 		this.closed = true;
 		this.newest = null;
+		this.open = null;
 		for (OutgoingMessage next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
 			next.recycle();
 		}
@@ -332,6 +382,12 @@ public final class StreamSender {
 
 		/** Takes ownership. */
 		void sendData(OutgoingMessage message);
+
+		/** The size of the peer's frames. */
+		int frameBytes();
+
+		/** Memory for a frame of several messages, or {@code null}. */
+		@Nullable RegisteredBuffer tryAllocate(int bytes);
 
 	}
 
@@ -384,7 +440,10 @@ public final class StreamSender {
 		/** So many more messages are to be made. */
 		void onWanted(int messages);
 
-		/** The device is done with a message of so many bytes; while the call goes on. */
+		/**
+		 * The device is done with a message, or several together, of so many bytes; while
+		 * the call goes on.
+		 */
 		default void onSent(int messageBytes) {
 		}
 

@@ -92,6 +92,19 @@ public final class Frames {
 		return frame;
 	}
 
+	/** Several messages of a stream in one frame. */
+	public static byte[] pack(int requestId, byte[]... messages) {
+		byte[] frame = new byte[16];
+		for (byte[] message : messages) {
+			int at = frame.length;
+			frame = withInt(Arrays.copyOf(frame, at + 8 + (message.length + 7) / 8 * 8), at, message.length);
+			System.arraycopy(message, 0, frame, at + 8, message.length);
+		}
+		header(frame, 14, 0, requestId, frame.length - 16, 0);
+		frame[1] = 16;
+		return frame;
+	}
+
 	/** A copy of a request that messages follow. */
 	public static byte[] followed(byte[] request) {
 		byte[] copy = request.clone();
