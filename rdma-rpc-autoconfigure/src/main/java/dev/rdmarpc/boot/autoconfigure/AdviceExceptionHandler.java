@@ -43,6 +43,9 @@ import dev.rdmarpc.rpc.RpcStatus;
 /** Asks the methods of {@link RdmaAdvice} beans, advice by advice. */
 final class AdviceExceptionHandler implements RpcExceptionHandler {
 
+	/** Causes may form a circle. */
+	private static final int MAX_CAUSES = 32;
+
 	private final List<Advice> advices = new ArrayList<>();
 
 	AdviceExceptionHandler(ListableBeanFactory beans) {
@@ -54,7 +57,8 @@ final class AdviceExceptionHandler implements RpcExceptionHandler {
 	@Override
 	public @Nullable Throwable handle(MethodDescriptor method, Throwable failure) {
 		for (Advice advice : this.advices) {
-			for (Throwable candidate = failure; candidate != null; candidate = candidate.getCause()) {
+			Throwable candidate = failure;
+			for (int i = 0; i < MAX_CAUSES && candidate != null; i++, candidate = candidate.getCause()) {
 				Method handler = advice.find(candidate.getClass());
 				if (handler != null) {
 					Throwable handled = advice.call(handler, method, candidate);

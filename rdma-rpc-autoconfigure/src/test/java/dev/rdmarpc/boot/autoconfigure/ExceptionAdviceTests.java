@@ -78,6 +78,12 @@ class ExceptionAdviceTests {
 	}
 
 	@Test
+	void causesThatFormACircleAreFollowedOnce() {
+		this.runner.withBean(Problems.class)
+			.run((context) -> assertTold(context, "circle", RpcStatus.UNKNOWN, "the handler failed, reference "));
+	}
+
+	@Test
 	void beansThatHandleExceptionsAreAskedToo() {
 		this.runner
 			.withBean(RpcExceptionHandler.class, () -> (method, failure) -> new RpcException(RpcStatus.ABORTED, "bean"))
@@ -176,9 +182,17 @@ class ExceptionAdviceTests {
 				case "cause" -> new RuntimeException("outer", new NoSuchElementException("no cause"));
 				case "index" -> new IndexOutOfBoundsException("no index");
 				case "state" -> new IllegalStateException("no state");
+				case "circle" -> circle();
 				case "argument" -> new IllegalArgumentException("no argument");
 				default -> new RuntimeException("rest");
 			};
+		}
+
+		/** Two causes of each other. */
+		private static RuntimeException circle() {
+			RuntimeException first = new RuntimeException("first");
+			first.initCause(new RuntimeException("second", first));
+			return first;
 		}
 
 	}
