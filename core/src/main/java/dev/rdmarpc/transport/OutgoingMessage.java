@@ -332,6 +332,7 @@ public final class OutgoingMessage {
 		this.packedBytes += bytes;
 		this.messages++;
 		frame.putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, this.totalBytes - FrameFlyweight.HEADER_LENGTH);
+		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.flags(other.memory().buffer()));
 	}
 
 	/** Whether the device has certainly seen nothing of the message. */

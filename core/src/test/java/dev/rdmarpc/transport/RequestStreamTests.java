@@ -145,6 +145,22 @@ class RequestStreamTests {
 	}
 
 	@Test
+	void lastMessageThatWaitedForItsGrantIsTheLastOneOfItsFrame() throws Exception {
+		asCaller((fixture, channel, sender) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			begin(fixture, channel);
+			submit(sender, 8);
+			submit(sender, 9);
+			sender.prepareEnd().submit();
+			fixture.deliver(channel, demand(9, 0));
+			fixture.turn();
+			assertThat(pair.sentTypes()).containsExactly("HELLO", "REQUEST", "MESSAGE");
+			assertThat(FrameFlyweight.flags(pair.sent.get(2))).as("several, and the last one").isEqualTo(16 + 8);
+			reply(fixture, channel);
+		});
+	}
+
+	@Test
 	void messagesShareAFrameAsFarAsItGoesAndOnlySmallOnes() throws Exception {
 		asCaller(1 << 20, (fixture, channel, sender) -> {
 			begin(fixture, channel);
