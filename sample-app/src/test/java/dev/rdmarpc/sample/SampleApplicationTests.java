@@ -26,15 +26,25 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
+import dev.rdmarpc.boot.test.LocalRdmaPort;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The whole application in one process: HTTP in, RDMA verbs between façade and store. */
-@SpringBootTest(properties = { "rdma.rpc.server.port=0", "rdma.rpc.memory.leak-detection=paranoid" })
+@SpringBootTest(properties = "rdma.rpc.memory.leak-detection=paranoid")
 @AutoConfigureMockMvc
 class SampleApplicationTests {
 
 	@Autowired
 	private MockMvcTester mvc;
+
+	@LocalRdmaPort
+	private int port;
+
+	@Test
+	void servesOnAPortOfItsOwn() {
+		assertThat(this.port).isPositive().isNotEqualTo(7471);
+	}
 
 	@Test
 	void putsAndGetsFeatures() {
