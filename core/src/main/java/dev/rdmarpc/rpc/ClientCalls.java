@@ -322,6 +322,7 @@ final class ClientCalls {
 	}
 
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
+		long begun = System.nanoTime();
 		long least = leastNanosToConnect(method, call);
 		CompletableFuture<RpcChannel> channel = this.pool.channel(least > 0);
 		long nanos = nanosToConnect(least, deadline);
@@ -332,7 +333,7 @@ final class ClientCalls {
 			throw forMethod(method, ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			throw notInTime(method, deadline, ex);
+			throw notInTime(method, begun, deadline, ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -359,11 +360,12 @@ final class ClientCalls {
 		return Math.min(remaining, Math.max(least, this.options.connectTimeout().toNanos()));
 	}
 
-	private RpcException notInTime(MethodDescriptor method, long deadline, Throwable cause) {
+	private RpcException notInTime(MethodDescriptor method, long begun, long deadline, Throwable cause) {
 		boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
 		String before = this.pool.lastFailure();
-		return new RpcException(late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE,
-				"no connection to " + target() + " in time" + (before.isEmpty() ? "" : ", after: " + before),
+		return new RpcException(
+				late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE, "no connection to " + target() + " in time"
+						+ (before.isEmpty() ? "" : ", after: " + before) + this.pool.pauseSince(begun),
 				method.service(), method.name(), cause);
 	}
 
@@ -404,6 +406,7 @@ final class ClientCalls {
 		if (future instanceof CallFuture call && !encodeEarly(call)) {
 			return;
 		}
+		long begun = System.nanoTime();
 		long least = leastNanosToConnect(future.method(), future.options());
 		CompletableFuture<RpcChannel> soon = this.pool.channel(least > 0);
 		long deadline = future.deadlineNanos();
@@ -412,15 +415,14 @@ final class ClientCalls {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
 		soon.whenComplete(
-				(opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, deadline)));
+				(opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, begun)));
 	}
 
-	private void connected(DeferredCall future, @Nullable RpcChannel opened, @Nullable Throwable failure,
-			long deadline) {
+	private void connected(DeferredCall future, @Nullable RpcChannel opened, @Nullable Throwable failure, long begun) {
 		MethodDescriptor method = future.method();
 		try {
 			if (failure instanceof TimeoutException) {
-				future.fail(notInTime(method, deadline, failure));
+				future.fail(notInTime(method, begun, future.deadlineNanos(), failure));
 			}
 			else if (failure != null || opened == null) {
 				future.fail(forMethod(method,

@@ -241,13 +241,28 @@ final class ClientConnection implements ChannelHandler {
 		return (!this.resolving && System.nanoTime() - this.resolvedNanos > most) ? this.connecting : null;
 	}
 
+	/**
+	 * What a call that gets no connection is told of the pause between attempts, or
+	 * nothing when there is none.
+	 * @param sinceNanos when it began to wait
+	 */
+	synchronized String pauseSince(long sinceNanos) {
+		if (this.state != ConnectionState.BACKOFF) {
+			return "";
+		}
+		long left = Math.max(0, this.dueNanos - System.nanoTime());
+		boolean untried = sinceNanos != Long.MIN_VALUE && this.attemptNanos - sinceNanos < 0;
+		return (untried ? " (no attempt meanwhile, the next in " : " (next attempt in ")
+				+ TimeUnit.NANOSECONDS.toMillis(left) + " ms)";
+	}
+
 	private RpcException closed() {
 		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE, this.closeReason, null, null);
 	}
 
 	private RpcException unavailable() {
 		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE,
-				"no connection to " + target() + ": " + this.lastFailure, null, null);
+				"no connection to " + target() + ": " + this.lastFailure + pauseSince(Long.MIN_VALUE), null, null);
 	}
 
 	/** Makes the channel of a new attempt, to be connected once the lock is released. */
@@ -427,7 +442,7 @@ final class ClientConnection implements ChannelHandler {
 		synchronized (this) {
 			if (channel != this.connecting || this.state != ConnectionState.CONNECTING) {
 				if (channel != this.open) {
-					dismiss(channel);
+					dismiss(channel, "not needed any more");
 				}
 				return;
 			}
@@ -459,12 +474,12 @@ final class ClientConnection implements ChannelHandler {
 		wanted.complete(channel);
 	}
 
-	private static void dismiss(RpcChannel channel) {
+	private static void dismiss(RpcChannel channel, String why) {
 		if (channel.outstandingCalls() > 0) {
 			channel.drain();
 		}
 		else {
-			channel.close("not needed any more");
+			channel.close(why);
 		}
 	}
 
@@ -567,12 +582,7 @@ final class ClientConnection implements ChannelHandler {
 			current.drain();
 		}
 		if (pending != null) {
-			if (pending.outstandingCalls() > 0) {
-				pending.drain();
-			}
-			else {
-				pending.close("the client is closed");
-			}
+			dismiss(pending, "the client is closed");
 		}
 	}
 

@@ -256,6 +256,17 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return "";
 	}
 
+	/** What a call is told of the pause between attempts, or an empty string. */
+	String pauseSince(long nanos) {
+		for (ClientConnection connection : this.connections) {
+			String pause = connection.pauseSince(nanos);
+			if (!pause.isEmpty()) {
+				return pause;
+			}
+		}
+		return "";
+	}
+
 	/** A call is made again. */
 	void repeated() {
 		this.counters.repetitions.increment();

@@ -86,6 +86,20 @@ class RpcConnectionTests {
 	}
 
 	@Test
+	void aCallWithoutConnectionSaysWhatIsTriedAndWhen() throws Exception {
+		InetSocketAddress nobody = nobody();
+		RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(10), Duration.ofSeconds(10))
+			.withConnectTimeout(Duration.ofMillis(20));
+		try (RpcFixture fixture = new RpcFixture(); RpcClient client = fixture.newClient(() -> nobody, options)) {
+			Echo echo = client.proxy(Echo.class);
+			RpcFixture.awaitTrue(() -> String.valueOf(RpcFixture.failureOf(echo::touch).getMessage())
+				.matches(".*Connection refused \\(next attempt in \\d+ ms\\)"));
+			RpcFixture.awaitTrue(() -> String.valueOf(RpcFixture.failureOf(echo::touch).getMessage())
+				.matches(".*in time, after: .* \\(no attempt meanwhile, the next in \\d+ ms\\)"));
+		}
+	}
+
+	@Test
 	void addressThatIsNotKnownIsUnavailableWithTheReason() {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcClient unresolved = fixture.newClient(() -> InetSocketAddress.createUnresolved("nowhere", 1),
