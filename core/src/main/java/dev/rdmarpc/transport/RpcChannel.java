@@ -135,9 +135,12 @@ public final class RpcChannel implements QueuePairListener {
 		return Math.min(this.handshake.peerMaxMessageBytes(), this.options.maxMessageBytes());
 	}
 
-	/**
-	 * The most metadata to send: what the peer accepts, and this side's own limit.
-	 */
+	/** The most calls to make at the same time: what both sides allow. */
+	public int maxSendCalls() {
+		return Math.min(this.handshake.peerMaxCalls(), this.options.maxCalls());
+	}
+
+	/** The most metadata to send: what both sides accept. */
 	public int maxSendMetadataBytes() {
 		return Math.min(this.handshake.peerMetadataBytes(), this.options.maxMetadataBytes());
 	}

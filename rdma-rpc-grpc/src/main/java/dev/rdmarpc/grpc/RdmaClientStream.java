@@ -17,6 +17,7 @@
 package dev.rdmarpc.grpc;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import io.grpc.Attributes;
@@ -56,7 +57,8 @@ import dev.rdmarpc.transport.StreamSender;
  * is confined to the tasks of the call, but for what it does as a {@link PendingCall},
  * which is the driver's. The sender says that it has submitted, and then has the driver
  * ask whether the call is done; who cancels says that it is done, and then asks whether
- * it was submitted. So one of them sees the other.
+ * it was submitted. So one of them sees the other. A call that has to wait until others
+ * have ended is begun by another thread than the caller's: only then they share a lock.
  */
 final class RdmaClientStream extends AbstractClientStream {
 
@@ -122,10 +124,32 @@ final class RdmaClientStream extends AbstractClientStream {
 		});
 	}
 
+	/** The call has to wait until others have ended; before others know of it. */
+	void hold() {
+		this.sink.held = new Held();
+	}
+
+	/** The call needs to wait no longer. Any thread. */
+	void release() {
+		this.state.tasks.execute(this.state::allocated);
+		this.sink.release();
+	}
+
+	/** How far a call is that has to wait; guards what is sent of it. */
+	private static final class Held {
+
+		private boolean released;
+
+		private boolean ended;
+
+	}
+
 	/** What the caller's side wants to be done. */
 	private final class Sending implements Sink {
 
 		private byte[][] headers = new byte[0][];
+
+		private @Nullable Held held;
 
 		@Override
 		public void writeHeaders(Metadata metadata, byte @Nullable [] payload) {
@@ -135,24 +159,60 @@ final class RdmaClientStream extends AbstractClientStream {
 			metadata.put(GrpcUtil.USER_AGENT_KEY, RdmaClientStream.this.transport.userAgent());
 			this.headers = HeaderBlock.of(metadata);
 			RdmaClientStream.this.state.begin();
-			if (RdmaClientStream.this.state.following != null) {
+			if (RdmaClientStream.this.state.following != null && this.held == null) {
 				sendRequest();
+			}
+		}
+
+		private void release() {
+			Held waiting = Objects.requireNonNull(this.held);
+			synchronized (waiting) {
+				waiting.released = true;
+				StreamSender stream = RdmaClientStream.this.state.following;
+				if (stream != null || waiting.ended) {
+					sendRequest();
+				}
+				if (stream != null) {
+					sendMessages(stream, true, waiting.ended);
+				}
 			}
 		}
 
 		@Override
 		public void writeFrame(@Nullable WritableBuffer frame, boolean endOfStream, boolean flush, int messages) {
+			Held waiting = this.held;
+			if (waiting == null) {
+				write(frame, endOfStream, flush, messages);
+				return;
+			}
+			synchronized (waiting) {
+				if (waiting.released) {
+					write(frame, endOfStream, flush, messages);
+					return;
+				}
+				getTransportTracer().reportMessageSent(messages);
+				if (frame != null) {
+					RdmaClientStream.this.pieces.await((OutgoingPiece) frame);
+				}
+				waiting.ended |= endOfStream;
+			}
+		}
+
+		private void write(@Nullable WritableBuffer frame, boolean endOfStream, boolean flush, int messages) {
 			getTransportTracer().reportMessageSent(messages);
 			if (frame != null) {
 				RdmaClientStream.this.pieces.await((OutgoingPiece) frame);
 			}
 			StreamSender stream = RdmaClientStream.this.state.following;
-			if (stream == null) {
-				if (endOfStream) {
-					sendRequest();
-				}
-				return;
+			if (stream != null) {
+				sendMessages(stream, flush, endOfStream);
 			}
+			else if (endOfStream) {
+				sendRequest();
+			}
+		}
+
+		private void sendMessages(StreamSender stream, boolean flush, boolean endOfStream) {
 			long waiting = RdmaClientStream.this.pieces.waitingBytes();
 			if (waiting > 0 && (flush || endOfStream || waiting >= GrpcProtocol.MOST_WAITING_BYTES)) {
 				send(() -> prepareMessage(stream), null);
@@ -201,7 +261,7 @@ final class RdmaClientStream extends AbstractClientStream {
 				RdmaClientStream.this.stats.clientOutboundHeaders();
 				call.submitted = true;
 				return request;
-			}, call.blocking ? call : null);
+			}, (call.blocking && this.held == null) ? call : null);
 		}
 
 		private OutgoingMessage prepare(State call) {
@@ -302,17 +362,21 @@ final class RdmaClientStream extends AbstractClientStream {
 
 		/** The call begins; the caller's thread. */
 		private void begin() {
-			this.tasks.execute(this::onStreamAllocated);
 			Status refused = RdmaClientStream.this.transport.began(RdmaClientStream.this);
+			getTransportTracer().reportLocalStreamStarted();
+			if (RdmaClientStream.this.sink.held == null) {
+				this.tasks.execute(this::allocated);
+			}
 			if (refused != null) {
-				RdmaClientStream.this.fail(refused, RpcProgress.MISCARRIED);
+				// gRPC repeats what has miscarried at once, which helps where there is
+				// another connection.
+				boolean full = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED;
+				RdmaClientStream.this.fail(refused, full ? RpcProgress.PROCESSED : RpcProgress.MISCARRIED);
 			}
 		}
 
-		@Override
-		protected void onStreamAllocated() {
-			super.onStreamAllocated();
-			getTransportTracer().reportLocalStreamStarted();
+		private void allocated() {
+			onStreamAllocated();
 		}
 
 		@Override

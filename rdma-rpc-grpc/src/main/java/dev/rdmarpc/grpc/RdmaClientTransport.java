@@ -50,6 +50,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
@@ -62,10 +63,15 @@ import dev.rdmarpc.transport.RpcChannel;
  * Thread-safe.
  *
  * <p>
- * Implementation notes. The lock guards the set of calls and how the connection ended.
- * gRPC's listener is told by the tasks of the connection, so in the order of events.
+ * Implementation notes. The lock guards the sets of calls and how the connection ended. A
+ * call that ends lets one begin that waits, after it has given its place on the channel
+ * back or has left that to a task that the driver runs before the request. gRPC's
+ * listener is told by the tasks of the connection, so in the order of events.
  */
 final class RdmaClientTransport implements ConnectionClientTransport, ChannelHandler {
+
+	/** Calls beyond those that wait fail. */
+	private static final int MOST_WAITING_CALLS = ChannelOptions.MAX_CALLS;
 
 	private final RdmaTransport transport;
 
@@ -86,6 +92,9 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	private final SerialTasks tasks;
 
 	private final Set<RdmaClientStream> calls = new LinkedHashSet<>();
+
+	/** Those of the calls that wait until others have ended, in their order. */
+	private final Set<RdmaClientStream> waiting = new LinkedHashSet<>();
 
 	private int callsInUse;
 
@@ -185,13 +194,21 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	}
 
 	/**
-	 * A call begins.
+	 * A call begins, or is held until others have ended.
 	 * @return why it cannot, or {@code null}
 	 */
 	@Nullable Status began(RdmaClientStream call) {
 		synchronized (this) {
 			if (this.ending != null) {
 				return this.ending;
+			}
+			if (this.calls.size() - this.waiting.size() >= this.channel.maxSendCalls()) {
+				if (this.waiting.size() >= MOST_WAITING_CALLS) {
+					return Status.RESOURCE_EXHAUSTED.withDescription(
+							MOST_WAITING_CALLS + " calls wait for others on the connection to end already");
+				}
+				call.hold();
+				this.waiting.add(call);
 			}
 			this.calls.add(call);
 			if (!call.shouldBeCountedForInUse() || this.callsInUse++ > 0) {
@@ -206,9 +223,14 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	void ended(RdmaClientStream call) {
 		boolean idle;
 		boolean last;
+		RdmaClientStream next = null;
 		synchronized (this) {
 			if (!this.calls.remove(call)) {
 				return;
+			}
+			if (!this.waiting.isEmpty() && !this.waiting.remove(call)) {
+				next = this.waiting.iterator().next();
+				this.waiting.remove(next);
 			}
 			idle = call.shouldBeCountedForInUse() && --this.callsInUse == 0;
 			last = this.shutdown && this.calls.isEmpty();
@@ -218,6 +240,9 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		}
 		if (last) {
 			this.channel.drain();
+		}
+		if (next != null) {
+			this.tasks.execute(next::release);
 		}
 	}
 
@@ -266,6 +291,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	public void shutdownNow(Status reason) {
 		shutdown(reason);
 		this.forced = reason;
+		failWaiting(reason);
 		openCalls().forEach((call) -> call.fail(reason, RpcProgress.PROCESSED));
 		this.channel.close(String.valueOf(reason.getDescription()));
 	}
@@ -290,6 +316,16 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		}
 		this.ending = reason;
 		return true;
+	}
+
+	/** None of them was sent, so that gRPC may have them go another way. */
+	private void failWaiting(Status status) {
+		List<RdmaClientStream> unsent;
+		synchronized (this) {
+			unsent = List.copyOf(this.waiting);
+			this.waiting.clear();
+		}
+		unsent.forEach((call) -> call.fail(status, RpcProgress.MISCARRIED));
 	}
 
 	private synchronized List<RdmaClientStream> openCalls() {
@@ -350,6 +386,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	private void stop(String reason, DisconnectError error) {
 		Status status = unavailable(reason);
 		end(status);
+		failWaiting(status);
 		tellShutdown(status, error);
 	}
 
