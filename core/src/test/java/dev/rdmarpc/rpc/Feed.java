@@ -18,6 +18,8 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.Flow;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
+
 /** A service with methods that return streams. */
 interface Feed {
 
@@ -32,6 +34,10 @@ interface Feed {
 
 	/** The messages with another text. */
 	Flow.Publisher<Item> relabel(Flow.Publisher<Item> items);
+
+	/** The same registered memory again and again. */
+	@RdmaMethod(inline = true)
+	Flow.Publisher<RegisteredBuffer> letters(int many);
 
 	String unary(String text);
 

@@ -17,9 +17,14 @@
 package dev.rdmarpc.rpc;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
 
 /** Serves streams that the test controls. */
 final class FeedService implements Feed {
@@ -28,6 +33,9 @@ final class FeedService implements Feed {
 	volatile Flow.Publisher<Item> publisher = (subscriber) -> {
 		throw new IllegalStateException("no publisher");
 	};
+
+	/** What {@link #letters} publishes. */
+	volatile @Nullable RegisteredBuffer letter;
 
 	final AtomicInteger cancelled = new AtomicInteger();
 
@@ -57,6 +65,12 @@ final class FeedService implements Feed {
 	@Override
 	public Flow.Publisher<Item> relabel(Flow.Publisher<Item> items) {
 		return new IntakeService().relabel(items, "other");
+	}
+
+	@Override
+	public Flow.Publisher<RegisteredBuffer> letters(int many) {
+		RegisteredBuffer published = Objects.requireNonNull(this.letter);
+		return new Numbers<>(many, (number) -> published, this.cancelled::incrementAndGet);
 	}
 
 	@Override

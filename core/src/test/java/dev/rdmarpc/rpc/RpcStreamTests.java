@@ -34,6 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -79,6 +81,43 @@ class RpcStreamTests {
 			}
 			assertThat(collector.complete()).hasSize(10).contains(new Feed.Item(9, "text"));
 		});
+	}
+
+	@Test
+	void subscriberThatKeepsFewMessagesKeepsTheMemoryOfThoseOnly() throws Exception {
+		feeding((feed, service, fixture) -> {
+			RegisteredBuffer letter = fixture.serverMemory.allocate(100);
+			letter.buffer().putLong(0, 42);
+			service.letter = letter;
+			assertThat(feed.unary("first")).isEqualTo("first");
+			long before = fixture.clientMemory.metrics().allocatedBytes();
+			long frames = framesReceived(fixture);
+			Collector<RegisteredBuffer> collector = new Collector<>(Long.MAX_VALUE) {
+
+				private int count;
+
+				@Override
+				public void onNext(RegisteredBuffer item) {
+					if (this.count++ % 20 == 0) {
+						super.onNext(item);
+					}
+					else {
+						item.release();
+					}
+				}
+			};
+			feed.letters(20_000).subscribe(collector);
+			assertThat(collector.complete()).hasSize(1000).allMatch((kept) -> kept.buffer().getLong(0) == 42);
+			assertThat(framesReceived(fixture) - frames).as("frames").isLessThan(20_000);
+			RpcFixture
+				.awaitTrue(() -> fixture.clientMemory.metrics().allocatedBytes() - before < 1000 * 512 + (64 << 10));
+			collector.received.forEach(RegisteredBuffer::release);
+			letter.release();
+		});
+	}
+
+	private static long framesReceived(RpcFixture fixture) {
+		return fixture.clientTransport.loops().stream().mapToLong((loop) -> loop.metrics().framesReceived()).sum();
 	}
 
 	@Test
