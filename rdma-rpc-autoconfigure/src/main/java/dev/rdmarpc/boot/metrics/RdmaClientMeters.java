@@ -18,40 +18,34 @@ package dev.rdmarpc.boot.metrics;
 
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /** The meters of the queue pairs that clients keep, each by target. */
-public enum RdmaClientMeters implements MeterDocumentation {
+public enum RdmaClientMeters implements DescribedMeter {
 
-	/** Queue pairs that are connected. */
-	OPEN("rdma.client.queue.pairs.open", Meter.Type.GAUGE, "queue pairs"),
+	OPEN("rdma.client.queue.pairs.open", Meter.Type.GAUGE, "queue pairs", "Queue pairs that are connected."),
 
-	/** Queue pairs kept. */
-	MIN("rdma.client.queue.pairs.min", Meter.Type.GAUGE, "queue pairs"),
+	MIN("rdma.client.queue.pairs.min", Meter.Type.GAUGE, "queue pairs", "Queue pairs kept."),
 
-	/** Queue pairs at most. */
-	MAX("rdma.client.queue.pairs.max", Meter.Type.GAUGE, "queue pairs"),
+	MAX("rdma.client.queue.pairs.max", Meter.Type.GAUGE, "queue pairs", "Queue pairs at most."),
 
-	/** Calls that wait for their reply. */
-	CALLS("rdma.client.queue.pairs.calls", Meter.Type.GAUGE, "calls"),
+	CALLS("rdma.client.queue.pairs.calls", Meter.Type.GAUGE, "calls", "Calls that wait for their reply."),
 
-	/** 1 when UP, 0.5 when DEGRADED, 0 when DOWN. */
-	HEALTH("rdma.client.queue.pairs.health", Meter.Type.GAUGE, "state"),
+	HEALTH("rdma.client.queue.pairs.health", Meter.Type.GAUGE, "state", "1 when UP, 0.5 when DEGRADED, 0 when DOWN."),
 
-	/** Connections established, including reconnects. */
-	CONNECTS("rdma.client.queue.pairs.connects", Meter.Type.COUNTER, "connections"),
+	CONNECTS("rdma.client.queue.pairs.connects", Meter.Type.COUNTER, "connections",
+			"Connections established, including reconnects."),
 
-	/** Queue pairs added because the others were busy. */
-	GROWTHS("rdma.client.queue.pairs.growths", Meter.Type.COUNTER, "queue pairs"),
+	GROWTHS("rdma.client.queue.pairs.growths", Meter.Type.COUNTER, "queue pairs",
+			"Queue pairs added because the others were busy."),
 
-	/** Added queue pairs closed because they were idle. */
-	SHRINKS("rdma.client.queue.pairs.shrinks", Meter.Type.COUNTER, "queue pairs"),
+	SHRINKS("rdma.client.queue.pairs.shrinks", Meter.Type.COUNTER, "queue pairs",
+			"Added queue pairs closed because they were idle."),
 
-	/** Connections lost after they had been established. */
-	LOSSES("rdma.client.queue.pairs.losses", Meter.Type.COUNTER, "connections"),
+	LOSSES("rdma.client.queue.pairs.losses", Meter.Type.COUNTER, "connections",
+			"Connections lost after they had been established."),
 
-	/** Calls retried because their connection was lost. */
-	REPETITIONS("rdma.client.calls.repeated", Meter.Type.COUNTER, "calls");
+	REPETITIONS("rdma.client.calls.repeated", Meter.Type.COUNTER, "calls",
+			"Calls retried because their connection was lost.");
 
 	private final String name;
 
@@ -59,10 +53,13 @@ public enum RdmaClientMeters implements MeterDocumentation {
 
 	private final String unit;
 
-	RdmaClientMeters(String name, Meter.Type type, String unit) {
+	private final String description;
+
+	RdmaClientMeters(String name, Meter.Type type, String unit, String description) {
 		this.name = name;
 		this.type = type;
 		this.unit = unit;
+		this.description = description;
 	}
 
 	@Override
@@ -73,6 +70,11 @@ public enum RdmaClientMeters implements MeterDocumentation {
 	@Override
 	public Meter.Type getType() {
 		return this.type;
+	}
+
+	@Override
+	public String description() {
+		return this.description;
 	}
 
 	@Override

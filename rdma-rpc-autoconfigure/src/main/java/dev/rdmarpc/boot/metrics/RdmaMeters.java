@@ -18,91 +18,74 @@ package dev.rdmarpc.boot.metrics;
 
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /** The meters of the transport. Those of calls come from observations. */
-public enum RdmaMeters implements MeterDocumentation {
+public enum RdmaMeters implements DescribedMeter {
 
-	/** Bytes of the pool's extents. */
-	MEMORY_REGISTERED("rdma.memory.registered", Meter.Type.GAUGE, "bytes"),
+	MEMORY_REGISTERED("rdma.memory.registered", Meter.Type.GAUGE, "bytes", "Bytes of the pool's extents."),
 
-	/** Bytes the pool may register at most. */
-	MEMORY_MAX("rdma.memory.max", Meter.Type.GAUGE, "bytes"),
+	MEMORY_MAX("rdma.memory.max", Meter.Type.GAUGE, "bytes", "Bytes the pool may register at most."),
 
-	/** Bytes of buffers in use, posted receives included. */
-	MEMORY_ALLOCATED("rdma.memory.allocated", Meter.Type.GAUGE, "bytes"),
+	MEMORY_ALLOCATED("rdma.memory.allocated", Meter.Type.GAUGE, "bytes",
+			"Bytes of buffers in use, posted receives included."),
 
-	/** Bytes of free buffers that threads keep for themselves. */
-	MEMORY_CACHED("rdma.memory.cached", Meter.Type.GAUGE, "bytes"),
+	MEMORY_CACHED("rdma.memory.cached", Meter.Type.GAUGE, "bytes",
+			"Bytes of free buffers that threads keep for themselves."),
 
-	/** Bytes of the application's own memory that is registered. */
-	MEMORY_USER("rdma.memory.user", Meter.Type.GAUGE, "bytes"),
+	MEMORY_USER("rdma.memory.user", Meter.Type.GAUGE, "bytes",
+			"Bytes of the application's own memory that is registered."),
 
-	/**
-	 * Bytes in use outside the pool for partial frames and bytes that peers do not take.
-	 */
-	MEMORY_STAGING("rdma.memory.staging", Meter.Type.GAUGE, "bytes"),
+	MEMORY_STAGING("rdma.memory.staging", Meter.Type.GAUGE, "bytes",
+			"Bytes in use outside the pool for partial frames and bytes that peers do not take."),
 
-	/** Bytes available for partial frames and bytes that peers do not take. */
-	MEMORY_STAGING_MAX("rdma.memory.staging.max", Meter.Type.GAUGE, "bytes"),
+	MEMORY_STAGING_MAX("rdma.memory.staging.max", Meter.Type.GAUGE, "bytes",
+			"Bytes available for partial frames and bytes that peers do not take."),
 
-	/** Extents of the pool. */
-	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents"),
+	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents", "Extents of the pool."),
 
-	/**
-	 * Extents registered; steady growth means that the pool grows and shrinks in turn.
-	 */
-	MEMORY_EXTENTS_ADDED("rdma.memory.extents.added", Meter.Type.COUNTER, "extents"),
+	MEMORY_EXTENTS_ADDED("rdma.memory.extents.added", Meter.Type.COUNTER, "extents",
+			"Extents registered; steady growth means that the pool grows and shrinks in turn."),
 
-	/** Extents released. */
-	MEMORY_EXTENTS_REMOVED("rdma.memory.extents.removed", Meter.Type.COUNTER, "extents"),
+	MEMORY_EXTENTS_REMOVED("rdma.memory.extents.removed", Meter.Type.COUNTER, "extents", "Extents released."),
 
-	/** Registrations of the application's own memory found in the cache. */
-	MEMORY_REGISTRATION_HITS("rdma.memory.registration.hits", Meter.Type.COUNTER, "registrations"),
+	MEMORY_REGISTRATION_HITS("rdma.memory.registration.hits", Meter.Type.COUNTER, "registrations",
+			"Registrations of the application's own memory found in the cache."),
 
-	/** Buffers in use, posted receives included. */
-	MEMORY_BUFFERS("rdma.memory.buffers", Meter.Type.GAUGE, "buffers"),
+	MEMORY_BUFFERS("rdma.memory.buffers", Meter.Type.GAUGE, "buffers", "Buffers in use, posted receives included."),
 
-	/** Buffers allocated. */
-	MEMORY_ALLOCATIONS("rdma.memory.allocations", Meter.Type.COUNTER, "allocations"),
+	MEMORY_ALLOCATIONS("rdma.memory.allocations", Meter.Type.COUNTER, "allocations", "Buffers allocated."),
 
-	/** Allocations that had to wait for memory to be released. */
-	MEMORY_WAITS("rdma.memory.waits", Meter.Type.COUNTER, "allocations"),
+	MEMORY_WAITS("rdma.memory.waits", Meter.Type.COUNTER, "allocations",
+			"Allocations that had to wait for memory to be released."),
 
-	/** Allocations for which there was no memory. */
-	MEMORY_FAILURES("rdma.memory.failures", Meter.Type.COUNTER, "allocations"),
+	MEMORY_FAILURES("rdma.memory.failures", Meter.Type.COUNTER, "allocations",
+			"Allocations for which there was no memory."),
 
-	/** Buffers lost without being released. */
-	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers"),
+	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers", "Buffers lost without being released."),
 
-	/** Open queue pairs. */
-	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs"),
+	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs", "Open queue pairs."),
 
-	/** Queue pairs the device can have at most. */
-	QUEUE_PAIRS_MAX("rdma.queue.pairs.max", Meter.Type.GAUGE, "queue pairs"),
+	QUEUE_PAIRS_MAX("rdma.queue.pairs.max", Meter.Type.GAUGE, "queue pairs",
+			"Queue pairs the device can have at most."),
 
-	/** Calls waiting for their reply on all queue pairs. */
-	QUEUE_PAIRS_CALLS("rdma.queue.pairs.calls", Meter.Type.GAUGE, "calls"),
+	QUEUE_PAIRS_CALLS("rdma.queue.pairs.calls", Meter.Type.GAUGE, "calls",
+			"Calls waiting for their reply on all queue pairs."),
 
-	/** Receives in the shared receive queues. */
-	RECEIVES_POSTED("rdma.receives.posted", Meter.Type.GAUGE, "receives"),
+	RECEIVES_POSTED("rdma.receives.posted", Meter.Type.GAUGE, "receives", "Receives in the shared receive queues."),
 
-	/** Receives promised to peers as credits, and for handshakes. */
-	RECEIVES_PROMISED("rdma.receives.promised", Meter.Type.GAUGE, "receives"),
+	RECEIVES_PROMISED("rdma.receives.promised", Meter.Type.GAUGE, "receives",
+			"Receives promised to peers as credits, and for handshakes."),
 
-	/** Memory of receives that are posted or kept ready to be. */
-	RECEIVES_MEMORY("rdma.receives.memory", Meter.Type.GAUGE, "bytes"),
+	RECEIVES_MEMORY("rdma.receives.memory", Meter.Type.GAUGE, "bytes",
+			"Memory of receives that are posted or kept ready to be."),
 
-	/**
-	 * Calls that posted receives; frames received per call show how well batching works.
-	 */
-	RECEIVES_REFILLS("rdma.receives.refills", Meter.Type.COUNTER, "refills"),
+	RECEIVES_REFILLS("rdma.receives.refills", Meter.Type.COUNTER, "refills",
+			"Calls that posted receives; frames received per call show how well batching works."),
 
-	/** Receives replaced because their message kept the buffer. */
-	RECEIVES_REPLACEMENTS("rdma.receives.replacements", Meter.Type.COUNTER, "receives"),
+	RECEIVES_REPLACEMENTS("rdma.receives.replacements", Meter.Type.COUNTER, "receives",
+			"Receives replaced because their message kept the buffer."),
 
-	/** Frames sent and received. */
-	FRAMES("rdma.frames", Meter.Type.COUNTER, "frames") {
+	FRAMES("rdma.frames", Meter.Type.COUNTER, "frames", "Frames sent and received.") {
 
 		@Override
 		public KeyName[] getKeyNames() {
@@ -111,38 +94,32 @@ public enum RdmaMeters implements MeterDocumentation {
 
 	},
 
-	/** Frames sent that carry nothing but credits. */
-	FRAMES_CREDITS("rdma.frames.credits", Meter.Type.COUNTER, "frames"),
+	FRAMES_CREDITS("rdma.frames.credits", Meter.Type.COUNTER, "frames", "Frames sent that carry nothing but credits."),
 
-	/** Work completions taken. */
-	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions"),
+	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions", "Work completions taken."),
 
-	/** Polls that found completions; entries per poll show how well batching works. */
-	COMPLETION_POLLS("rdma.completion.polls", Meter.Type.COUNTER, "polls"),
+	COMPLETION_POLLS("rdma.completion.polls", Meter.Type.COUNTER, "polls",
+			"Polls that found completions; entries per poll show how well batching works."),
 
-	/** Polls that found nothing. */
-	COMPLETION_POLLS_EMPTY("rdma.completion.polls.empty", Meter.Type.COUNTER, "polls"),
+	COMPLETION_POLLS_EMPTY("rdma.completion.polls.empty", Meter.Type.COUNTER, "polls", "Polls that found nothing."),
 
-	/** Times that what was waited for came while a loop polled for it. */
-	COMPLETION_SPINS_PAID("rdma.completion.spins.paid", Meter.Type.COUNTER, "spins"),
+	COMPLETION_SPINS_PAID("rdma.completion.spins.paid", Meter.Type.COUNTER, "spins",
+			"Times that what was waited for came while a loop polled for it."),
 
-	/** How long the loop that polls longest does so in vain before it sleeps. */
-	COMPLETION_SPIN_BUDGET("rdma.completion.spin.budget", Meter.Type.GAUGE, "seconds"),
+	COMPLETION_SPIN_BUDGET("rdma.completion.spin.budget", Meter.Type.GAUGE, "seconds",
+			"How long the loop that polls longest does so in vain before it sleeps."),
 
-	/** Waits that ended before their time, by an event or by another thread. */
-	COMPLETION_WAKE_UPS("rdma.completion.wakeups", Meter.Type.COUNTER, "wake-ups"),
+	COMPLETION_WAKE_UPS("rdma.completion.wakeups", Meter.Type.COUNTER, "wake-ups",
+			"Waits that ended before their time, by an event or by another thread."),
 
-	/** Waits for an event, after polling in vain, and the time spent in them. */
-	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds"),
+	COMPLETION_WAITS("rdma.completion.waits", Meter.Type.TIMER, "seconds",
+			"Waits for an event, after polling in vain, and the time spent in them."),
 
-	/**
-	 * Registrations made for single Reads by iWARP adapters; each costs a system call
-	 * when it is made and one when it ends.
-	 */
-	READ_SINKS("rdma.read.sinks", Meter.Type.COUNTER, "registrations"),
+	READ_SINKS("rdma.read.sinks", Meter.Type.COUNTER, "registrations",
+			"Registrations made for single Reads by iWARP adapters; each costs a system call when it is made and one when it ends."),
 
-	/** Bytes of frames sent and received, and of messages read from peers. */
-	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes") {
+	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes",
+			"Bytes of frames sent and received, and of messages read from peers.") {
 
 		@Override
 		public KeyName[] getKeyNames() {
@@ -157,10 +134,13 @@ public enum RdmaMeters implements MeterDocumentation {
 
 	private final String unit;
 
-	RdmaMeters(String name, Meter.Type type, String unit) {
+	private final String description;
+
+	RdmaMeters(String name, Meter.Type type, String unit, String description) {
 		this.name = name;
 		this.type = type;
 		this.unit = unit;
+		this.description = description;
 	}
 
 	@Override
@@ -171,6 +151,11 @@ public enum RdmaMeters implements MeterDocumentation {
 	@Override
 	public Meter.Type getType() {
 		return this.type;
+	}
+
+	@Override
+	public String description() {
+		return this.description;
 	}
 
 	@Override

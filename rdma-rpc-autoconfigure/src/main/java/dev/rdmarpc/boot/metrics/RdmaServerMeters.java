@@ -18,32 +18,18 @@ package dev.rdmarpc.boot.metrics;
 
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /** The meters of the server: where its handlers run, and what waits. */
-public enum RdmaServerMeters implements MeterDocumentation {
+public enum RdmaServerMeters implements DescribedMeter {
 
-	/** Calls being executed, those that wait for a thread included. */
-	CALLS_ACTIVE("rdma.server.calls.active", Meter.Type.GAUGE, "calls"),
+	CALLS_ACTIVE("rdma.server.calls.active", Meter.Type.GAUGE, "calls",
+			"Calls being executed, those that wait for a thread included."),
 
-	/** Calls that wait for a thread of the executor. */
-	CALLS_WAITING("rdma.server.calls.waiting", Meter.Type.GAUGE, "calls"),
+	CALLS_WAITING("rdma.server.calls.waiting", Meter.Type.GAUGE, "calls",
+			"Calls that wait for a thread of the executor."),
 
-	/** Calls whose handler has begun, on the thread of a loop or on the executor. */
-	HANDLERS("rdma.server.handlers", Meter.Type.COUNTER, "calls") {
-
-		@Override
-		public KeyName[] getKeyNames() {
-			return PlaceKeyNames.values();
-		}
-
-	},
-
-	/**
-	 * How often a method has moved to the loops because it was quick, or back to the
-	 * executor because it was not.
-	 */
-	HANDLERS_MOVES("rdma.server.handlers.moves", Meter.Type.COUNTER, "moves") {
+	HANDLERS("rdma.server.handlers", Meter.Type.COUNTER, "calls",
+			"Calls whose handler has begun, on the thread of a loop or on the executor.") {
 
 		@Override
 		public KeyName[] getKeyNames() {
@@ -52,14 +38,24 @@ public enum RdmaServerMeters implements MeterDocumentation {
 
 	},
 
-	/** Threads of the server's own executor, idle ones included. */
-	THREADS("rdma.server.threads", Meter.Type.GAUGE, "threads"),
+	HANDLERS_MOVES("rdma.server.handlers.moves", Meter.Type.COUNTER, "moves",
+			"How often a method has moved to the loops because it was quick, or back to the executor because it was not.") {
 
-	/** Threads of the server's own executor that run a handler. */
-	THREADS_BUSY("rdma.server.threads.busy", Meter.Type.GAUGE, "threads"),
+		@Override
+		public KeyName[] getKeyNames() {
+			return PlaceKeyNames.values();
+		}
 
-	/** Threads that the server's own executor may have; 0 if it has none. */
-	THREADS_MAX("rdma.server.threads.max", Meter.Type.GAUGE, "threads");
+	},
+
+	THREADS("rdma.server.threads", Meter.Type.GAUGE, "threads",
+			"Threads of the server's own executor, idle ones included."),
+
+	THREADS_BUSY("rdma.server.threads.busy", Meter.Type.GAUGE, "threads",
+			"Threads of the server's own executor that run a handler."),
+
+	THREADS_MAX("rdma.server.threads.max", Meter.Type.GAUGE, "threads",
+			"Threads that the server's own executor may have; 0 if it has none.");
 
 	private final String name;
 
@@ -67,10 +63,13 @@ public enum RdmaServerMeters implements MeterDocumentation {
 
 	private final String unit;
 
-	RdmaServerMeters(String name, Meter.Type type, String unit) {
+	private final String description;
+
+	RdmaServerMeters(String name, Meter.Type type, String unit, String description) {
 		this.name = name;
 		this.type = type;
 		this.unit = unit;
+		this.description = description;
 	}
 
 	@Override
@@ -81,6 +80,11 @@ public enum RdmaServerMeters implements MeterDocumentation {
 	@Override
 	public Meter.Type getType() {
 		return this.type;
+	}
+
+	@Override
+	public String description() {
+		return this.description;
 	}
 
 	@Override

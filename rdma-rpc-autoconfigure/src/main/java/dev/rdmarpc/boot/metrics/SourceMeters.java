@@ -25,7 +25,6 @@ import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /**
  * Registers meters as they are documented.
@@ -47,25 +46,28 @@ record SourceMeters<T>(MeterRegistry registry, T source, Tags tags) {
 		return new SourceMeters<>(this.registry, this.source, this.tags.and(key.asString(), value));
 	}
 
-	void gauge(MeterDocumentation meter, ToDoubleFunction<T> value) {
+	void gauge(DescribedMeter meter, ToDoubleFunction<T> value) {
 		Gauge.builder(meter.getName(), this.source, value)
 			.tags(this.tags)
-			.baseUnit(meter.getBaseUnit())
+			.description(meter.description())
+			.baseUnit(meter.registeredUnit())
 			.register(this.registry);
 	}
 
-	void counter(MeterDocumentation meter, ToDoubleFunction<T> count) {
+	void counter(DescribedMeter meter, ToDoubleFunction<T> count) {
 		FunctionCounter.builder(meter.getName(), this.source, count)
 			.tags(this.tags)
-			.baseUnit(meter.getBaseUnit())
+			.description(meter.description())
+			.baseUnit(meter.registeredUnit())
 			.register(this.registry);
 	}
 
 	/** A timer of what is counted and took so many nanoseconds in all. */
-	void timer(MeterDocumentation meter, ToDoubleFunction<T> count, ToDoubleFunction<T> nanos) {
+	void timer(DescribedMeter meter, ToDoubleFunction<T> count, ToDoubleFunction<T> nanos) {
 		FunctionTimer
 			.builder(meter.getName(), this.source, (owner) -> (long) count.applyAsDouble(owner), nanos,
 					TimeUnit.NANOSECONDS)
+			.description(meter.description())
 			.tags(this.tags)
 			.register(this.registry);
 	}

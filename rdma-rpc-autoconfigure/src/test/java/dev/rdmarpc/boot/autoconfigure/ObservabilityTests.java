@@ -26,7 +26,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import io.micrometer.core.instrument.Measurement;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
@@ -197,6 +199,29 @@ class ObservabilityTests {
 			greeter(context).reverse(new byte[1000]);
 			assertThat(registry.get("rdma.bytes").tag("direction", "sent").functionCounter().count())
 				.isGreaterThan(sent + 2000);
+		});
+	}
+
+	@Test
+	void everyMeterSaysWhatItMeansAndHasItsUnitOnce() {
+		this.runner.withBean(SimpleMeterRegistry.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			greeter(context).greet("world");
+			context.getBeansOfType(MeterBinder.class).values().forEach((binder) -> binder.bindTo(registry));
+			List<Meter.Id> ids = registry.getMeters()
+				.stream()
+				.map(Meter::getId)
+				.filter((id) -> id.getName().startsWith("rdma.") && !id.getName().startsWith("rdma.rpc."))
+				.toList();
+			assertThat(ids).extracting(Meter.Id::getName)
+				.contains("rdma.queue.pairs.open", "rdma.client.queue.pairs.open", "rdma.server.threads");
+			assertThat(ids).allSatisfy((id) -> {
+				assertThat(id.getDescription()).as(id.getName()).endsWith(".");
+				String unit = String.valueOf(id.getBaseUnit()).replaceAll("[^a-z]", "");
+				assertThat(id.getName().replaceAll("[^a-z]", "")).as(id.getName()).doesNotContain(unit);
+			});
+			assertThat(registry.get("rdma.queue.pairs.open").gauge().getId().getBaseUnit()).isNull();
+			assertThat(registry.get("rdma.memory.registered").gauge().getId().getBaseUnit()).isEqualTo("bytes");
 		});
 	}
 
