@@ -371,6 +371,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		synchronized (this) {
 			this.told = true;
 			known = this.listener;
+			// requests that have not begun by now do not begin any more
+			this.listener = null;
 			Future<?> pending = this.age;
 			if (pending != null) {
 				pending.cancel(false);
