@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UnencodableValueException extends CodecException {
 
+	private static final int MAX_SHOWN_LENGTH = 120;
+
 	private final String path;
 
 	private final String reason;
@@ -40,9 +42,16 @@ public final class UnencodableValueException extends CodecException {
 	}
 
 	private UnencodableValueException(String path, String reason, @Nullable Throwable cause) {
-		super(path.isEmpty() ? reason : path + ": " + reason, cause);
+		super(path.isEmpty() ? reason : shown(path) + ": " + reason, cause);
 		this.path = path;
 		this.reason = reason;
+	}
+
+	/** The path of a cycle is long, and says little. */
+	private static String shown(String path) {
+		int half = MAX_SHOWN_LENGTH / 2;
+		return (path.length() <= MAX_SHOWN_LENGTH) ? path
+				: path.substring(0, half) + " … " + path.substring(path.length() - half);
 	}
 
 	/** The same failure seen from the enclosing value. */

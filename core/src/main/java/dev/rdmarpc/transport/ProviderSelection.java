@@ -65,7 +65,8 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 		String what = automatic ? "No verbs provider is available"
 				: known ? "Verbs provider '" + name + "' is not available"
 						: "There is no verbs provider '" + name + "' on the class path";
-		throw new VerbsException(VerbsError.UNAVAILABLE, what + describe(candidates));
+		String separator = (automatic || known || candidates.isEmpty()) ? ": " : ". Of those that are, ";
+		throw new VerbsException(VerbsError.UNAVAILABLE, what + separator + describe(candidates));
 	}
 
 	private static String why(boolean automatic, List<Candidate> candidates, int chosen) {
@@ -82,11 +83,11 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 
 	private static String describe(List<Candidate> candidates) {
 		if (candidates.isEmpty()) {
-			return ": none is on the class path";
+			return "none is on the class path";
 		}
 		StringBuilder text = new StringBuilder();
 		for (Candidate candidate : candidates) {
-			text.append(text.isEmpty() ? ": " : "; ")
+			text.append(text.isEmpty() ? "" : "; ")
 				.append(candidate.name())
 				.append(candidate.availability().available() ? " is available (" : " is not available (")
 				.append(candidate.availability().reason())

@@ -119,7 +119,8 @@ class FailureAnalyzersTests {
 	@ValueSource(strings = { "iwrap", "disni" })
 	void providerThatIsNotOnTheClassPath(String name, CapturedOutput output) {
 		run(Map.of("rdma.rpc.provider", name));
-		assertThat(failure(output)).contains("There is no verbs provider '" + name + "' on the class path: ")
+		assertThat(failure(output))
+			.contains("There is no verbs provider '" + name + "' on the class path. Of those that are, ")
 			.contains("iwarp is available (")
 			.contains("'dev.rdmarpc:rdma-rpc-disni' has the provider of RDMA adapters")
 			.contains("ask for another provider with 'rdma.rpc.provider'");
