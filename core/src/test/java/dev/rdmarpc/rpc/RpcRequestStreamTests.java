@@ -289,6 +289,7 @@ class RpcRequestStreamTests {
 	@Test
 	void publisherThatThrowsFailsTheCall() throws Exception {
 		taking((intake, service, fixture) -> {
+			service.handler = (items) -> new CompletableFuture<>();
 			RpcException failure = failureOf(intake.handle((subscriber) -> {
 				throw new IllegalStateException("no subscription");
 			}));
