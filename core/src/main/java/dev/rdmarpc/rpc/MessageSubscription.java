@@ -35,7 +35,7 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.LinkableTask;
-import dev.rdmarpc.transport.MessagePack;
+import dev.rdmarpc.transport.PackedMessages;
 import dev.rdmarpc.transport.StreamReceiver;
 import dev.rdmarpc.transport.UserTask;
 
@@ -285,8 +285,8 @@ abstract class MessageSubscription extends LinkableTask
 				return;
 			}
 			int end = view.limit();
-			for (int at = view.position(); at < end; at = MessagePack.after(view)) {
-				MessagePack.select(view.limit(end), at);
+			for (int at = view.position(); at < end; at = PackedMessages.after(view)) {
+				PackedMessages.select(view.limit(end), at);
 				deliver(part.memory(), view, true);
 			}
 		}
@@ -394,8 +394,8 @@ abstract class MessageSubscription extends LinkableTask
 	}
 
 	/**
-	 * A message, or several in a {@link MessagePack}, and the memory they lie in, which
-	 * this owns.
+	 * A message, or several in a {@link PackedMessages}, and the memory they lie in,
+	 * which this owns.
 	 */
 	record Arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack) {
 

@@ -87,7 +87,7 @@ final class FrameFlyweight {
 	/** This message is the last one of the caller's. */
 	static final int FLAG_LAST = 0x08;
 
-	/** This frame has several messages, as {@link MessagePack} says. */
+	/** This frame has several messages, as {@link PackedMessages} says. */
 	static final int FLAG_PACK = 0x10;
 
 	static final int METHOD_ID_OFFSET = 16;

@@ -155,7 +155,7 @@ public final class IncomingMessage {
 		return this.type == FrameType.MESSAGE;
 	}
 
-	/** Whether it is several messages of a stream, as {@link MessagePack} says. */
+	/** Whether it is several messages of a stream, as {@link PackedMessages} says. */
 	boolean isPack() {
 		return this.pack;
 	}

@@ -80,7 +80,7 @@ public final class OutgoingMessage {
 
 	private boolean perhapsPosted;
 
-	/** How many messages of a stream it is, more than 1 in a {@link MessagePack}. */
+	/** How many messages of a stream it is, more than 1 in a {@link PackedMessages}. */
 	private int messages;
 
 	/** What those have without what is between them. */
@@ -290,8 +290,8 @@ public final class OutgoingMessage {
 	/** Whether the frame, of which nothing was posted, has room for another message. */
 	boolean hasRoomFor(int bytes) {
 		int used = (this.messages > 1) ? this.totalBytes
-				: FrameFlyweight.HEADER_LENGTH + MessagePack.entryBytes(messageBytes());
-		return isUnposted() && isOneFrame() && used + MessagePack.entryBytes(bytes) <= this.frameBytes;
+				: FrameFlyweight.HEADER_LENGTH + PackedMessages.entryBytes(messageBytes());
+		return isUnposted() && isOneFrame() && used + PackedMessages.entryBytes(bytes) <= this.frameBytes;
 	}
 
 	/** Whether another message can be added without more memory. */
@@ -309,7 +309,7 @@ public final class OutgoingMessage {
 		frame.clear().put(0, from, 0, FrameFlyweight.HEADER_LENGTH);
 		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(from) | FrameFlyweight.FLAG_PACK);
 		this.packedBytes = FrameFlyweight.messageBytes(from);
-		this.totalBytes = MessagePack.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
+		this.totalBytes = PackedMessages.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
 				this.packedBytes);
 		memory().release();
 		this.buffer = larger;
@@ -327,8 +327,8 @@ public final class OutgoingMessage {
 		}
 		ByteBuffer frame = memory().buffer();
 		int bytes = other.messageBytes();
-		this.totalBytes = MessagePack.put(frame, this.totalBytes, other.memory().buffer(), FrameFlyweight.HEADER_LENGTH,
-				bytes);
+		this.totalBytes = PackedMessages.put(frame, this.totalBytes, other.memory().buffer(),
+				FrameFlyweight.HEADER_LENGTH, bytes);
 		this.packedBytes += bytes;
 		this.messages++;
 		frame.putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, this.totalBytes - FrameFlyweight.HEADER_LENGTH);

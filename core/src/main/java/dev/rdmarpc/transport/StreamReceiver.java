@@ -245,7 +245,7 @@ public final class StreamReceiver {
 	}
 
 	/**
-	 * The peer has sent several messages at once, see {@link MessagePack}.
+	 * The peer has sent several messages at once, see {@link PackedMessages}.
 	 * @param pack position to limit
 	 * @param last whether the last one of them is to be the last one
 	 * @return what rule that breaks, or {@code null}
@@ -253,14 +253,14 @@ public final class StreamReceiver {
 	@Nullable String begin(ByteBuffer pack, boolean last) {
 		int at = pack.position();
 		do {
-			String problem = MessagePack.problem(pack, at);
+			String problem = PackedMessages.problem(pack, at);
 			if (problem == null) {
-				problem = begin(MessagePack.messageBytes(pack, at), true, false);
+				problem = begin(PackedMessages.messageBytes(pack, at), true, false);
 			}
 			if (problem != null) {
 				return problem;
 			}
-			at += MessagePack.entryBytes(MessagePack.messageBytes(pack, at));
+			at += PackedMessages.entryBytes(PackedMessages.messageBytes(pack, at));
 		}
 		while (at < pack.limit());
 		this.ended = last;
@@ -355,8 +355,8 @@ public final class StreamReceiver {
 	private void handEach(IncomingMessage message, ByteBuffer view) {
 		RegisteredBuffer shared = null;
 		int end = view.limit();
-		for (int at = view.position(); at < end && !isDeaf(); at = MessagePack.after(view)) {
-			MessagePack.select(view.limit(end), at);
+		for (int at = view.position(); at < end && !isDeaf(); at = PackedMessages.after(view)) {
+			PackedMessages.select(view.limit(end), at);
 			RegisteredBuffer copy = tryCopy(view);
 			if (copy != null) {
 				this.listener.onMessage(copy, copy.buffer().limit(view.remaining()));
@@ -445,7 +445,7 @@ public final class StreamReceiver {
 		/**
 		 * Several messages have arrived, in order.
 		 * @param memory where they lie; takes ownership
-		 * @param pack as {@link MessagePack} says, position to limit, little-endian
+		 * @param pack as {@link PackedMessages} says, position to limit, little-endian
 		 */
 		default void onPack(RegisteredBuffer memory, ByteBuffer pack) {
 			memory.release();

@@ -35,14 +35,14 @@ import org.jspecify.annotations.Nullable;
  *  |                      Message, and padding                     |  8
  * </pre>
  *
- * {@code for (int at = view.position(); at < end; at = MessagePack.after(view))} goes
+ * {@code for (int at = view.position(); at < end; at = PackedMessages.after(view))} goes
  * over them, with {@link #select} in its body.
  */
-public final class MessagePack {
+public final class PackedMessages {
 
 	private static final int PREFIX_LENGTH = 8;
 
-	private MessagePack() {
+	private PackedMessages() {
 	}
 
 	/** How much a message takes. */
