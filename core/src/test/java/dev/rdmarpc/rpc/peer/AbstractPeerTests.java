@@ -260,7 +260,7 @@ abstract class AbstractPeerTests {
 			Newer newer = fixture.client.proxy(PeerService.class.getName(), Newer.class);
 			assertThat(PeerFixture.failureOf(newer::unheardOf).status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
 			assertThat(PeerFixture.failureOf(() -> newer.echo(0x7fff_ffff)).status())
-				.isEqualTo(RpcStatus.INVALID_ARGUMENT);
+				.isEqualTo(RpcStatus.FAILED_PRECONDITION);
 			int most = ChannelOptions.DEFAULTS.maxMessageBytes();
 			assertThat(PeerFixture.failureOf(() -> fixture.service.sum(new byte[most + 1])).status())
 				.isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
