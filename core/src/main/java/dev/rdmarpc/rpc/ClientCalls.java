@@ -135,7 +135,7 @@ final class ClientCalls {
 		Flow.Publisher<?> messages = method.consuming() ? method.streamOf(all) : null;
 		@Nullable Object[] arguments = (messages != null) ? method.withoutStream(all) : all;
 		if (messages == null || method.streaming()) {
-			return new ReplyPublisher(this, method, encoded(method, arguments), messages, call);
+			return method.givenResult(new ReplyPublisher(this, method, encoded(method, arguments), messages, call));
 		}
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = this.observers.isEmpty() ? null

@@ -41,6 +41,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +80,15 @@ public final class MethodDescriptor {
 
 	private final boolean asynchronous;
 
-	private final boolean streaming;
+	/** In which form it returns a stream, {@code null} if it returns none. */
+	private final @Nullable StreamForm resultForm;
+
+	/** In which form it takes one. */
+	private final @Nullable StreamForm messageForm;
+
+	private final boolean resultHoldsMemory;
+
+	private final boolean messagesHoldMemory;
 
 	/** Which parameter is the stream of messages; negative for none. */
 	private final int streamParameter;
@@ -125,8 +134,9 @@ public final class MethodDescriptor {
 		this.types = types;
 		this.name = nameOf(javaMethod);
 		this.asynchronous = isStage(javaMethod.getReturnType());
-		this.streaming = javaMethod.getReturnType() == Flow.Publisher.class;
+		this.resultForm = StreamForm.of(javaMethod.getReturnType());
 		this.streamParameter = streamParameter();
+		this.messageForm = consuming() ? StreamForm.of(javaMethod.getParameterTypes()[this.streamParameter]) : null;
 		this.inline = settings != null && settings.inline();
 		this.idempotent = settings != null && settings.idempotent() && !consuming();
 		this.stableArguments = Arrays.stream(javaMethod.getParameterTypes())
@@ -151,6 +161,8 @@ public final class MethodDescriptor {
 		this.result = codec.result(signature);
 		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
 		this.messages = consuming() ? codec.result(messageSignature()) : null;
+		this.resultHoldsMemory = mayHoldMemory(signature.resultType(), new HashSet<>());
+		this.messagesHoldMemory = consuming() && mayHoldMemory(messageSignature().resultType(), new HashSet<>());
 		this.schema = schemaOf(signature);
 		this.schemaHash = (this.schema != null) ? hash(this.schema) : 0;
 	}
@@ -159,11 +171,15 @@ public final class MethodDescriptor {
 		Class<?>[] types = this.javaMethod.getParameterTypes();
 		int found = -1;
 		for (int i = 0; i < types.length; i++) {
-			if (types[i] == Flow.Publisher.class && found >= 0) {
-				throw new IllegalArgumentException(this.service + "/" + this.name
-						+ " takes two streams of messages (expected: at most one parameter of type Flow.Publisher)");
+			if (StreamForm.of(types[i]) == null) {
+				continue;
 			}
-			found = (types[i] == Flow.Publisher.class) ? i : found;
+			if (found >= 0) {
+				throw new IllegalArgumentException(
+						this.service + "/" + this.name + " takes two streams of messages (expected: at most one "
+								+ "parameter of type Flow.Publisher, Stream or Iterator)");
+			}
+			found = i;
 		}
 		return found;
 	}
@@ -197,7 +213,7 @@ public final class MethodDescriptor {
 		String digest = this.codec
 			.digest(new MethodSignature(this.service, this.name, names, all, signature.resultType()));
 		return (digest != null && digest.length() <= MAX_SCHEMA_LENGTH)
-				? ((this.streaming ? 1 : 0) + (consuming() ? 2 : 0)) + digest : null;
+				? ((streaming() ? 1 : 0) + (consuming() ? 2 : 0)) + digest : null;
 	}
 
 	static String nameOf(Method method) {
@@ -222,6 +238,31 @@ public final class MethodDescriptor {
 				|| SegmentOwner.class.isAssignableFrom(type);
 	}
 
+	/**
+	 * Whether values of that type may hold the memory they were received in, which is
+	 * given back when they are released.
+	 */
+	private static boolean mayHoldMemory(Type type, Set<Type> above) {
+		if (!above.add(type)) {
+			return false;
+		}
+		if (type instanceof ParameterizedType generic) {
+			return Stream.concat(Stream.of(generic.getRawType()), Arrays.stream(generic.getActualTypeArguments()))
+				.anyMatch((part) -> mayHoldMemory(part, above));
+		}
+		if (!(type instanceof Class<?> known)) {
+			return true;
+		}
+		if (known.isRecord()) {
+			return Arrays.stream(known.getRecordComponents())
+				.anyMatch((component) -> mayHoldMemory(component.getGenericType(), above));
+		}
+		if (known.isSealed()) {
+			return Arrays.stream(known.getPermittedSubclasses()).anyMatch((part) -> mayHoldMemory(part, above));
+		}
+		return known == RegisteredBuffer.class || SegmentOwner.class.isAssignableFrom(known);
+	}
+
 	private MethodSignature signature() {
 		List<String> names = new ArrayList<>();
 		List<Type> parameterTypes = new ArrayList<>();
@@ -233,7 +274,7 @@ public final class MethodDescriptor {
 			parameterTypes.add(this.javaMethod.getGenericParameterTypes()[i]);
 		}
 		Type resultType = this.types.resolve(this.javaMethod.getGenericReturnType());
-		if (this.asynchronous || this.streaming) {
+		if (this.asynchronous || streaming()) {
 			resultType = elementOf(resultType);
 			if (resultType == Void.class && this.asynchronous) {
 				resultType = void.class;
@@ -321,14 +362,32 @@ public final class MethodDescriptor {
 		return this.asynchronous;
 	}
 
-	/** Whether it returns a {@link java.util.concurrent.Flow.Publisher}. */
+	/**
+	 * Whether it returns a stream of messages: a {@link Flow.Publisher}, a
+	 * {@link java.util.stream.Stream} or an {@link java.util.Iterator}.
+	 */
 	public boolean streaming() {
-		return this.streaming;
+		return this.resultForm != null;
 	}
 
-	/** Whether it takes a {@link java.util.concurrent.Flow.Publisher}. */
+	/** Whether it takes a stream of messages, of one of the same types. */
 	public boolean consuming() {
 		return this.streamParameter >= 0;
+	}
+
+	/** Whether its handler waits for each message that it takes. */
+	boolean awaitsMessages() {
+		return this.messageForm != null && this.messageForm.blocks();
+	}
+
+	/** What a caller gets for the stream that replies. */
+	Object givenResult(Flow.Publisher<?> replies) {
+		return Objects.requireNonNull(this.resultForm).given(replies, this, this.resultHoldsMemory, true);
+	}
+
+	/** What publishes the stream that the handler has returned. */
+	Flow.Publisher<?> publishedResult(Object stream) {
+		return Objects.requireNonNull(this.resultForm).published(stream);
 	}
 
 	/** The stream among the arguments. */
@@ -337,7 +396,7 @@ public final class MethodDescriptor {
 		if (stream == null) {
 			throw new NullPointerException(fullName() + " was called with null as stream of messages");
 		}
-		return (Flow.Publisher<?>) stream;
+		return Objects.requireNonNull(this.messageForm).published(stream);
 	}
 
 	/** The arguments but for the stream. */
@@ -353,7 +412,8 @@ public final class MethodDescriptor {
 		@Nullable Object[] rest = (@Nullable Object[]) Objects.requireNonNull(arguments);
 		@Nullable Object[] all = new Object[rest.length + 1];
 		System.arraycopy(rest, 0, all, 0, this.streamParameter);
-		all[this.streamParameter] = stream;
+		all[this.streamParameter] = Objects.requireNonNull(this.messageForm)
+			.given(stream, this, this.messagesHoldMemory, false);
 		System.arraycopy(rest, this.streamParameter, all, this.streamParameter + 1, rest.length - this.streamParameter);
 		return all;
 	}

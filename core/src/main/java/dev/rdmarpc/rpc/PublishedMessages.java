@@ -128,6 +128,10 @@ abstract class PublishedMessages extends LinkableTask
 	/** Nobody wants the messages any more; driver. */
 	void stop() {
 		this.stopped = true;
+		if (this.subscription instanceof IteratedMessages iterated) {
+			// the thread that is to cancel may be the one that waits for the next message
+			iterated.interrupt();
+		}
 		if (this.subscribed) {
 			workAfterTurn();
 		}

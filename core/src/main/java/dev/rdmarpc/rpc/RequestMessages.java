@@ -47,6 +47,9 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 
 	private final StreamReceiver receiver;
 
+	/** Whether the handler waits for each message. */
+	private final boolean waitedFor;
+
 	private final AtomicBoolean taken = new AtomicBoolean();
 
 	private final HandlerRun run = new HandlerRun();
@@ -65,6 +68,7 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 		this.loop = call.channel().loop();
 		this.context = call.context();
 		this.receiver = call.channel().streams().requestReceiver(requestId, this);
+		this.waitedFor = method.descriptor().awaitsMessages();
 	}
 
 	@Override
@@ -80,19 +84,7 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 	}
 
 	private static void refuse(Flow.Subscriber<? super Object> subscriber) {
-		subscriber.onSubscribe(new Flow.Subscription() {
-
-			@Override
-			public void request(long messages) {
-				// there are none
-			}
-
-			@Override
-			public void cancel() {
-				// nothing goes on
-			}
-
-		});
+		subscriber.onSubscribe(NoSubscription.INSTANCE);
 		subscriber.onError(new IllegalStateException("the messages of a call have one subscriber, and had it already"));
 	}
 
@@ -182,7 +174,7 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 	/** On the thread of the loop, after its turn. */
 	@Override
 	public void run() {
-		if (this.method.mayRunOnLoop(System.nanoTime())) {
+		if (this.waitedFor || this.method.mayRunOnLoop(System.nanoTime())) {
 			tell(true);
 		}
 		else {
@@ -190,10 +182,19 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 		}
 	}
 
-	/** The loop's thread is held up: an executor's tells the subscriber. */
+	/**
+	 * The loop's thread is held up: an executor's tells the subscriber. The executor may
+	 * have no thread because they all wait for messages, so that those who wait are told
+	 * here.
+	 */
 	@Override
 	public void runElsewhere() {
-		this.session.enqueue(this.turn);
+		if (this.waitedFor) {
+			tell(false);
+		}
+		else {
+			this.session.enqueue(this.turn);
+		}
 	}
 
 	private void tell(boolean onLoop) {

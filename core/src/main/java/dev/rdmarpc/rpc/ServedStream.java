@@ -82,9 +82,17 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 	}
 
 	/** The handler has returned; its thread. */
-	void serve(@Nullable Object publisher) {
-		if (!(publisher instanceof Flow.Publisher<?> source)) {
-			fail(new HandlerFailures.Mistake("the handler returned no publisher"));
+	void serve(@Nullable Object stream) {
+		if (stream == null) {
+			fail(new HandlerFailures.Mistake("the handler returned null (expected: a stream of messages)"));
+			return;
+		}
+		Flow.Publisher<?> source;
+		try {
+			source = this.method.descriptor().publishedResult(stream);
+		}
+		catch (Throwable ex) {
+			fail(ex);
 			return;
 		}
 		ServedCall outer = ServedCall.current(this);

@@ -1,0 +1,93 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.Iterator;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.concurrent.Flow;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The types in which a method can take or return a stream of messages. On the wire they
+ * are the same.
+ */
+enum StreamForm {
+
+	/** Nobody waits. */
+	PUBLISHER(Flow.Publisher.class),
+
+	/** Whoever takes the messages waits for each, and closes the stream. */
+	STREAM(Stream.class),
+
+	/** Whoever takes the messages waits for each, to the end. */
+	ITERATOR(Iterator.class);
+
+	private final Class<?> type;
+
+	StreamForm(Class<?> type) {
+		this.type = type;
+	}
+
+	/** The form of a type, or {@code null} if it is no stream of messages. */
+	static @Nullable StreamForm of(Class<?> type) {
+		for (StreamForm form : values()) {
+			if (form.type == type) {
+				return form;
+			}
+		}
+		return null;
+	}
+
+	/** Whether whoever takes the messages waits for them. */
+	boolean blocks() {
+		return this != PUBLISHER;
+	}
+
+	/**
+	 * What users are given to take messages from.
+	 * @param atOnce whether to subscribe now, or when the first message is wanted
+	 */
+	Object given(Flow.Publisher<?> messages, MethodDescriptor method, boolean holdMemory, boolean atOnce) {
+		if (this == PUBLISHER) {
+			return messages;
+		}
+		AwaitedMessages awaited = new AwaitedMessages(messages, method, holdMemory);
+		if (atOnce) {
+			awaited.subscribe();
+		}
+		return (this == ITERATOR) ? awaited
+				: StreamSupport
+					.stream(Spliterators.spliteratorUnknownSize(awaited, Spliterator.ORDERED | Spliterator.NONNULL),
+							false)
+					.onClose(awaited::close);
+	}
+
+	/** What publishes the messages that a user gives. */
+	Flow.Publisher<?> published(Object messages) {
+		return switch (this) {
+			case PUBLISHER -> (Flow.Publisher<?>) messages;
+			case STREAM -> new IteratedMessages(((Stream<?>) messages).iterator(), ((Stream<?>) messages)::close);
+			case ITERATOR -> new IteratedMessages((Iterator<?>) messages, () -> {
+			});
+		};
+	}
+
+}
