@@ -23,6 +23,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.Assumptions;
 
@@ -47,9 +49,14 @@ final class KernelPeer implements AutoCloseable {
 	static final int REGION_BYTES = 4096;
 
 	/**
-	 * An rping that is busy with the end of its last connection may not serve the next.
+	 * An rping that is busy with the end of its last connection may not serve the next,
+	 * and one that has seen many fail serves nobody until the laboratory starts another.
 	 */
 	static final int ATTEMPTS = 10;
+
+	private static final long RESTART_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
 	static final int PATIENCE_MILLIS = 3000;
 
@@ -92,7 +99,8 @@ final class KernelPeer implements AutoCloseable {
 
 	/** Connects and advertises memory; the kernel has asked to read it. */
 	static KernelPeer connect(boolean crcEnabled) throws IOException {
-		for (int attempt = 1; true; attempt++) {
+		long begin = System.nanoTime();
+		while (true) {
 			KernelPeer kernel = new KernelPeer();
 			try {
 				kernel.start(crcEnabled);
@@ -100,11 +108,17 @@ final class KernelPeer implements AutoCloseable {
 			}
 			catch (SocketTimeoutException | SocketException | EOFException ex) {
 				kernel.close();
-				if (attempt == ATTEMPTS) {
-					throw ex;
-				}
+				pauseOrThrow(begin, ex);
 			}
 		}
+	}
+
+	/** Returns when it is worth trying again to be served. */
+	static <X extends Exception> void pauseOrThrow(long begin, X failure) throws X {
+		if (System.nanoTime() - begin > RESTART_NANOS) {
+			throw failure;
+		}
+		LockSupport.parkNanos(PAUSE_NANOS);
 	}
 
 	private void start(boolean crcEnabled) throws IOException {

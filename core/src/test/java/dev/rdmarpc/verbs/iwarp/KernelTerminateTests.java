@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -70,6 +71,20 @@ class KernelTerminateTests {
 	/** Connects, and has the kernel Read the memory unless its name is wrong. */
 	private void connect(CrcMode crc, int keyDistance) throws Exception {
 		for (int attempt = 1; true; attempt++) {
+			connect(crc);
+			this.memory.memory()
+				.put(0, KernelPeer.advertisement(this.memory.remoteAddress(), this.memory.remoteKey() + keyDistance));
+			this.endpoint
+				.send(this.endpoint.request.send(100).addSegment(this.memory, 0, KernelPeer.ADVERTISEMENT_BYTES));
+			if (polled() || attempt == KernelPeer.ATTEMPTS) {
+				return;
+			}
+		}
+	}
+
+	private void connect(CrcMode crc) throws Exception {
+		long begin = System.nanoTime();
+		while (true) {
 			close();
 			this.device = new IwarpProvider(IwarpOptions.DEFAULTS.withCrc(crc)).openDevice(null);
 			this.endpoint = new Endpoint(this.device);
@@ -77,14 +92,13 @@ class KernelTerminateTests {
 			for (int i = 0; i < RECEIVES; i++) {
 				this.endpoint.receive(i, this.endpoint.register(64));
 			}
-			this.device.connect(this.endpoint.queuePair, KernelPeer.address(), ConnectOptions.DEFAULTS)
-				.get(20, TimeUnit.SECONDS);
-			this.memory.memory()
-				.put(0, KernelPeer.advertisement(this.memory.remoteAddress(), this.memory.remoteKey() + keyDistance));
-			this.endpoint
-				.send(this.endpoint.request.send(100).addSegment(this.memory, 0, KernelPeer.ADVERTISEMENT_BYTES));
-			if (polled() || attempt == KernelPeer.ATTEMPTS) {
+			try {
+				this.device.connect(this.endpoint.queuePair, KernelPeer.address(), ConnectOptions.DEFAULTS)
+					.get(20, TimeUnit.SECONDS);
 				return;
+			}
+			catch (ExecutionException ex) {
+				KernelPeer.pauseOrThrow(begin, ex);
 			}
 		}
 	}
