@@ -18,6 +18,8 @@ package dev.rdmarpc.verbs;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One side's parameters for setting up a connection.
  *
@@ -25,8 +27,11 @@ import java.time.Duration;
  * @param readDepth RDMA Reads this side wants to have outstanding (ORD)
  * @param responderResources RDMA Reads of the peer this side serves at once (IRD)
  * @param timeoutNanos for the whole setup
+ * @param tls how the connection is protected, or {@code null} if it is not; for
+ * connecting sides
  */
-public record ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos) {
+public record ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos,
+		@Nullable TlsOptions tls) {
 
 	/** The most private data every provider carries. */
 	public static final int MAX_PRIVATE_DATA_BYTES = 56;
@@ -53,14 +58,25 @@ public record ConnectOptions(byte[] privateData, int readDepth, int responderRes
 		}
 	}
 
+	/** Options without TLS. */
+	public ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos) {
+		this(privateData, readDepth, responderResources, timeoutNanos, null);
+	}
+
 	/** These options with other private data. */
 	public ConnectOptions withPrivateData(byte[] data) {
-		return new ConnectOptions(data, this.readDepth, this.responderResources, this.timeoutNanos);
+		return new ConnectOptions(data, this.readDepth, this.responderResources, this.timeoutNanos, this.tls);
 	}
 
 	/** These options with another timeout. */
 	public ConnectOptions withTimeout(Duration timeout) {
-		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, timeout.toNanos());
+		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, timeout.toNanos(),
+				this.tls);
+	}
+
+	/** These options with other protection. */
+	public ConnectOptions withTls(@Nullable TlsOptions other) {
+		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, this.timeoutNanos, other);
 	}
 
 }

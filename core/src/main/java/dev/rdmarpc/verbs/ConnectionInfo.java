@@ -17,6 +17,8 @@
 package dev.rdmarpc.verbs;
 
 import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.util.List;
 
 /**
  * What both sides agreed on when the connection was set up.
@@ -26,8 +28,16 @@ import java.net.InetSocketAddress;
  * @param readDepth RDMA Reads this side may have outstanding; more wait in the send queue
  * @param responderResources RDMA Reads of the peer served at once
  * @param privateData the peer's private data
+ * @param peerCertificates the certificates that the peer has proved to be its own, its
+ * own one first; none without TLS
  */
 public record ConnectionInfo(InetSocketAddress localAddress, InetSocketAddress remoteAddress, int readDepth,
-		int responderResources, byte[] privateData) {
+		int responderResources, byte[] privateData, List<X509Certificate> peerCertificates) {
+
+	/** A connection without certificates. */
+	public ConnectionInfo(InetSocketAddress localAddress, InetSocketAddress remoteAddress, int readDepth,
+			int responderResources, byte[] privateData) {
+		this(localAddress, remoteAddress, readDepth, responderResources, privateData, List.of());
+	}
 
 }

@@ -17,6 +17,8 @@
 package dev.rdmarpc.verbs;
 
 import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A peer's request for a connection; answered once. */
@@ -27,6 +29,14 @@ public interface ConnectionRequest {
 
 	/** A copy of the peer's private data. */
 	byte[] privateData();
+
+	/**
+	 * The certificates that the peer has proved to be its own, its own one first; none
+	 * without TLS.
+	 */
+	default List<X509Certificate> peerCertificates() {
+		return List.of();
+	}
 
 	/**
 	 * Accepts the connection.

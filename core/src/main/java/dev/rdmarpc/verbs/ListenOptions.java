@@ -18,6 +18,8 @@ package dev.rdmarpc.verbs;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Bounds of a listener.
  *
@@ -28,8 +30,10 @@ import java.time.Duration;
  * @param maxConnections maximum number of established connections; more are rejected,
  * with the reason in ASCII as private data
  * @param handshakeTimeoutNanos time for a peer to finish its part of the setup
+ * @param tls how connections are protected, or {@code null} if they are not
  */
-public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
+public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos,
+		@Nullable TlsOptions tls) {
 
 	/** 128 in the backlog, 256 half-open, 4096 established, five seconds. */
 	public static final ListenOptions DEFAULTS = new ListenOptions(128, 256, 4096, Duration.ofSeconds(5).toNanos());
@@ -43,6 +47,17 @@ public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnec
 			throw new IllegalArgumentException("listener bounds " + backlog + ", " + maxPendingHandshakes + ", "
 					+ maxConnections + ", " + handshakeTimeoutNanos + " ns (expected: all positive)");
 		}
+	}
+
+	/** Options without TLS. */
+	public ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
+		this(backlog, maxPendingHandshakes, maxConnections, handshakeTimeoutNanos, null);
+	}
+
+	/** These options with other protection. */
+	public ListenOptions withTls(@Nullable TlsOptions other) {
+		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
+				this.handshakeTimeoutNanos, other);
 	}
 
 }

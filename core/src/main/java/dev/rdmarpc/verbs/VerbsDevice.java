@@ -66,6 +66,15 @@ public interface VerbsDevice extends AutoCloseable {
 	 */
 	boolean isRunning();
 
+	/**
+	 * Whether connections can be protected with TLS: those of adapters cannot, because
+	 * they read and write memory themselves. Listening or connecting with
+	 * {@link TlsOptions} fails then with {@link VerbsError#INVALID_ARGUMENT}.
+	 */
+	default boolean supportsTls() {
+		return false;
+	}
+
 	/** Allocates a protection domain, owned by the caller. */
 	ProtectionDomain allocateProtectionDomain();
 

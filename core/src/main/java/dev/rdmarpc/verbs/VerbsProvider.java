@@ -34,7 +34,9 @@ public interface VerbsProvider {
 
 	/**
 	 * The rank of the provider in automatic selection; the highest available one wins.
-	 * Adapters rank at 300, shared memory at 200, user-space protocols at 100.
+	 * Adapters rank at 300, user-space protocols at 100. Shared memory, which reaches no
+	 * other host, ranks below what is available everywhere and is never selected by
+	 * itself.
 	 */
 	int preference();
 

@@ -22,11 +22,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.Selector;
+import java.security.cert.X509Certificate;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes under MPA: an ordered stream that never waits, with one selector at a time
- * that says when it is ready. Reads and writes may be as short as they like. A stream
- * holds no bytes back: what its selector reports as ready is all there is to read.
+ * that says when it is ready. Reads and writes may be as short as they like, but what a
+ * write has not taken has to begin the next one, because it may be on its way already.
  */
 interface ByteStream extends ScatteringByteChannel, GatheringByteChannel {
 
@@ -45,6 +49,29 @@ interface ByteStream extends ScatteringByteChannel, GatheringByteChannel {
 
 	/** Leaves the selector, which has to select once before another may watch. */
 	void unwatch();
+
+	/**
+	 * Whether there are bytes to read of which the selector says nothing, because the
+	 * stream has taken them already.
+	 */
+	default boolean holdsBytes() {
+		return false;
+	}
+
+	/** Whether the stream has taken a part of something that it gives as a whole only. */
+	default boolean awaitsRest() {
+		return false;
+	}
+
+	/** Why the peer is to be told nothing but that, or {@code null}. */
+	default @Nullable String objection() {
+		return null;
+	}
+
+	/** The certificates that the peer has proved to be its own, its own one first. */
+	default List<X509Certificate> peerCertificates() {
+		return List.of();
+	}
 
 	/** Ends the stream in one direction, after what was written. */
 	void shutdownOutput() throws IOException;

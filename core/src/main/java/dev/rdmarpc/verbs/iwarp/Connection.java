@@ -80,6 +80,21 @@ final class Connection {
 		return this.closed;
 	}
 
+	/** Whether what has come ends with something whole. */
+	boolean isAtBoundary() {
+		return this.stream.isAtBoundary() && !this.bytes.awaitsRest();
+	}
+
+	/** Whether the rest of something that has begun is all that is waited for. */
+	boolean awaitsRest() {
+		return this.stream.awaitsRest() || (this.stream.isAtBoundary() && this.bytes.awaitsRest());
+	}
+
+	/** Whether there is something to receive of which the selector says nothing. */
+	boolean isStalled() {
+		return this.stream.isStalled() || (this.bytes.holdsBytes() && this.stream.wantsToReceive());
+	}
+
 	/** How many reads in a row found nothing. */
 	int idleReads() {
 		return this.idleReads;
@@ -97,7 +112,7 @@ final class Connection {
 			else {
 				this.idleReads++;
 			}
-			if (!this.stream.isAtBoundary() && this.frameDeadline.begin()) {
+			if (!isAtBoundary() && this.frameDeadline.begin()) {
 				this.reactor.deadlines().addFrame(this.frameDeadline);
 			}
 		}

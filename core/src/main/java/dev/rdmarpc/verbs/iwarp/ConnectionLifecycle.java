@@ -39,6 +39,7 @@ import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
 import dev.rdmarpc.verbs.iwarp.rdmap.StreamOwner;
 import dev.rdmarpc.verbs.support.ListenerCall;
+import dev.rdmarpc.verbs.support.ScheduledStack;
 
 /**
  * The states of a queue pair and the way from one to the next; while it is connected, the
@@ -87,7 +88,7 @@ final class ConnectionLifecycle implements StreamOwner {
 
 	private final ListenerCall listenerCall;
 
-	private final ScheduledStack.Node scheduleNode = new ScheduledStack.Node(this);
+	private final ScheduledStack.Node scheduleNode = new ScheduledStack.Node(this::serve);
 
 	private volatile QueuePairState state = QueuePairState.INITIALIZED;
 
@@ -178,7 +179,7 @@ final class ConnectionLifecycle implements StreamOwner {
 			}
 			Connection current = this.connection;
 			if (current != null) {
-				if (receive || current.stream().isStalled()) {
+				if (receive || current.isStalled()) {
 					current.advance();
 				}
 				else {
@@ -237,7 +238,7 @@ final class ConnectionLifecycle implements StreamOwner {
 					NOTHING);
 			return;
 		}
-		if (!all || (current != null && current.stream().isStalled())) {
+		if (!all || (current != null && current.isStalled())) {
 			this.reactor.addBacklog(this);
 		}
 	}

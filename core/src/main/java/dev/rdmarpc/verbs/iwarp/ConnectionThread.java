@@ -38,6 +38,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
+import javax.net.ssl.SSLException;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,6 +114,10 @@ final class ConnectionThread implements Runnable {
 
 	private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
+	private final TlsBuffers tlsBuffers = new TlsBuffers();
+
+	private final TlsTasks tlsTasks;
+
 	/**
 	 * Creates a thread that starts with its first task.
 	 * @param layer makes the stream of a connection from that of TCP
@@ -120,6 +126,7 @@ final class ConnectionThread implements Runnable {
 		this.deviceName = deviceName;
 		this.options = options;
 		this.layer = layer;
+		this.tlsTasks = new TlsTasks(deviceName);
 	}
 
 	/** Runs a task on the thread, starting it if need be. */
@@ -177,6 +184,44 @@ final class ConnectionThread implements Runnable {
 	/** The stream that connections of the device get on top of TCP's. */
 	ByteStream layered(TcpStream stream) {
 		return this.layer.apply(stream);
+	}
+
+	/** Memory for the records of TLS. */
+	TlsBuffers tlsBuffers() {
+		return this.tlsBuffers;
+	}
+
+	/**
+	 * Computes something elsewhere.
+	 * @param then run on the thread when it is done
+	 * @throws SSLException if too much is to be computed already
+	 */
+	void compute(Runnable task, Runnable then) throws SSLException {
+		this.tlsTasks.execute(() -> {
+			try {
+				task.run();
+			}
+			finally {
+				execute(then);
+			}
+		});
+	}
+
+	/** Has a handler go on that has waited for something else than its socket. */
+	void resume(SocketHandler handler) {
+		if (handler.isFinished()) {
+			return;
+		}
+		try {
+			handler.ready();
+		}
+		catch (CancelledKeyException | IOException | VerbsException ex) {
+			fail(handler, ex);
+		}
+		catch (Throwable ex) {
+			unexpected(ex);
+			fail(handler, ex);
+		}
 	}
 
 	/** Registers a handler's channel; on the thread. */
@@ -313,6 +358,7 @@ final class ConnectionThread implements Runnable {
 		if (current != null) {
 			current.wakeup();
 		}
+		this.tlsTasks.shutDown();
 	}
 
 	/** Whether the thread was started and runs no more. */
@@ -379,20 +425,7 @@ final class ConnectionThread implements Runnable {
 	}
 
 	private void handle(SelectionKey key) {
-		SocketHandler handler = (SocketHandler) key.attachment();
-		if (handler.isFinished()) {
-			return;
-		}
-		try {
-			handler.ready();
-		}
-		catch (CancelledKeyException | IOException | VerbsException ex) {
-			fail(handler, ex);
-		}
-		catch (Throwable ex) {
-			unexpected(ex);
-			fail(handler, ex);
-		}
+		resume((SocketHandler) key.attachment());
 	}
 
 	private void fail(SocketHandler handler, Throwable cause) {

@@ -75,7 +75,7 @@ final class FrameDeadline {
 						"frame that the peer has begun did not arrive whole in time"));
 			}
 		}
-		if (this.connection.isClosed() || this.stream.isAtBoundary()) {
+		if (this.connection.isClosed() || this.connection.isAtBoundary()) {
 			this.watched = false;
 			return true;
 		}
@@ -89,7 +89,7 @@ final class FrameDeadline {
 
 	/** Whether the frame that the time was set for is still waited for. */
 	private boolean isCurrent() {
-		return this.begun && !this.connection.isClosed() && this.stream.awaitsRest()
+		return this.begun && !this.connection.isClosed() && this.connection.awaitsRest()
 				&& this.frame == this.stream.framesReceived();
 	}
 

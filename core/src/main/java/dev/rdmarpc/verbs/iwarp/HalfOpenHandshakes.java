@@ -26,7 +26,10 @@ import java.util.Set;
  * The handshakes of a listener whose request has not come yet, the oldest first. When
  * there are too many, the oldest go: those of the source that has its share already, then
  * those of all. A peer that sends its request at once is through long before it is the
- * oldest, so those that send nothing keep nobody out. On the connection thread.
+ * oldest, so those that send nothing keep nobody out. A handshake of TLS takes both sides
+ * longer: it counts as new again whenever it has come further, and while there are many
+ * of which the oldest is not old, others are better left in the backlog. On the
+ * connection thread.
  */
 final class HalfOpenHandshakes {
 
@@ -64,6 +67,21 @@ final class HalfOpenHandshakes {
 		else if (this.all.size() + others > this.most) {
 			tryGiveUpOldest();
 		}
+	}
+
+	/** Notes that a handshake has come further. */
+	void progressed(MpaResponder responder) {
+		Set<MpaResponder> ofSource = this.bySource.get(responder.source());
+		if (ofSource != null && this.all.remove(responder)) {
+			this.all.add(responder);
+			ofSource.remove(responder);
+			ofSource.add(responder);
+		}
+	}
+
+	/** Whether there are many, all of which have come further since a moment. */
+	boolean areMany(long sinceNanos) {
+		return this.all.size() >= this.mostOfOneSource && this.all.iterator().next().progressNanos() - sinceNanos > 0;
 	}
 
 	int size() {

@@ -31,6 +31,7 @@ import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers;
+import dev.rdmarpc.verbs.support.CompletionRing;
 
 /**
  * A completion queue of user-space iWARP: completions, the notification, and the reactor

@@ -17,6 +17,8 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -49,6 +51,11 @@ final class IwarpConnectionRequest implements ConnectionRequest {
 	@Override
 	public InetSocketAddress remoteAddress() {
 		return this.responder.remote();
+	}
+
+	@Override
+	public List<X509Certificate> peerCertificates() {
+		return this.responder.peerCertificates();
 	}
 
 	@Override

@@ -45,7 +45,7 @@ import dev.rdmarpc.verbs.support.QueuePairNumbers;
  * The device of user-space iWARP: STag table, connection thread, and all that was created
  * on it.
  */
-final class IwarpDevice implements VerbsDevice {
+class IwarpDevice implements VerbsDevice {
 
 	private static final int MAX_COMPLETION_QUEUE_ENTRIES = 1 << 20;
 
@@ -125,6 +125,11 @@ final class IwarpDevice implements VerbsDevice {
 	@Override
 	public boolean isRunning() {
 		return this.state.isOpen() && !this.connectionThread.hasEnded();
+	}
+
+	@Override
+	public boolean supportsTls() {
+		return true;
 	}
 
 	IwarpOptions options() {

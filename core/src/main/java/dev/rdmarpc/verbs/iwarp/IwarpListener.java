@@ -63,6 +63,9 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	/** How long nothing is accepted after the system has refused to. */
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+	/** How long nothing is accepted while there are many handshakes. */
+	private static final long MANY_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
 	private final ConnectionThread thread;
 
 	private final IwarpOptions settings;
@@ -92,6 +95,8 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	private final RateLimitedLogger handlerFailures = new RateLimitedLogger(logger);
 
 	private final RateLimitedLogger unanswered = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger insecure = new RateLimitedLogger(logger);
 
 	private @Nullable SelectionKey key;
 
@@ -196,6 +201,11 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		this.unanswered.log(Level.WARN, "Connection request from {} was not answered in time", remote);
 	}
 
+	/** A TLS handshake has failed. */
+	void insecure(InetSocketAddress remote, Throwable cause) {
+		this.insecure.log(Level.WARN, "TLS with {} failed: {}", remote, cause.getMessage());
+	}
+
 	/**
 	 * Counts a connection unless there are too many; connection thread.
 	 * @return what to tell the peer if there are, else {@code null}
@@ -225,6 +235,11 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		this.halfOpen.remove(responder);
 	}
 
+	/** A handshake has come further. */
+	void progressed(MpaResponder responder) {
+		this.halfOpen.progressed(responder);
+	}
+
 	void removePending(MpaResponder responder) {
 		this.halfOpen.remove(responder);
 		this.pending.remove(responder);
@@ -238,6 +253,11 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	@Override
 	void ready() {
 		for (int i = 0; i < MAX_ACCEPTS; i++) {
+			if (this.options.tls() != null
+					&& this.halfOpen.areMany(System.nanoTime() - this.options.handshakeTimeoutNanos() / 2)) {
+				pause(MANY_PAUSE_NANOS);
+				return;
+			}
 			try {
 				TcpStream accepted = TcpStream.accept(this.channel);
 				if (accepted == null) {
@@ -271,13 +291,17 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	}
 
 	private void pause(Throwable cause) {
+		pause(PAUSE_NANOS);
+		this.pauses.log(Level.WARN, "Cannot accept connections to {}, trying again every {} ms: {}", this.localAddress,
+				TimeUnit.NANOSECONDS.toMillis(PAUSE_NANOS), cause.toString());
+	}
+
+	private void pause(long nanos) {
 		SelectionKey current = this.key;
 		if (current != null) {
 			current.interestOps(0);
-			this.thread.postpone(this, System.nanoTime() + PAUSE_NANOS);
+			this.thread.postpone(this, System.nanoTime() + nanos);
 		}
-		this.pauses.log(Level.WARN, "Cannot accept connections to {}, trying again every {} ms: {}", this.localAddress,
-				TimeUnit.NANOSECONDS.toMillis(PAUSE_NANOS), cause.toString());
 	}
 
 	/** The pause is over. */
@@ -299,7 +323,8 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		}
 		try {
 			accepted.prepare(this.settings);
-			responder = MpaResponder.start(this, this.thread.layered(accepted));
+			responder = MpaResponder.start(this,
+					TlsEngines.secured(this.thread.layered(accepted), this.options.tls(), this.thread));
 			this.pending.add(responder);
 			this.halfOpen.add(responder, this.pending.size() - 1 - this.halfOpen.size());
 		}

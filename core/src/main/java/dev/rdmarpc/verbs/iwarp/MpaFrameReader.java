@@ -34,6 +34,9 @@ import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
  */
 final class MpaFrameReader {
 
+	/** The first byte of a connection with TLS. */
+	private static final byte TLS_HANDSHAKE = 22;
+
 	private final boolean request;
 
 	private final ByteBuffer buffer = ByteBuffer.allocate(MpaFrameFlyweight.MAX_BYTES)
@@ -83,6 +86,9 @@ final class MpaFrameReader {
 		int available = this.buffer.position();
 		boolean good = this.request ? MpaFrameFlyweight.beginsRequest(this.buffer, 0, available)
 				: MpaFrameFlyweight.beginsReply(this.buffer, 0, available);
+		if (!good && this.request && this.buffer.get(0) == TLS_HANDSHAKE) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer speaks TLS, which this listener does not");
+		}
 		if (!good) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR,
 					"peer does not speak MPA: no " + (this.request ? "request" : "reply") + " key");

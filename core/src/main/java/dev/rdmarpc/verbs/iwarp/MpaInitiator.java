@@ -27,6 +27,8 @@ import java.nio.channels.UnresolvedAddressException;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
+import javax.net.ssl.SSLException;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -104,7 +106,8 @@ final class MpaInitiator extends SocketHandler {
 			return;
 		}
 		try {
-			ByteStream opened = this.thread.connect(this.remote);
+			ByteStream opened = TlsEngines.secured(this.thread.connect(this.remote), this.options.tls(), this.remote,
+					this.thread);
 			this.bytes = opened;
 			this.thread.register(opened, opened.finishConnect() ? SelectionKey.OP_WRITE : SelectionKey.OP_CONNECT,
 					this);
@@ -178,7 +181,7 @@ final class MpaInitiator extends SocketHandler {
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		if (this.lifecycle.established(open, parameters, null)) {
 			ConnectionInfo info = new ConnectionInfo(local, this.remote, parameters.readDepth(),
-					parameters.responderResources(), reply.privateData());
+					parameters.responderResources(), reply.privateData(), open.peerCertificates());
 			if (!this.result.complete(info)) {
 				this.lifecycle.queuePair().disconnect();
 			}
@@ -259,20 +262,40 @@ final class MpaInitiator extends SocketHandler {
 	void failed(Throwable cause) {
 		boolean asked = this.request != null && !this.request.hasRemaining();
 		if (asked && this.revision == MpaFrameFlyweight.REVISION_2 && cause instanceof IOException
-				&& this.reader.isUntouched()) {
+				&& !(cause instanceof SSLException) && this.reader.isUntouched()) {
 			retryWithRevision1();
 			return;
 		}
 		finish();
 		this.thread.removeAttempt(this.lifecycle.queuePair());
 		this.lifecycle.connectingFailed();
-		closeQuietly(this.bytes);
+		leave(cause);
 		this.result.completeExceptionally(translate(cause));
+	}
+
+	/** Lets the peer of a TLS handshake see why it has failed. */
+	private void leave(Throwable cause) {
+		ByteStream open = this.bytes;
+		if (open == null || !(cause instanceof SSLException)) {
+			closeQuietly(open);
+			return;
+		}
+		try {
+			this.thread.deregister(open);
+			this.thread.linger(open, ByteBuffer.allocate(0));
+		}
+		catch (Throwable ex) {
+			closeQuietly(open);
+		}
 	}
 
 	private VerbsException translate(Throwable cause) {
 		if (cause instanceof VerbsException verbs) {
 			return verbs;
+		}
+		if (cause instanceof SSLException) {
+			return new VerbsException(VerbsError.PROTOCOL_ERROR,
+					"TLS with " + this.remote + " failed: " + cause.getMessage(), cause);
 		}
 		String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
 		VerbsError error;

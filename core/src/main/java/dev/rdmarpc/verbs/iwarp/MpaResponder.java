@@ -22,7 +22,11 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+
+import javax.net.ssl.SSLException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,6 +66,12 @@ final class MpaResponder extends SocketHandler {
 
 	private @Nullable Acceptance acceptance;
 
+	private List<X509Certificate> peerCertificates = List.of();
+
+	private boolean lingers;
+
+	private long progressNanos = System.nanoTime();
+
 	private MpaResponder(IwarpListener listener, ByteStream bytes, InetSocketAddress remote) {
 		super(System.nanoTime() + listener.options().handshakeTimeoutNanos());
 		this.listener = listener;
@@ -85,8 +95,24 @@ final class MpaResponder extends SocketHandler {
 		return this.listener.claim(queuePair, options);
 	}
 
+	/** When the handshake has begun, or come further for the last time. */
+	long progressNanos() {
+		return this.progressNanos;
+	}
+
+	@Override
+	void progressed() {
+		this.progressNanos = System.nanoTime();
+		this.listener.progressed(this);
+	}
+
 	InetSocketAddress remote() {
 		return this.remote;
+	}
+
+	/** What is known of the peer when its request has come. */
+	List<X509Certificate> peerCertificates() {
+		return this.peerCertificates;
 	}
 
 	InetAddress source() {
@@ -138,12 +164,16 @@ final class MpaResponder extends SocketHandler {
 			drop("malformed MPA request");
 			return;
 		}
-		String objection = frame.markers() ? "markers are not supported" : this.listener.tryAddConnection();
+		String objection = this.bytes.objection();
+		if (objection == null) {
+			objection = frame.markers() ? "markers are not supported" : this.listener.tryAddConnection();
+		}
 		if (objection != null) {
 			logger.debug("Rejected a connection from {}: {}", this.remote, objection);
 			sendReject(frame, objection.getBytes(StandardCharsets.US_ASCII));
 			return;
 		}
+		this.peerCertificates = this.bytes.peerCertificates();
 		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);
 		this.request = asked;
 		if (!this.listener.tryHandle(asked)) {
@@ -180,7 +210,7 @@ final class MpaResponder extends SocketHandler {
 		}
 		InetSocketAddress local = this.bytes.localAddress();
 		ConnectionInfo info = new ConnectionInfo(local, this.remote, accepted.parameters().readDepth(),
-				accepted.parameters().responderResources(), accepted.frame().privateData());
+				accepted.parameters().responderResources(), accepted.frame().privateData(), this.peerCertificates);
 		this.thread.deregister(this.bytes);
 		boolean established = accepted.lifecycle()
 			.established(this.bytes, accepted.parameters(), this.listener::removeConnection);
@@ -235,7 +265,7 @@ final class MpaResponder extends SocketHandler {
 			asked.drop();
 			this.listener.removeConnection();
 		}
-		closeQuietly(this.bytes);
+		leave();
 		Acceptance accepted = this.acceptance;
 		if (accepted != null) {
 			this.thread.removeAttempt(accepted.lifecycle().queuePair());
@@ -259,8 +289,29 @@ final class MpaResponder extends SocketHandler {
 
 	@Override
 	void failed(Throwable cause) {
-		logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
+		if (!(cause instanceof SSLException)) {
+			logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
+			drop(cause.toString());
+			return;
+		}
+		this.listener.insecure(this.remote, cause);
+		this.lingers = true;
 		drop(cause.toString());
+	}
+
+	/** Ends the stream; the peer of a TLS handshake that has failed is to see why. */
+	private void leave() {
+		if (!this.lingers) {
+			closeQuietly(this.bytes);
+			return;
+		}
+		try {
+			this.thread.deregister(this.bytes);
+			this.thread.linger(this.bytes, ByteBuffer.allocate(0));
+		}
+		catch (Throwable ex) {
+			closeQuietly(this.bytes);
+		}
 	}
 
 }

@@ -40,7 +40,10 @@ import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
 import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
 import dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.CompletionRing;
 import dev.rdmarpc.verbs.support.ListenerCall;
+import dev.rdmarpc.verbs.support.ScheduledStack;
+import dev.rdmarpc.verbs.support.SteadyLock;
 
 /**
  * The engine of a completion queue: one lock, one selector, and the connections whose
@@ -349,6 +352,9 @@ final class Reactor {
 		}
 		this.ready.ensureCapacity(this.connections.size());
 		this.selecting = true;
+		if (!this.backlog.isEmpty()) {
+			this.selector.wakeup();
+		}
 	}
 
 	/**

@@ -75,6 +75,10 @@ abstract class SocketHandler {
 	/** The socket is ready for what the handler is interested in. */
 	abstract void ready() throws IOException;
 
+	/** What the socket's peer has to wait for has come further. */
+	void progressed() {
+	}
+
 	/** The deadline has passed. */
 	abstract void timedOut();
 

@@ -16,9 +16,13 @@
 
 package dev.rdmarpc.verbs.support;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.DeviceLimits;
 import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.TlsOptions;
+import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkRequest;
@@ -71,6 +75,15 @@ public final class LimitChecks {
 		if (request.segmentCount() > maxSegments) {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "work request with " + request.segmentCount()
 					+ " segments (expected: at most " + maxSegments + ")");
+		}
+	}
+
+	/** Refuses TLS, for devices that cannot protect connections with it. */
+	public static void checkNoTls(VerbsDevice device, @Nullable TlsOptions tls) {
+		if (tls != null) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "device " + device.name()
+					+ " cannot protect connections with TLS (expected: a provider whose connections are streams of"
+					+ " bytes, such as iwarp, or protection of the network itself, such as IPsec or MACsec)");
 		}
 	}
 

@@ -17,17 +17,22 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
@@ -37,6 +42,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class ChildProcess implements AutoCloseable {
 
 	private static final long DEADLINE_SECONDS = 30;
+
+	private static final Pattern NEEDED = Pattern.compile("/(rdma-rpc-|jctools-|jspecify-|slf4j-|logback-)[^/]*$");
 
 	private final LinkedBlockingQueue<String> output = new LinkedBlockingQueue<>();
 
@@ -57,7 +64,7 @@ final class ChildProcess implements AutoCloseable {
 		List<String> command = new ArrayList<>(List.of("sh", "-c", limits + " && exec \"$@\"", "sh",
 				Path.of(System.getProperty("java.home"), "bin", "java").toString()));
 		command.addAll(List.of(options));
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), AcceptingProcess.class.getName()));
+		command.addAll(List.of("-cp", classPath(), AcceptingProcess.class.getName()));
 		this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		Thread reader = new Thread(this::read, "output-of-the-process");
 		reader.setDaemon(true);
@@ -65,6 +72,13 @@ final class ChildProcess implements AutoCloseable {
 		String ready = await((line) -> line.startsWith(AcceptingProcess.READY));
 		this.address = new InetSocketAddress(InetAddress.getLoopbackAddress(),
 				Integer.parseInt(ready.substring(AcceptingProcess.READY.length())));
+	}
+
+	/** Without the libraries of tests, each of which would take a descriptor. */
+	private static String classPath() {
+		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+			.filter((entry) -> Files.isDirectory(Path.of(entry)) || NEEDED.matcher(entry).find())
+			.collect(Collectors.joining(File.pathSeparator));
 	}
 
 	private void read() {

@@ -153,6 +153,7 @@ final class DisniDevice implements VerbsDevice {
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions options,
 			ConnectionRequestHandler handler) {
 		this.state.check();
+		LimitChecks.checkNoTls(this, options.tls());
 		return this.listeners
 			.add(DisniListener.open(this, this.connections, address, options, handler, this.listeners::remove));
 	}
@@ -163,6 +164,7 @@ final class DisniDevice implements VerbsDevice {
 		this.state.check();
 		DisniQueuePair own = DisniQueuePair.of(this, queuePair);
 		LimitChecks.checkReadDepths(this.limits, options);
+		LimitChecks.checkNoTls(this, options.tls());
 		return ConnectAttempt.start(this.connections, own, remote, options);
 	}
 

@@ -14,29 +14,17 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.shm;
 
-import java.util.concurrent.locks.ReentrantLock;
+import dev.rdmarpc.verbs.AbstractVerbsProviderTests;
+import dev.rdmarpc.verbs.VerbsProvider;
 
-/**
- * A lock that can be taken without memory, too. Before Java 21 a {@link ReentrantLock}
- * that another thread has needs some to wait; where there is none, waiting is trying.
- */
-final class SteadyLock extends ReentrantLock {
-
-	private static final long serialVersionUID = 1L;
+/** The behaviour of a verbs provider, over shared memory. */
+class SharedMemoryProviderTests extends AbstractVerbsProviderTests {
 
 	@Override
-	@SuppressWarnings({ "ThreadPriorityCheck", "UnusedException" }) // its holder runs
-	public void lock() {
-		try {
-			super.lock();
-		}
-		catch (OutOfMemoryError ex) {
-			while (!tryLock()) {
-				Thread.yield();
-			}
-		}
+	protected VerbsProvider provider() {
+		return new SharedMemoryProvider();
 	}
 
 }

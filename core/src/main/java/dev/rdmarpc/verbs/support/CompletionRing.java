@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.support;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +25,9 @@ import dev.rdmarpc.verbs.WorkStatus;
 
 /**
  * The completions of a completion queue that were not polled yet, as arrays of fields.
- * Guarded by the reactor's lock.
+ * Guarded by the lock of the completion queue.
  */
-final class CompletionRing {
+public final class CompletionRing {
 
 	private final int limit;
 
@@ -49,7 +49,8 @@ final class CompletionRing {
 
 	private long tail;
 
-	CompletionRing(int limit) {
+	/** Creates a ring without completions that holds up to {@code limit} of them. */
+	public CompletionRing(int limit) {
 		int capacity = (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1;
 		this.limit = limit;
 		this.mask = capacity - 1;
@@ -62,16 +63,18 @@ final class CompletionRing {
 	}
 
 	/** How many there are, with those of closed queue pairs that are skipped. */
-	int size() {
+	public int size() {
 		return (int) (this.tail - this.head);
 	}
 
-	boolean hasRoom() {
+	/** Whether another completion may be added. */
+	public boolean hasRoom() {
 		return this.tail - this.head < this.limit;
 	}
 
 	/** Adds a completion; the caller has asked for room. */
-	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, QueuePair queuePair) {
+	public void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
+			QueuePair queuePair) {
 		int slot = (int) this.tail & this.mask;
 		this.ids[slot] = id;
 		this.statuses[slot] = status;
@@ -83,7 +86,7 @@ final class CompletionRing {
 	}
 
 	/** Moves as many completions as there are, or fit, and returns their number. */
-	int drainTo(WorkCompletion[] completions) {
+	public int drainTo(WorkCompletion[] completions) {
 		int count = 0;
 		while (count < completions.length && this.head != this.tail) {
 			int slot = (int) this.head++ & this.mask;
@@ -102,7 +105,7 @@ final class CompletionRing {
 	 * @param keepReceives whether to keep those of receives, because they are of a shared
 	 * queue
 	 */
-	void purge(QueuePair closed, boolean keepReceives) {
+	public void purge(QueuePair closed, boolean keepReceives) {
 		long to = this.head;
 		for (long from = this.head; from != this.tail; from++) {
 			int source = (int) from & this.mask;

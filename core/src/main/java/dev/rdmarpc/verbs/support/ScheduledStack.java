@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp;
+package dev.rdmarpc.verbs.support;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue pairs that have posted work the reactor has not seen. Any thread pushes, the
- * holder of the reactor's lock takes all at once.
+ * The queue pairs that have posted work that nobody has seen to. Any thread pushes, the
+ * holder of the lock of the completion queue takes all at once.
  *
  * <p>
  * Implementation notes. An intrusive stack: each queue pair has one {@link Node}, whose
@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * taker's back pushes the node again. Because takers detach the whole stack, a node
  * cannot come back under a comparing taker.
  */
-final class ScheduledStack {
+public final class ScheduledStack {
 
 	private final AtomicReference<@Nullable Node> top = new AtomicReference<>();
 
 	/** Pushes a queue pair unless it is there already. */
-	void push(Node node) {
+	public void push(Node node) {
 		if (node.scheduled.get() || !node.scheduled.compareAndSet(false, true)) {
 			return;
 		}
@@ -49,12 +49,13 @@ final class ScheduledStack {
 		while (!this.top.compareAndSet(below, node));
 	}
 
-	boolean isEmpty() {
+	/** Whether no queue pair is there. */
+	public boolean isEmpty() {
 		return this.top.get() == null;
 	}
 
 	/** Serves all queue pairs that are there. */
-	void serveAll() {
+	public void serveAll() {
 		if (isEmpty()) {
 			return;
 		}
@@ -63,22 +64,26 @@ final class ScheduledStack {
 			Node below = node.below;
 			node.below = null;
 			node.scheduled.set(false);
-			node.lifecycle.serve();
+			node.serving.run();
 			node = below;
 		}
 	}
 
 	/** A queue pair's place in the stack. */
-	static final class Node {
+	public static final class Node {
 
-		private final ConnectionLifecycle lifecycle;
+		private final Runnable serving;
 
 		private final AtomicBoolean scheduled = new AtomicBoolean();
 
 		private @Nullable Node below;
 
-		Node(ConnectionLifecycle lifecycle) {
-			this.lifecycle = lifecycle;
+		/**
+		 * Creates the place of a queue pair.
+		 * @param serving sees to what it has posted
+		 */
+		public Node(Runnable serving) {
+			this.serving = serving;
 		}
 
 	}

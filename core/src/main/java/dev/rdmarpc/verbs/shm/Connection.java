@@ -1,0 +1,238 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.shm.ring.Link;
+import dev.rdmarpc.verbs.shm.ring.LinkFailure;
+import dev.rdmarpc.verbs.shm.ring.LinkOwner;
+import dev.rdmarpc.verbs.shm.ring.PeerAccess;
+import dev.rdmarpc.verbs.shm.ring.ReceiveSource;
+import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
+import dev.rdmarpc.verbs.shm.ring.SendQueue;
+import dev.rdmarpc.verbs.shm.ring.SharedMemory;
+
+/**
+ * An established connection: a link through shared memory, and the socket that tells the
+ * death of the peer and wakes. Guarded by the engine's lock.
+ *
+ * <p>
+ * Implementation notes. A mapping lasts until it is collected as garbage. Its memory is
+ * given back before: whoever leaves last cuts the file to nothing. Nobody touches the
+ * memory after it has said that it leaves.
+ */
+final class Connection implements LinkOwner {
+
+	private static final int WAKE_BYTES = 256;
+
+	private final Lifecycle lifecycle;
+
+	private final Engine engine;
+
+	private final EstablishedPeer peer;
+
+	private final Link link;
+
+	private final ByteBuffer wakes = ByteBuffer.allocateDirect(WAKE_BYTES);
+
+	private @Nullable SelectionKey key;
+
+	private int idleLooks;
+
+	private boolean peerGone;
+
+	/**
+	 * Creates a connection.
+	 * @param peer owned from now on
+	 */
+	Connection(Lifecycle lifecycle, Engine engine, EstablishedPeer peer, PeerAccess access, SendQueue sends,
+			ReceiveSource receives) {
+		this.lifecycle = lifecycle;
+		this.engine = engine;
+		this.peer = peer;
+		this.link = new Link(new SharedMemory(peer.memory(), peer.ringBytes(), peer.side()), peer.readDepth(),
+				peer.responderResources(), access, sends, receives, this);
+	}
+
+	static long mappedBytes(int ringBytes) {
+		return RingDescriptor.totalBytes(ringBytes);
+	}
+
+	long mappedBytes() {
+		return mappedBytes(this.peer.ringBytes());
+	}
+
+	Lifecycle lifecycle() {
+		return this.lifecycle;
+	}
+
+	Link link() {
+		return this.link;
+	}
+
+	/** How often it was looked at in vain since bytes have moved. */
+	int idleLooks() {
+		return this.idleLooks;
+	}
+
+	long copiedBytes() {
+		return this.link.copiedBytes();
+	}
+
+	void watch(Selector selector) throws IOException {
+		this.key = this.peer.socket().register(selector, SelectionKey.OP_READ, this);
+	}
+
+	/** Consumes and writes what is possible. */
+	void advance() throws LinkFailure {
+		this.link.advance();
+		noteMoves();
+		if (this.peerGone && this.link.isConsumed()) {
+			this.lifecycle.lost("the peer has died or closed its socket");
+		}
+	}
+
+	/** Writes what is possible. */
+	void flush() throws LinkFailure {
+		this.link.flush();
+		noteMoves();
+	}
+
+	private void noteMoves() {
+		if (this.link.takeMoved()) {
+			this.idleLooks = 0;
+			this.engine.moved();
+		}
+		else {
+			this.idleLooks++;
+		}
+	}
+
+	/** Takes the bytes that have woken this side, and notes the end of the peer. */
+	void readSocket() {
+		try {
+			int read = this.peer.socket().read(this.wakes.clear());
+			if (read >= 0) {
+				return;
+			}
+		}
+		catch (IOException ex) {
+			// as good as its end
+		}
+		this.peerGone = true;
+		SelectionKey current = this.key;
+		if (current != null && current.isValid()) {
+			current.interestOps(0);
+		}
+	}
+
+	@Override
+	public boolean hasRoom() {
+		return this.engine.hasRoom();
+	}
+
+	@Override
+	public void received(long id, long bytes, int invalidatedKey, boolean solicited) {
+		this.lifecycle.received(id, bytes, invalidatedKey, solicited);
+	}
+
+	@Override
+	public void peerEnded(WorkStatus status, String detail) {
+		this.lifecycle.peerEnded(status, detail);
+	}
+
+	/** A socket that takes no byte has many that the peer has not read: it is awake. */
+	@Override
+	public void wakePeer() {
+		try {
+			this.peer.socket().write(this.wakes.clear().limit(1));
+		}
+		catch (IOException ex) {
+			this.peerGone = true;
+		}
+	}
+
+	/** Whether the file of the memory was cut, so that its use fails; a system call. */
+	boolean isCut() {
+		try {
+			return this.peer.file().size() < mappedBytes();
+		}
+		catch (IOException ex) {
+			return true;
+		}
+	}
+
+	/** Leaves the memory and closes the socket; may be repeated. */
+	void close() {
+		boolean last;
+		try {
+			last = this.link.leave() || this.peerGone;
+		}
+		catch (InternalError ex) {
+			last = true;
+		}
+		SelectionKey current = this.key;
+		if (current != null) {
+			current.cancel();
+		}
+		SetupHandler.closeQuietly(this.peer.socket());
+		FileChannel file = this.peer.file();
+		if (last) {
+			truncate(file);
+		}
+		SetupHandler.closeQuietly(file);
+		if (this.peerGone) {
+			this.peer.sweeping().run();
+		}
+	}
+
+	private static void truncate(FileChannel file) {
+		try {
+			file.truncate(0);
+		}
+		catch (IOException ex) {
+			// the memory is given back when the mapping is
+		}
+	}
+
+	/**
+	 * What set-up has made of a peer.
+	 *
+	 * @param socket connected to the peer, not blocking
+	 * @param file of the memory, unlinked
+	 * @param memory of the connection, mapped
+	 * @param ringBytes capacity of each ring
+	 * @param side 0 for who listened, 1 for who connected
+	 * @param readDepth how many Reads of this side are outstanding at most
+	 * @param responderResources how many Reads of the peer are served at once
+	 * @param sweeping removes what a peer that was killed has left
+	 */
+	record EstablishedPeer(SocketChannel socket, FileChannel file, ByteBuffer memory, int ringBytes, int side,
+			int readDepth, int responderResources, Runnable sweeping) {
+
+	}
+
+}

@@ -1,0 +1,419 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.ProviderAvailability;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
+/**
+ * The directory in which the processes of a user meet: a socket {@code <port>.socket} for
+ * each listener, and while a connection is set up, a file {@code <port>-<random>} with
+ * its memory. Only the user may enter it.
+ *
+ * <p>
+ * Thread-safe. Who creates or removes sockets holds the lock on the file {@code .lock},
+ * so that nobody takes a socket for left behind that is just being bound. What a killed
+ * process has left is removed by whoever next listens or connects at its port, and by the
+ * peers that it was connected to.
+ */
+final class Rendezvous {
+
+	private static final Logger logger = LoggerFactory.getLogger(Rendezvous.class);
+
+	private static final Path MEMORY = Path.of("/dev/shm");
+
+	private static final Set<PosixFilePermission> DIRECTORY_PERMISSIONS = PosixFilePermissions.fromString("rwx------");
+
+	private static final Set<PosixFilePermission> FILE_PERMISSIONS = PosixFilePermissions.fromString("rw-------");
+
+	/** What a socket address holds less the longest file name. */
+	private static final int MAX_PATH_BYTES = 107 - "/65535.socket".length();
+
+	private static final int FIRST_FREE_PORT = 32768;
+
+	private static final int FREE_PORTS = 28232;
+
+	private static final int RANDOM_BYTES = 16;
+
+	/** The name of a file has as many characters at most. */
+	static final int MAX_NAME_BYTES = "65535-".length() + 2 * RANDOM_BYTES;
+
+	private static final int CHUNK_BYTES = 64 * 1024;
+
+	private static final long LOCK_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private static final long LOCK_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	/** Within a process, file locks exclude nobody. */
+	private static final ReentrantLock processLock = new ReentrantLock();
+
+	private final Path directory;
+
+	private final SecureRandom random = new SecureRandom();
+
+	private Rendezvous(Path directory) {
+		this.directory = directory;
+	}
+
+	/** Whether processes can meet in a directory, or in the default one. */
+	static ProviderAvailability availability(@Nullable Path configured) {
+		try {
+			SocketChannel.open(StandardProtocolFamily.UNIX).close();
+			Path directory = resolve(configured);
+			if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+				check(directory);
+			}
+			return ProviderAvailability.available("shared memory in " + directory);
+		}
+		catch (UnsupportedOperationException ex) {
+			return ProviderAvailability.unavailable("the system has no Unix domain sockets");
+		}
+		catch (IOException | VerbsException ex) {
+			return ProviderAvailability.unavailable(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	/** Opens a directory, which is created if it does not exist. */
+	static Rendezvous open(@Nullable Path configured) {
+		Path directory = resolve(configured);
+		try {
+			if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+				create(directory);
+			}
+			check(directory);
+			return new Rendezvous(directory);
+		}
+		catch (IOException | UnsupportedOperationException ex) {
+			throw new VerbsException(VerbsError.UNAVAILABLE,
+					"directory " + directory + " of shared memory cannot be used: " + ex, ex);
+		}
+	}
+
+	private static void create(Path directory) throws IOException {
+		try {
+			Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(DIRECTORY_PERMISSIONS));
+		}
+		catch (FileAlreadyExistsException ex) {
+			logger.debug("{} was created by another process", directory, ex);
+		}
+	}
+
+	private static Path resolve(@Nullable Path configured) {
+		try {
+			if (configured == null && !isMemory()) {
+				throw new VerbsException(VerbsError.UNAVAILABLE,
+						MEMORY + " is no memory here (expected: a tmpfs, or a configured directory)");
+			}
+			Path directory = (configured != null) ? configured.toAbsolutePath()
+					: MEMORY.resolve("rdma-rpc-" + ownUser());
+			if (directory.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
+				throw new VerbsException(VerbsError.UNAVAILABLE, "path of directory " + directory
+						+ " is too long for sockets (expected: at most " + MAX_PATH_BYTES + " bytes)");
+			}
+			return directory;
+		}
+		catch (IOException | UnsupportedOperationException | IllegalArgumentException ex) {
+			throw new VerbsException(VerbsError.UNAVAILABLE, "directory of shared memory cannot be found: " + ex, ex);
+		}
+	}
+
+	private static boolean isMemory() throws IOException {
+		return Files.isDirectory(MEMORY) && Files.isWritable(MEMORY)
+				&& "tmpfs".equals(Files.getFileStore(MEMORY).type());
+	}
+
+	private static Object ownUser() throws IOException {
+		return Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+	}
+
+	private static void check(Path directory) throws IOException {
+		if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+			throw refused(directory, "it is not a directory");
+		}
+		if (!Objects.equals(Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS), ownUser())) {
+			throw refused(directory, "it belongs to another user");
+		}
+		Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS);
+		if (!permissions.equals(DIRECTORY_PERMISSIONS)) {
+			throw refused(directory, "its permissions are " + PosixFilePermissions.toString(permissions)
+					+ " (expected: " + PosixFilePermissions.toString(DIRECTORY_PERMISSIONS) + ")");
+		}
+	}
+
+	private static VerbsException refused(Path directory, String reason) {
+		return new VerbsException(VerbsError.UNAVAILABLE,
+				"directory " + directory + " of shared memory cannot be used: " + reason);
+	}
+
+	private Path socket(int port) {
+		return this.directory.resolve(port + ".socket");
+	}
+
+	/**
+	 * Binds a listening socket.
+	 * @param port 0 for a free one, see {@link #port}
+	 */
+	ServerSocketChannel bind(int port, int backlog) {
+		return locked(() -> (port != 0) ? bindTo(port, backlog) : bindToFree(backlog));
+	}
+
+	private ServerSocketChannel bindToFree(int backlog) throws IOException {
+		for (int i = 0; i < FREE_PORTS; i++) {
+			int port = FIRST_FREE_PORT + this.random.nextInt(FREE_PORTS);
+			if (!Files.exists(socket(port), LinkOption.NOFOLLOW_LINKS)) {
+				return bindTo(port, backlog);
+			}
+		}
+		throw new VerbsException(VerbsError.ADDRESS_IN_USE, "no port is free in " + this.directory);
+	}
+
+	private ServerSocketChannel bindTo(int port, int backlog) throws IOException {
+		if (!tryRemoveLeftovers(port)) {
+			throw new VerbsException(VerbsError.ADDRESS_IN_USE,
+					"port " + port + " of " + this.directory + " is in use");
+		}
+		ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+		boolean bound = false;
+		try {
+			channel.configureBlocking(false);
+			channel.bind(UnixDomainSocketAddress.of(socket(port)), backlog);
+			Files.setPosixFilePermissions(socket(port), FILE_PERMISSIONS);
+			bound = true;
+			return channel;
+		}
+		finally {
+			if (!bound) {
+				channel.close();
+			}
+		}
+	}
+
+	/** The port that a channel is bound to. */
+	static int port(ServerSocketChannel channel) throws IOException {
+		String name = ((UnixDomainSocketAddress) channel.getLocalAddress()).getPath().getFileName().toString();
+		return Integer.parseInt(name.substring(0, name.indexOf('.')));
+	}
+
+	/** Ends listening at a port. */
+	void unbind(int port, ServerSocketChannel channel) {
+		locked(() -> {
+			if (channel.isOpen()) {
+				Files.deleteIfExists(socket(port));
+				channel.close();
+			}
+			return true;
+		});
+	}
+
+	/**
+	 * Begins to connect to a port, without blocking.
+	 * @return the connected channel, or {@code null} if the listener has no place for it
+	 * now
+	 * @throws VerbsException with {@link VerbsError#CONNECTION_REFUSED} if nobody listens
+	 */
+	@Nullable SocketChannel connect(int port) {
+		SocketChannel channel = null;
+		boolean connected = false;
+		try {
+			channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+			channel.configureBlocking(false);
+			connected = channel.connect(UnixDomainSocketAddress.of(socket(port)));
+			return connected ? channel : null;
+		}
+		catch (IOException ex) {
+			if (ex instanceof ConnectException) {
+				sweep(port);
+			}
+			throw new VerbsException(VerbsError.CONNECTION_REFUSED,
+					"nobody listens at port " + port + " of " + this.directory + ": " + ex.getMessage(), ex);
+		}
+		finally {
+			if (!connected) {
+				SetupHandler.closeQuietly(channel);
+			}
+		}
+	}
+
+	/** Removes what a killed process has left at a port, if so. */
+	void sweep(int port) {
+		try {
+			locked(() -> tryRemoveLeftovers(port));
+		}
+		catch (VerbsException ex) {
+			logger.debug("Cannot remove what was left at port {} of {}", port, this.directory, ex);
+		}
+	}
+
+	private boolean tryRemoveLeftovers(int port) throws IOException {
+		Path socket = socket(port);
+		if (Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
+			try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+				probe.configureBlocking(false);
+				probe.connect(UnixDomainSocketAddress.of(socket));
+				return false;
+			}
+			catch (ConnectException ex) {
+				Files.deleteIfExists(socket);
+			}
+		}
+		try (DirectoryStream<Path> files = Files.newDirectoryStream(this.directory, port + "-*")) {
+			for (Path file : files) {
+				Files.deleteIfExists(file);
+			}
+		}
+		return true;
+	}
+
+	/** A new file for the memory of a connection to a port. */
+	Path newFile(int port) {
+		byte[] bytes = new byte[RANDOM_BYTES];
+		this.random.nextBytes(bytes);
+		return this.directory.resolve(port + "-" + HexFormat.of().formatHex(bytes));
+	}
+
+	/**
+	 * Creates the file of a connection with all its memory: where there is too little,
+	 * this fails, and not somebody who uses the memory later.
+	 */
+	static FileChannel create(Path file, long bytes) throws IOException {
+		FileChannel channel = FileChannel.open(file,
+				EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+				PosixFilePermissions.asFileAttribute(FILE_PERMISSIONS));
+		boolean sized = false;
+		try {
+			ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(bytes, CHUNK_BYTES));
+			for (long done = 0; done < bytes;) {
+				done += channel.write(zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done)), done);
+			}
+			sized = true;
+			return channel;
+		}
+		finally {
+			if (!sized) {
+				channel.close();
+				Files.deleteIfExists(file);
+			}
+		}
+	}
+
+	/**
+	 * Opens the file that a listener names.
+	 * @throws IOException if it is no regular file of this directory and of that size
+	 */
+	FileChannel openFile(int port, String name, long bytes) throws IOException {
+		if (!name.matches(port + "-[0-9a-f]{" + 2 * RANDOM_BYTES + "}")) {
+			throw new IOException("listener names a file that is none of its own");
+		}
+		Path file = this.directory.resolve(name);
+		if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+			throw new IOException("file " + file + " does not exist");
+		}
+		FileChannel channel = FileChannel.open(file,
+				Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+		if (channel.size() != bytes) {
+			channel.close();
+			throw new IOException("file " + file + " does not have " + bytes + " bytes");
+		}
+		return channel;
+	}
+
+	/** Removes the file of a connection, if it is still there. */
+	void removeFile(String name) {
+		try {
+			Files.deleteIfExists(this.directory.resolve(name));
+		}
+		catch (IOException ex) {
+			logger.debug("Cannot remove {} from {}", name, this.directory, ex);
+		}
+	}
+
+	private <T> T locked(Action<T> action) {
+		processLock.lock();
+		try (FileChannel file = FileChannel.open(this.directory.resolve(".lock"),
+				Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+				PosixFilePermissions.asFileAttribute(FILE_PERMISSIONS))) {
+			lock(file);
+			return action.run();
+		}
+		catch (IOException ex) {
+			throw new VerbsException(VerbsError.DEVICE_ERROR,
+					"directory " + this.directory + " of shared memory failed: " + ex, ex);
+		}
+		finally {
+			processLock.unlock();
+		}
+	}
+
+	/** Takes the lock, which ends with the channel. */
+	private static void lock(FileChannel file) throws IOException {
+		long start = System.nanoTime();
+		FileLock lock = file.tryLock();
+		while (lock == null) {
+			if (System.nanoTime() - start > LOCK_PATIENCE_NANOS) {
+				throw new IOException("another process does not give its lock back");
+			}
+			LockSupport.parkNanos(LOCK_PAUSE_NANOS);
+			lock = file.tryLock();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.directory.toString();
+	}
+
+	/** What is done under the lock of the directory. */
+	@FunctionalInterface
+	private interface Action<T> {
+
+		T run() throws IOException;
+
+	}
+
+}

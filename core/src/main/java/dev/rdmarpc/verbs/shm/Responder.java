@@ -1,0 +1,246 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.shm.Connection.EstablishedPeer;
+import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
+
+/**
+ * The listening side of a set-up, on the connection thread: waits for the request, has it
+ * answered, creates the memory, and waits until the peer has mapped it.
+ */
+final class Responder extends SetupHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(Responder.class);
+
+	private final SharedMemoryListener listener;
+
+	private final SocketChannel socket;
+
+	private final ByteBuffer frame = ByteBuffer.allocate(SetupFrame.BYTES);
+
+	private @Nullable SharedMemoryConnectionRequest request;
+
+	private @Nullable Acceptance acceptance;
+
+	Responder(SharedMemoryListener listener, SocketChannel socket) {
+		super(System.nanoTime() + listener.options().handshakeTimeoutNanos());
+		this.listener = listener;
+		this.socket = socket;
+	}
+
+	ConnectionThread thread() {
+		return this.listener.device().connectionThread();
+	}
+
+	@Override
+	void ready() throws IOException {
+		Acceptance accepted = this.acceptance;
+		if (accepted != null) {
+			ByteBuffer ready = ByteBuffer.allocate(1);
+			int read = this.socket.read(ready);
+			if (read < 0) {
+				throw new IOException("peer has closed its socket");
+			}
+			if (read > 0) {
+				established(accepted);
+			}
+			return;
+		}
+		if (!this.frame.hasRemaining()) {
+			if (this.socket.read(ByteBuffer.allocate(1)) != 0) {
+				throw new IOException("peer has gone, or sends before it was answered");
+			}
+			return;
+		}
+		if (this.socket.read(this.frame) < 0) {
+			throw new IOException("peer has closed its socket");
+		}
+		if (!this.frame.hasRemaining()) {
+			requested(SetupFrame.read(this.frame));
+		}
+	}
+
+	private void requested(SetupFrame asked) throws IOException {
+		if (asked.kind() != SetupFrame.Kind.REQUEST) {
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer sends no request");
+		}
+		String tooMany = this.listener.tryAddConnection();
+		if (tooMany != null) {
+			byte[] reason = tooMany.getBytes(StandardCharsets.US_ASCII);
+			writeRejection(reason);
+			finish();
+			this.listener.removePending(this);
+			closeQuietly(this.socket);
+			return;
+		}
+		this.listener.requested(this);
+		SharedMemoryConnectionRequest created = new SharedMemoryConnectionRequest(this, asked,
+				this.listener.remoteAddress(asked.number()));
+		this.request = created;
+		if (!this.listener.tryHandle(created) && created.drop()) {
+			drop("handler failed");
+		}
+	}
+
+	/** Claims a queue pair for the connection; from any thread. */
+	Lifecycle claim(QueuePair queuePair, ConnectOptions options) {
+		return this.listener.device().claim(queuePair, options);
+	}
+
+	/** Accepts the request; on the thread. */
+	void accept(Lifecycle lifecycle, ConnectOptions options, SetupFrame asked,
+			CompletableFuture<ConnectionInfo> result) {
+		int readDepth = Math.min(options.readDepth(), asked.responderResources());
+		int responderResources = Math.min(options.responderResources(), asked.readDepth());
+		int ringBytes = this.listener.device().options().ringBytes();
+		Path path = this.listener.device().rendezvous().newFile(this.listener.localAddress().getPort());
+		String name = path.getFileName().toString();
+		FileChannel file = null;
+		try {
+			if (isFinished()) {
+				throw new IOException("peer has gone");
+			}
+			this.thread().addAttempt(lifecycle.queuePair(), this);
+			long bytes = RingDescriptor.totalBytes(ringBytes);
+			file = Rendezvous.create(path, bytes);
+			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
+			this.acceptance = new Acceptance(lifecycle, result,
+					new EstablishedPeer(this.socket, file, memory, ringBytes, 0, readDepth, responderResources, () -> {
+					}), asked.privateData(), name);
+			new SetupFrame(SetupFrame.Kind.ACCEPTANCE, readDepth, responderResources, ringBytes, options.privateData(),
+					name)
+				.write(this.socket);
+		}
+		catch (IOException | VerbsException ex) {
+			if (this.acceptance == null) {
+				closeQuietly(file);
+				this.listener.device().rendezvous().removeFile(name);
+				notAccepted(lifecycle, result, ex);
+			}
+			failed(ex);
+		}
+	}
+
+	private void notAccepted(Lifecycle lifecycle, CompletableFuture<ConnectionInfo> result, Throwable cause) {
+		this.thread().removeAttempt(lifecycle.queuePair());
+		lifecycle.connectingFailed();
+		result.completeExceptionally((cause instanceof VerbsException) ? cause
+				: new VerbsException(VerbsError.CONNECTION_LOST, "peer was lost during set-up: " + cause, cause));
+	}
+
+	private void established(Acceptance accepted) throws IOException {
+		this.thread().deregister(this.socket);
+		this.listener.device().rendezvous().removeFile(accepted.fileName());
+		if (!accepted.lifecycle().established(accepted.peer(), this.listener::removeConnection)) {
+			throw new VerbsException(VerbsError.CLOSED, accepted.lifecycle() + " was closed or disconnected");
+		}
+		finish();
+		this.thread().removeAttempt(accepted.lifecycle().queuePair());
+		this.listener.removePending(this);
+		SharedMemoryConnectionRequest asked = this.request;
+		InetSocketAddress remote = (asked != null) ? asked.remoteAddress() : this.listener.localAddress();
+		EstablishedPeer peer = accepted.peer();
+		accepted.result()
+			.complete(new ConnectionInfo(this.listener.localAddress(), remote, peer.readDepth(),
+					peer.responderResources(), accepted.privateData()));
+	}
+
+	/** Rejects the request; on the thread. */
+	void reject(byte[] reason) {
+		if (isFinished()) {
+			return;
+		}
+		try {
+			writeRejection(reason);
+		}
+		catch (IOException ex) {
+			logger.debug("Peer has not waited for its rejection", ex);
+		}
+		leave();
+	}
+
+	private void writeRejection(byte[] reason) throws IOException {
+		new SetupFrame(SetupFrame.Kind.REJECTION, 0, 0, 0, reason, "").write(this.socket);
+	}
+
+	/** Closes the connection because it is not wanted any more. */
+	void drop(String reason) {
+		failed(new VerbsException(VerbsError.CONNECTION_LOST, "connection was dropped: " + reason));
+	}
+
+	private void leave() {
+		finish();
+		this.listener.removePending(this);
+		if (this.request != null) {
+			this.listener.removeConnection();
+		}
+		closeQuietly(this.socket);
+	}
+
+	@Override
+	void timedOut() {
+		SharedMemoryConnectionRequest asked = this.request;
+		if (asked != null && this.acceptance == null) {
+			this.listener.unanswered(asked.remoteAddress());
+		}
+		failed(new VerbsException(VerbsError.TIMED_OUT, "set-up was not over in time"));
+	}
+
+	@Override
+	void failed(Throwable cause) {
+		if (isFinished()) {
+			return;
+		}
+		SharedMemoryConnectionRequest asked = this.request;
+		if (asked != null) {
+			asked.drop();
+		}
+		leave();
+		Acceptance accepted = this.acceptance;
+		if (accepted != null) {
+			closeQuietly(accepted.peer().file());
+			this.listener.device().rendezvous().removeFile(accepted.fileName());
+			notAccepted(accepted.lifecycle(), accepted.result(), cause);
+		}
+	}
+
+	/** What was accepted, while the peer maps the memory. */
+	private record Acceptance(Lifecycle lifecycle, CompletableFuture<ConnectionInfo> result, EstablishedPeer peer,
+			byte[] privateData, String fileName) {
+
+	}
+
+}

@@ -1,0 +1,96 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
+
+/**
+ * The settings of a shared-memory provider; immutable, validated when made.
+ *
+ * @param directory where processes meet: listeners have their sockets there, connections
+ * their memory while they are set up. {@code null} for one of the user's below
+ * {@code /dev/shm}
+ * @param ringBytes memory of a connection for each direction, a power of two
+ * @param maxQueuePairs queue pairs open at once on a device
+ * @param maxReadDepth RDMA Reads outstanding in one direction of a connection
+ * @param drainTimeout how long an orderly disconnect waits until the peer has taken what
+ * was posted
+ */
+public record SharedMemoryOptions(@Nullable Path directory, int ringBytes, int maxQueuePairs, int maxReadDepth,
+		Duration drainTimeout) {
+
+	/** The least {@link #ringBytes()}. */
+	public static final int MIN_RING_BYTES = RingDescriptor.MIN_RING_BYTES;
+
+	/** The greatest {@link #ringBytes()}. */
+	public static final int MAX_RING_BYTES = RingDescriptor.MAX_RING_BYTES;
+
+	/** The greatest {@link #maxReadDepth()}. */
+	public static final int MAX_READ_DEPTH = 1024;
+
+	/** The default settings. */
+	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, 256 * 1024, 65536, 128,
+			Duration.ofSeconds(5));
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the value and what was expected
+	 */
+	public SharedMemoryOptions {
+		check(RingDescriptor.isCapacity(ringBytes), "ringBytes", ringBytes,
+				"a power of two from " + MIN_RING_BYTES + " to " + MAX_RING_BYTES);
+		check(maxQueuePairs >= 1 && maxQueuePairs <= 1 << 24, "maxQueuePairs", maxQueuePairs, "1 to " + (1 << 24));
+		check(maxReadDepth >= 1 && maxReadDepth <= MAX_READ_DEPTH, "maxReadDepth", maxReadDepth,
+				"1 to " + MAX_READ_DEPTH);
+		check(!drainTimeout.isNegative(), "drainTimeout", drainTimeout, "not negative");
+	}
+
+	private static void check(boolean valid, String name, Object value, String expected) {
+		if (!valid) {
+			throw new IllegalArgumentException(name + " of " + value + " (expected: " + expected + ")");
+		}
+	}
+
+	/** These settings with another {@link #directory()}. */
+	public SharedMemoryOptions withDirectory(Path directory) {
+		return new SharedMemoryOptions(directory, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
+				this.drainTimeout);
+	}
+
+	/** These settings with another {@link #ringBytes()}. */
+	public SharedMemoryOptions withRingBytes(int ringBytes) {
+		return new SharedMemoryOptions(this.directory, ringBytes, this.maxQueuePairs, this.maxReadDepth,
+				this.drainTimeout);
+	}
+
+	/** These settings with other limits of a device. */
+	public SharedMemoryOptions withLimits(int maxQueuePairs, int maxReadDepth) {
+		return new SharedMemoryOptions(this.directory, this.ringBytes, maxQueuePairs, maxReadDepth, this.drainTimeout);
+	}
+
+	/** These settings with another {@link #drainTimeout()}. */
+	public SharedMemoryOptions withDrainTimeout(Duration drainTimeout) {
+		return new SharedMemoryOptions(this.directory, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
+				drainTimeout);
+	}
+
+}

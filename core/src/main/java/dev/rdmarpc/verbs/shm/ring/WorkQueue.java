@@ -1,0 +1,268 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm.ring;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.WorkOpcode;
+import dev.rdmarpc.verbs.WorkRequest;
+import dev.rdmarpc.verbs.support.LimitChecks;
+import dev.rdmarpc.verbs.support.ShortLock;
+
+/**
+ * A bounded queue of posted work requests. An entry is four words next to one another;
+ * its segments are in arrays of their own. Posting allocates nothing.
+ *
+ * <p>
+ * Threading: any thread posts; one consumer at a time reads entries from {@link #head()}
+ * to {@link #tail()} and then releases them. Entries are named by a sequence number that
+ * never wraps.
+ *
+ * <p>
+ * Implementation notes. Posting threads exclude each other by a lock held for the copy
+ * alone. The tail is written volatile after the entry, and the consumer reads it before
+ * the entry; it is a full fence, because whoever has posted looks next whether somebody
+ * will see to it. The head has one writer at a time, the consumer, which writes it with
+ * release semantics when it has forgotten the entry: a poster that sees it late sees a
+ * queue that is fuller than it is.
+ */
+public final class WorkQueue {
+
+	private static final VarHandle HEAD;
+
+	static {
+		try {
+			HEAD = MethodHandles.lookup().findVarHandle(WorkQueue.class, "head", long.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	private static final WorkOpcode[] OPCODES = WorkOpcode.values();
+
+	private static final int WORDS = 4;
+
+	private static final int ID = 0;
+
+	private static final int REMOTE_ADDRESS = 1;
+
+	private static final int TOTAL_BYTES = 2;
+
+	/** Key, number of segments, opcode and whether signaled. */
+	private static final int KIND = 3;
+
+	private final ShortLock postLock = new ShortLock();
+
+	private final int depth;
+
+	private final int mask;
+
+	private final int maxSegments;
+
+	private final long[] words;
+
+	private final @Nullable SharedMemoryRegion[] regions;
+
+	/** Offset in the high half, length in the low one. */
+	private final long[] ranges;
+
+	private volatile long tail;
+
+	private volatile long head;
+
+	/** Creates an empty queue. */
+	public WorkQueue(int depth, int maxSegments) {
+		int capacity = (depth == 1) ? 1 : Integer.highestOneBit(depth - 1) << 1;
+		this.depth = depth;
+		this.mask = capacity - 1;
+		this.maxSegments = maxSegments;
+		this.words = new long[capacity * WORDS];
+		this.regions = new SharedMemoryRegion[capacity * maxSegments];
+		this.ranges = new long[capacity * maxSegments];
+	}
+
+	/** Copies a request into the queue. */
+	public PostResult post(WorkRequest request) {
+		LimitChecks.checkSegments(request, this.maxSegments);
+		this.postLock.lock();
+		try {
+			long sequence = this.tail;
+			if (sequence - this.head >= this.depth) {
+				return PostResult.QUEUE_FULL;
+			}
+			copy(request, sequence);
+			this.tail = sequence + 1;
+			return PostResult.POSTED;
+		}
+		finally {
+			this.postLock.unlock();
+		}
+	}
+
+	/** Copies requests into the queue, as many as it takes, and returns how many. */
+	public int post(WorkRequest[] requests, int count) {
+		for (int i = 0; i < count; i++) {
+			LimitChecks.checkSegments(requests[i], this.maxSegments);
+		}
+		this.postLock.lock();
+		try {
+			long sequence = this.tail;
+			int taken = (int) Math.min(count, this.depth - (sequence - this.head));
+			for (int i = 0; i < taken; i++) {
+				copy(requests[i], sequence + i);
+			}
+			this.tail = sequence + taken;
+			return taken;
+		}
+		finally {
+			this.postLock.unlock();
+		}
+	}
+
+	@SuppressWarnings("EnumOrdinal") // never leaves the process
+	private void copy(WorkRequest request, long sequence) {
+		int count = request.segmentCount();
+		int first = slot(sequence) * this.maxSegments;
+		long total = 0;
+		for (int i = 0; i < count; i++) {
+			this.regions[first + i] = (request.segmentRegion(i) instanceof SharedMemoryRegion own) ? own : null;
+			int length = request.segmentLength(i);
+			this.ranges[first + i] = (long) request.segmentOffset(i) << 32 | (length & 0xFFFF_FFFFL);
+			total += length;
+		}
+		int word = slot(sequence) * WORDS;
+		this.words[word + ID] = request.id();
+		this.words[word + REMOTE_ADDRESS] = request.remoteAddress();
+		this.words[word + TOTAL_BYTES] = total;
+		this.words[word + KIND] = (long) request.remoteKey() << 32 | (long) count << 8
+				| (long) request.opcode().ordinal() << 1 | (request.signaled() ? 1 : 0);
+	}
+
+	/** How many segments an entry has at most. */
+	public int maxSegments() {
+		return this.maxSegments;
+	}
+
+	int capacity() {
+		return this.mask + 1;
+	}
+
+	int slot(long sequence) {
+		return (int) sequence & this.mask;
+	}
+
+	/** The oldest entry not released. */
+	public long head() {
+		return this.head;
+	}
+
+	/** One past the newest entry. */
+	public long tail() {
+		return this.tail;
+	}
+
+	/** Whether nothing is posted. */
+	public boolean isEmpty() {
+		return this.head == this.tail;
+	}
+
+	/** Forgets the oldest entry. */
+	public void release() {
+		long sequence = this.head;
+		int first = slot(sequence) * this.maxSegments;
+		int count = segmentCount(sequence);
+		for (int i = 0; i < count; i++) {
+			this.regions[first + i] = null;
+		}
+		HEAD.setRelease(this, sequence + 1);
+	}
+
+	/** Forgets all entries. */
+	public void clear() {
+		while (!isEmpty()) {
+			release();
+		}
+	}
+
+	private long word(long sequence, int which) {
+		return this.words[slot(sequence) * WORDS + which];
+	}
+
+	/** The caller's name for the request. */
+	public long id(long sequence) {
+		return word(sequence, ID);
+	}
+
+	/** What the request does. */
+	public WorkOpcode opcode(long sequence) {
+		return OPCODES[(int) word(sequence, KIND) >>> 1 & 0x7F];
+	}
+
+	/** Whether success produces a completion. */
+	public boolean isSignaled(long sequence) {
+		return (word(sequence, KIND) & 1) != 0;
+	}
+
+	/** Sum of the segments' lengths. */
+	public long totalBytes(long sequence) {
+		return word(sequence, TOTAL_BYTES);
+	}
+
+	long remoteAddress(long sequence) {
+		return word(sequence, REMOTE_ADDRESS);
+	}
+
+	int remoteKey(long sequence) {
+		return (int) (word(sequence, KIND) >>> 32);
+	}
+
+	int segmentCount(long sequence) {
+		return (int) word(sequence, KIND) >>> 8;
+	}
+
+	/** The region of a segment, or {@code null} if it is none of this provider. */
+	@Nullable SharedMemoryRegion region(long sequence, int segment) {
+		return this.regions[slot(sequence) * this.maxSegments + segment];
+	}
+
+	int offset(long sequence, int segment) {
+		return (int) (this.ranges[slot(sequence) * this.maxSegments + segment] >> 32);
+	}
+
+	int length(long sequence, int segment) {
+		return (int) this.ranges[slot(sequence) * this.maxSegments + segment];
+	}
+
+	/** Whether a domain's work request may touch all segments. */
+	boolean permitsLocal(long sequence, ProtectionDomain domain, boolean write) {
+		int count = segmentCount(sequence);
+		for (int i = 0; i < count; i++) {
+			SharedMemoryRegion region = region(sequence, i);
+			if (region == null || !region.permitsLocal(domain, offset(sequence, i), length(sequence, i), write)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+}

@@ -1,0 +1,65 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.verbs.shm;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+
+import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.QueuePair;
+
+/**
+ * A process that listens, connects to a port if it is told one, and answers messages
+ * until it is killed.
+ */
+public final class SharingProcess {
+
+	static final String READY = "ready ";
+
+	private SharingProcess() {
+	}
+
+	/** Takes a directory, and a port to connect to or 0. */
+	public static void main(String[] args) throws Exception {
+		Station station = new Station(Path.of(args[0]));
+		int port = Integer.parseInt(args[1]);
+		System.out.println(READY + station.address().getPort());
+		if (port != 0) {
+			QueuePair queuePair = station.newQueuePair();
+			CompletableFuture<ConnectionInfo> connecting = station.connect(queuePair,
+					new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+			connecting.join();
+			answer(station, queuePair);
+		}
+		station.accept();
+		answer(station, station.accepted.get(0));
+	}
+
+	private static void answer(Station station, QueuePair queuePair) {
+		int answered = 0;
+		while (true) {
+			station.poll();
+			if (station.received > answered) {
+				answered++;
+				station.send(queuePair);
+			}
+		}
+	}
+
+}
