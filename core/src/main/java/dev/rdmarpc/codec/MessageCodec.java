@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.codec;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +67,16 @@ public interface MessageCodec {
 	 * @return the text, or {@code null} if peers are not to be compared
 	 */
 	default @Nullable String digest(MethodSignature method) {
+		return null;
+	}
+
+	/**
+	 * The schema of a service's messages, for people and for generators of code in other
+	 * languages.
+	 * @param service its name
+	 * @return the text, or {@code null} if there is none
+	 */
+	default @Nullable String schema(String service, List<MethodSignature> methods) {
 		return null;
 	}
 

@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiFunction;
@@ -101,6 +102,11 @@ public final class FlatBuffersCodec implements MessageCodec {
 	@Override
 	public synchronized String digest(MethodSignature method) {
 		return SchemaDigest.of(method, new ShapeCompiler(method, this.shapes));
+	}
+
+	@Override
+	public String schema(String service, List<MethodSignature> methods) {
+		return FlatBuffersSchema.ofService(service, methods);
 	}
 
 	@Override

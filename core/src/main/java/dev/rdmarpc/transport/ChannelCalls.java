@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * told in any case: nothing between the one and the other needs memory, and neither does
  * telling.
  */
-final class ChannelCalls implements StreamFrames.Ends {
+final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 
 	private static final String FULL = "as many calls as allowed are outstanding on the connection already";
 
@@ -129,6 +129,28 @@ final class ChannelCalls implements StreamFrames.Ends {
 		if (call != null) {
 			abandon(call, why, detail);
 		}
+	}
+
+	/** Only messages of streams are submitted to an owner. */
+	@Override
+	public boolean accept(OutgoingMessage message) {
+		throw new IllegalStateException("a request is started");
+	}
+
+	/** Ends the call of a request that nobody replies to, if that was sent. */
+	@Override
+	public void gone(OutgoingMessage request) {
+		PendingCall call = request.isSent() ? finish(request.requestId()) : null;
+		if (call == null) {
+			return;
+		}
+		try {
+			call.onSent();
+		}
+		catch (Throwable ex) {
+			this.loop.failures().report(this.channel, ex);
+		}
+		this.channel.closeIfDrained();
 	}
 
 	/** Ends the call that an unreadable reply belongs to. */

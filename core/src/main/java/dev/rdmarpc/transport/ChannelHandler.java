@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,14 @@ public interface ChannelHandler {
 
 	/** The handshake is done: calls may be started. */
 	void onOpen(RpcChannel channel);
+
+	/** The listening side has decided who the peer is; before the channel opens. */
+	default void onAuthenticated(Principal principal) {
+	}
+
+	/** The peer does not let this side in; before the channel closes. */
+	default void onUnauthenticated(RpcChannel channel) {
+	}
 
 	/**
 	 * A peer calls.
@@ -86,6 +95,10 @@ public interface ChannelHandler {
 	/** The stream that follows a request, or {@code null} if there is none. */
 	default @Nullable StreamReceiver streamReceiver(int requestId) {
 		return null;
+	}
+
+	/** Time has passed; called several times a second while the channel is open. */
+	default void onTick(RpcChannel channel, long nowNanos) {
 	}
 
 	/** The peer will take no new calls on this channel. */

@@ -109,7 +109,7 @@ public final class ChannelListener implements AutoCloseable {
 
 	private void accept(ChannelLoop loop, RpcChannel channel, ConnectionRequest request) {
 		channel.attach(this.transport.createQueuePair(loop, channel));
-		channel.accepting(request.remoteAddress());
+		channel.accepting(request.remoteAddress(), request.peerCertificates());
 		ConnectOptions connect = this.transport.connectOptions(this.options);
 		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 			if (failure == null) {

@@ -420,6 +420,16 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.left.add(task);
 	}
 
+	/** Runs users' code whose messages are posted together; any thread. */
+	public void gather(Runnable code) {
+		this.driver.gathering().run(code);
+	}
+
+	/** Whether the current thread runs such code. */
+	public boolean isGathering() {
+		return this.driver.gathering().isCurrent();
+	}
+
 	/** Has a task run by a driver other than the caller. Any thread. */
 	void executeLater(Runnable task) {
 		this.driver.executeLater(task);

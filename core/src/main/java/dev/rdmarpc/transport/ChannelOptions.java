@@ -47,10 +47,11 @@ import java.time.Duration;
  * {@value StreamReceiver#MESSAGE_OVERHEAD_BYTES} bytes more than it has; a larger message
  * is then the only one. From {@value #MIN_STREAM_WINDOW_BYTES} to
  * {@value #MAX_STREAM_WINDOW_BYTES}
+ * @param security how connections are protected
  */
 public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
 		int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes,
-		int maxMetadataBytes, int streamWindowBytes) {
+		int maxMetadataBytes, int streamWindowBytes, ChannelSecurity security) {
 
 	/** The smallest frame size. */
 	public static final int MIN_FRAME_BYTES = 2048;
@@ -110,6 +111,14 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 		check("window of a stream", streamWindowBytes, MIN_STREAM_WINDOW_BYTES, MAX_STREAM_WINDOW_BYTES);
 	}
 
+	/** Options without protection. */
+	public ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,
+			int maxCalls, long handshakeTimeoutNanos, long keepAliveNanos, long deadPeerNanos, int eagerBytes,
+			int maxMetadataBytes, int streamWindowBytes) {
+		this(frameBytes, minCredits, credits, maxMessageBytes, maxUnfinishedBytes, maxCalls, handshakeTimeoutNanos,
+				keepAliveNanos, deadPeerNanos, eagerBytes, maxMetadataBytes, streamWindowBytes, ChannelSecurity.NONE);
+	}
+
 	/** The most metadata that frames of a size can carry. */
 	public static int mostMetadataBytes(int frameBytes) {
 		return Math.min(MAX_METADATA_BYTES, frameBytes - BESIDE_METADATA_BYTES);
@@ -125,56 +134,63 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 	public ChannelOptions withFrames(int bytes, int count) {
 		return new ChannelOptions(bytes, Math.min(this.minCredits, count), count, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes);
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with other credits; as many at least as at most do not change. */
 	public ChannelOptions withCredits(int least, int most) {
 		return new ChannelOptions(this.frameBytes, least, most, this.maxMessageBytes, this.maxUnfinishedBytes,
 				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes, this.streamWindowBytes);
+				this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with other limits. */
 	public ChannelOptions withLimits(int messageBytes, int calls) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, messageBytes, this.maxUnfinishedBytes,
 				calls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes, this.streamWindowBytes);
+				this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with another bound for unfinished messages. */
 	public ChannelOptions withUnfinished(long bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes, bytes,
 				this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos, this.deadPeerNanos, this.eagerBytes,
-				this.maxMetadataBytes, this.streamWindowBytes);
+				this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, handshake.toNanos(), keepAlive.toNanos(), deadPeer.toNanos(),
-				this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes);
+				this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with another limit of what is sent in frames. */
 	public ChannelOptions withEagerLimit(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, bytes, this.maxMetadataBytes, this.streamWindowBytes);
+				this.deadPeerNanos, bytes, this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with another limit of metadata. */
 	public ChannelOptions withMaxMetadata(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes, bytes, this.streamWindowBytes);
+				this.deadPeerNanos, this.eagerBytes, bytes, this.streamWindowBytes, this.security);
 	}
 
 	/** These options with another window of each stream. */
 	public ChannelOptions withStreamWindow(int bytes) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
 				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
-				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, bytes);
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, bytes, this.security);
+	}
+
+	/** These options with other protection. */
+	public ChannelOptions withSecurity(ChannelSecurity other) {
+		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,
+				this.maxUnfinishedBytes, this.maxCalls, this.handshakeTimeoutNanos, this.keepAliveNanos,
+				this.deadPeerNanos, this.eagerBytes, this.maxMetadataBytes, this.streamWindowBytes, other);
 	}
 
 }

@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 
+import dev.rdmarpc.codec.MessageSegments;
+
 /**
  * The header of a frame. One frame is one Send; all integers are little-endian.
  *
@@ -83,6 +85,9 @@ final class FrameFlyweight {
 
 	/** Messages of the caller follow this request. */
 	static final int FLAG_FOLLOWED = 0x08;
+
+	/** Nobody waits for the reply to this request, which tells of a refusal only. */
+	static final int FLAG_ONE_WAY = 0x10;
 
 	/** This message is the last one of the caller's. */
 	static final int FLAG_LAST = 0x08;
@@ -197,6 +202,63 @@ final class FrameFlyweight {
 
 	static int padded(int bytes) {
 		return (bytes + 7) & ~7;
+	}
+
+	/** How many bytes of memory a message takes with all its frame headers. */
+	static long claimBytes(int headerLength, int metadataBytes, int messageBytes, int frameBytes) {
+		int first = headerLength + padded(metadataBytes);
+		long total = (long) first + messageBytes;
+		if (total > frameBytes) {
+			long rest = total - frameBytes;
+			int perFrame = frameBytes - HEADER_LENGTH;
+			total += (rest + perFrame - 1) / perFrame * HEADER_LENGTH;
+		}
+		return total;
+	}
+
+	/** The message of a request whose frames lie back to back. */
+	static byte[] content(ByteBuffer frames, int totalBytes, int frameBytes) {
+		byte[] content = new byte[messageBytes(frames)];
+		int metadataBytes = frames.getShort(REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
+		int from = REQUEST_HEADER_LENGTH + padded(metadataBytes);
+		int copied = 0;
+		for (int at = 0; at < totalBytes; at += frameBytes) {
+			int bytes = Math.min(frameBytes, totalBytes - at) - from;
+			frames.get(at + from, content, copied, bytes);
+			copied += bytes;
+			from = HEADER_LENGTH;
+		}
+		return content;
+	}
+
+	/** Writes the credits into a frame, and whether messages wait for some. */
+	static void putCredits(ByteBuffer frames, int at, int credits, boolean heldBack) {
+		frames.putShort(at + CREDITS_OFFSET, (short) credits);
+		if (heldBack) {
+			putFlags(frames, at, frames.get(at + FLAGS_OFFSET) | FLAG_HELD_BACK);
+		}
+	}
+
+	/**
+	 * Writes a message from the position on, into as many frames of one size as it takes.
+	 * @return where the last of them ends
+	 */
+	static int putMessage(ByteBuffer frames, int requestId, int frameBytes, MessageSegments message) {
+		int messageBytes = message.totalBytes();
+		int copied = Math.min(messageBytes, frameBytes - frames.position());
+		frames.limit(frames.position() + copied);
+		message.copyTo(0, frames);
+		while (copied < messageBytes) {
+			int at = frames.limit();
+			frames.clear();
+			putHeader(frames, at, FrameType.CONTINUATION, requestId, messageBytes, copied);
+			int chunk = Math.min(messageBytes - copied, frameBytes - HEADER_LENGTH);
+			frames.position(at + HEADER_LENGTH);
+			frames.limit(at + HEADER_LENGTH + chunk);
+			message.copyTo(copied, frames);
+			copied += chunk;
+		}
+		return frames.limit();
 	}
 
 }

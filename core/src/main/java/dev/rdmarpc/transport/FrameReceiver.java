@@ -72,6 +72,11 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.transfers = new InboundTransfers(this, this.loop.resources(), this.loop.metrics(), options, maxMessages);
 	}
 
+	/** Whether the channel was connected from this side. */
+	boolean isInitiator() {
+		return this.initiator;
+	}
+
 	InboundTransfers transfers() {
 		return this.transfers;
 	}
@@ -207,7 +212,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	/** Whether the offset is none, or what it stands for with a stream. */
 	private boolean isBeginning(IncomingMessage message, ByteBuffer frame) {
-		if ((message.streamed() || message.followed()) && !this.channel.streams().areKnown()) {
+		if ((message.streamed() || message.followed()) && (message.oneWay() || !this.channel.streams().areKnown())) {
 			return false;
 		}
 		return message.streamed() ? message.demand() >= 0 : FrameFlyweight.offsetBytes(frame) == 0;

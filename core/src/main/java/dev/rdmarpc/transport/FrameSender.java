@@ -82,6 +82,12 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.queuePair = created;
 	}
 
+	/** The number of the queue pair, 0 before there is one. Any thread. */
+	int queuePairNumber() {
+		QueuePair pair = this.queuePair;
+		return (pair != null) ? pair.number() : 0;
+	}
+
 	QueuePair queuePair() {
 		QueuePair pair = this.queuePair;
 		if (pair == null) {
@@ -101,6 +107,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	}
 
 	@Override
+	public OutgoingMessage.@Nullable Owner oneWay() {
+		return this.handshake.peerKnowsOneWay() ? this.calls : null;
+	}
+
+	@Override
 	public void submit(OutgoingMessage message) {
 		this.loop.submit(message);
 	}
@@ -108,6 +119,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	@Override
 	public void accept(OutgoingMessage message) {
 		boolean queued = false;
+		message.seal();
 		try {
 			PendingCall call = message.call();
 			OutgoingMessage.Owner owner = message.owner();
@@ -205,6 +217,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	@Override
 	public OutgoingMessage prepare(OutgoingMessage.Owner owner, int requestId, MessageSegments message) {
 		return this.loop.outgoingMessages().part(this, owner, requestId, message);
+	}
+
+	@Override
+	public @Nullable OutgoingMessage tryBegin(OutgoingMessage.Owner owner, int requestId, GatheredMessages by) {
+		return this.loop.outgoingMessages().pack(this, owner, requestId, by);
 	}
 
 	@Override

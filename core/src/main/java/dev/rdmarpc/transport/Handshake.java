@@ -17,16 +17,32 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.security.Principal;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
- * The handshake of a channel: the side that connected says what it accepts, the other
- * side answers. Until then nothing else may be sent.
+ * The handshake of a channel: the side that connected says what it accepts and shows who
+ * it is, the other side answers. Until then nothing else may be sent.
  *
  * <p>
  * Confined to the loop's driver; what the peer accepts may be read by any thread that has
  * seen the channel open.
  */
 final class Handshake {
+
+	private static final RateLimitedLogger refusals = new RateLimitedLogger(LoggerFactory.getLogger(Handshake.class));
+
+	private static final byte[] NO_TOKEN = new byte[0];
 
 	private final RpcChannel channel;
 
@@ -48,11 +64,17 @@ final class Handshake {
 
 	private int peerStreamWindowBytes;
 
+	private List<X509Certificate> peerCertificates = List.of();
+
+	private boolean authenticating;
+
 	private boolean peerReads;
 
 	private boolean peerTakesProgress;
 
 	private boolean peerTellsSchemas;
+
+	private boolean peerKnowsOneWay;
 
 	Handshake(RpcChannel channel, ChannelOptions options, boolean initiator) {
 		this.channel = channel;
@@ -60,18 +82,46 @@ final class Handshake {
 		this.initiator = initiator;
 	}
 
+	/** What the peer has proved before the handshake. */
+	void peerCertificates(List<X509Certificate> certificates) {
+		this.peerCertificates = certificates;
+	}
+
 	/** Speaks first. */
 	void begin() {
-		send(FrameType.HELLO, 0, this.channel.handler().codec());
+		byte[] token;
+		try {
+			token = ownToken();
+		}
+		catch (RuntimeException ex) {
+			this.channel.shut("no token for the handshake: " + ex.getClass().getName());
+			return;
+		}
+		send(FrameType.HELLO, 0, this.channel.handler().codec(), token);
+	}
+
+	private byte[] ownToken() {
+		Supplier<byte[]> source = this.options.security().token();
+		byte[] token = (source != null) ? source.get() : NO_TOKEN;
+		if (token.length > ChannelSecurity.MAX_TOKEN_BYTES) {
+			throw new IllegalArgumentException(
+					"token of " + token.length + " bytes (expected: at most " + ChannelSecurity.MAX_TOKEN_BYTES + ")");
+		}
+		return token;
 	}
 
 	private void send(int type, int refusal, String text) {
+		send(type, refusal, text, NO_TOKEN);
+	}
+
+	private void send(int type, int refusal, String text, byte[] token) {
 		OutgoingMessage hello = this.channel.loop().outgoingMessages().hello(type, (frame) -> {
 			int length = HelloFlyweight.put(frame, HelloFlyweight.VERSION, HelloFlyweight.VERSION, this.options,
 					refusal, text);
 			HelloFlyweight.putFeatures(frame, features());
 			length = HelloFlyweight.putMetadataBytes(frame, length, this.options.maxMetadataBytes());
-			return HelloFlyweight.putStreamWindowBytes(frame, length, this.options.streamWindowBytes());
+			length = HelloFlyweight.putStreamWindowBytes(frame, length, this.options.streamWindowBytes());
+			return (token.length > 0) ? HelloFlyweight.putToken(frame, length, token) : length;
 		});
 		if (!this.channel.sender().send(hello)) {
 			this.channel.shut("no registered memory for the handshake");
@@ -81,12 +131,12 @@ final class Handshake {
 	private int features() {
 		int reads = this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
 		int schemas = this.channel.handler().tellsSchemas() ? HelloFlyweight.FEATURE_SCHEMAS : 0;
-		return reads | schemas | HelloFlyweight.FEATURE_READ_PROGRESS;
+		return reads | schemas | HelloFlyweight.FEATURE_READ_PROGRESS | HelloFlyweight.FEATURE_ONE_WAY;
 	}
 
 	/** The first frame of the peer has arrived. */
 	void onFrame(ByteBuffer frame, int length, int type) {
-		if (type == FrameType.HELLO && !this.initiator) {
+		if (type == FrameType.HELLO && !this.initiator && !this.authenticating) {
 			onHello(frame, length);
 		}
 		else if (type == FrameType.HELLO_REPLY && this.initiator) {
@@ -119,14 +169,69 @@ final class Handshake {
 		else if (this.channel.loop().isDraining()) {
 			refuse(HelloFlyweight.REFUSED_DRAINING, "the server is shutting down");
 		}
-		else if (!this.channel.lendReceives()) {
-			refuse(HelloFlyweight.REFUSED_BUSY, "no receive buffers for another connection");
-		}
 		else {
 			agree(frame, length);
-			send(FrameType.HELLO_REPLY, 0, this.channel.handler().codec());
-			this.channel.opened();
+			authenticate(HelloFlyweight.token(frame));
 		}
+	}
+
+	private void authenticate(byte @Nullable [] token) {
+		RdmaAuthenticator authenticator = this.options.security().authenticator();
+		if (authenticator == null) {
+			welcome();
+			return;
+		}
+		CompletableFuture<? extends Principal> decision;
+		try {
+			decision = authenticator
+				.authenticate(new PeerCredentials(this.channel.remoteAddress(), token, this.peerCertificates))
+				.toCompletableFuture();
+		}
+		catch (RuntimeException ex) {
+			decision = CompletableFuture.failedFuture(ex);
+		}
+		if (decision.isDone()) {
+			decision.whenComplete(this::authenticated);
+			return;
+		}
+		this.authenticating = true;
+		decision.whenComplete(
+				(principal, failure) -> this.channel.loop().executeLater(() -> authenticated(principal, failure)));
+	}
+
+	/** It is decided who the peer is; driver. */
+	private void authenticated(@Nullable Principal principal, @Nullable Throwable failure) {
+		if (this.channel.state() != ChannelState.HANDSHAKING) {
+			return;
+		}
+		this.authenticating = false;
+		if (principal != null && failure == null) {
+			if (!(principal instanceof Anonymous)) {
+				this.channel.handler().onAuthenticated(principal);
+			}
+			welcome();
+			return;
+		}
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		if (cause instanceof PeerRejectedException) {
+			String reason = String.valueOf(cause.getMessage());
+			refusals.log(Level.WARN, "Refused a connection from {}: {}", this.channel.remoteAddress(), reason);
+			refuse(HelloFlyweight.REFUSED_UNAUTHENTICATED, "not authenticated: " + reason);
+			return;
+		}
+		refusals.log(Level.WARN, "Refused a connection from {}: it could not be authenticated",
+				this.channel.remoteAddress(), cause);
+		refuse(HelloFlyweight.REFUSED_UNAUTHENTICATED, "not authenticated");
+	}
+
+	private void welcome() {
+		if (!this.channel.lendReceives()) {
+			refuse(HelloFlyweight.REFUSED_BUSY, "no receive buffers for another connection");
+			return;
+		}
+		send(FrameType.HELLO_REPLY, 0, this.channel.handler().codec());
+		this.channel.opened();
 	}
 
 	private void refuse(int refusal, String text) {
@@ -139,6 +244,9 @@ final class Handshake {
 		String problem = HelloFlyweight.problem(frame, length);
 		if (problem == null && HelloFlyweight.refusal(frame) != 0) {
 			problem = "refused by the peer: " + HelloFlyweight.text(frame, length);
+			if (HelloFlyweight.refusal(frame) == HelloFlyweight.REFUSED_UNAUTHENTICATED) {
+				this.channel.handler().onUnauthenticated(this.channel);
+			}
 		}
 		else if (problem == null && HelloFlyweight.lowVersion(frame) != HelloFlyweight.VERSION) {
 			problem = "the peer chose version " + HelloFlyweight.lowVersion(frame) + " (expected: "
@@ -172,6 +280,7 @@ final class Handshake {
 		this.peerReads = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READS) != 0;
 		this.peerTakesProgress = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READ_PROGRESS) != 0;
 		this.peerTellsSchemas = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_SCHEMAS) != 0;
+		this.peerKnowsOneWay = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_ONE_WAY) != 0;
 	}
 
 	/** What each stream to the peer may have on the way; 0 if it knows no streams. */
@@ -187,6 +296,11 @@ final class Handshake {
 	/** Whether the peer answers questions about the schemas of its methods. */
 	boolean peerTellsSchemas() {
 		return this.peerTellsSchemas;
+	}
+
+	/** Whether the peer leaves the reply to a request out where nobody waits for it. */
+	boolean peerKnowsOneWay() {
+		return this.peerKnowsOneWay;
 	}
 
 	boolean peerReads() {

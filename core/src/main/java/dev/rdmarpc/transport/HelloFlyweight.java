@@ -48,7 +48,9 @@ import org.jspecify.annotations.Nullable;
  *  |     Most metadata accepted    |  after the text, with FEATURE_METADATA
  *  +-------------------------------+-------------------------------+
  *  |                  Window of a stream, in bytes                 |  then, with FEATURE_STREAMS
- *  +---------------------------------------------------------------+
+ *  +-------------------------------+-------------------------------+
+ *  |         Token length          |          Token  ...           |  then, with FEATURE_TOKEN
+ *  +-------------------------------+-------------------------------+
  * </pre>
  */
 final class HelloFlyweight {
@@ -65,6 +67,8 @@ final class HelloFlyweight {
 
 	static final int REFUSED_CODEC = 4;
 
+	static final int REFUSED_UNAUTHENTICATED = 5;
+
 	/** The sender can Read messages from the peer's memory. */
 	static final int FEATURE_READS = 0x01;
 
@@ -79,6 +83,12 @@ final class HelloFlyweight {
 
 	/** The sender answers questions about the schemas of its methods. */
 	static final int FEATURE_SCHEMAS = 0x10;
+
+	/** The connecting side shows a token at the end. */
+	static final int FEATURE_TOKEN = 0x20;
+
+	/** The sender knows requests without reply. */
+	static final int FEATURE_ONE_WAY = 0x40;
 
 	/** What a side accepts that does not say so. */
 	static final int UNTOLD_METADATA_BYTES = 1024;
@@ -151,6 +161,13 @@ final class HelloFlyweight {
 				return "handshake with streams of " + window + " bytes";
 			}
 		}
+		if (showsToken(frame)) {
+			int at = tokenOffset(frame);
+			if (at + Short.BYTES > frameLength || at + Short.BYTES + tokenBytes(frame, at) > frameLength
+					|| tokenBytes(frame, at) > ChannelSecurity.MAX_TOKEN_BYTES) {
+				return "handshake with a token that is cut off or too long";
+			}
+		}
 		return null;
 	}
 
@@ -183,6 +200,38 @@ final class HelloFlyweight {
 		int metadata = ((features(frame) & FEATURE_METADATA) != 0) ? Short.BYTES : 0;
 		int at = LENGTH + (frame.getShort(44) & 0xFFFF) + metadata;
 		return (knowsStreams(frame) && at + Integer.BYTES <= frameLength) ? frame.getInt(at) : 0;
+	}
+
+	/** Shows a token, behind all else; returns the new length. */
+	static int putToken(ByteBuffer frame, int frameLength, byte[] token) {
+		putFeatures(frame, features(frame) | FEATURE_TOKEN);
+		frame.putShort(frameLength, (short) token.length);
+		frame.put(frameLength + Short.BYTES, token);
+		return frameLength + Short.BYTES + token.length;
+	}
+
+	/** The token shown, or {@code null}. */
+	static byte @Nullable [] token(ByteBuffer frame) {
+		if (!showsToken(frame)) {
+			return null;
+		}
+		int at = tokenOffset(frame);
+		byte[] token = new byte[tokenBytes(frame, at)];
+		frame.get(at + Short.BYTES, token);
+		return token;
+	}
+
+	private static boolean showsToken(ByteBuffer frame) {
+		return (features(frame) & FEATURE_TOKEN) != 0;
+	}
+
+	private static int tokenOffset(ByteBuffer frame) {
+		int metadata = ((features(frame) & FEATURE_METADATA) != 0) ? Short.BYTES : 0;
+		return LENGTH + (frame.getShort(44) & 0xFFFF) + metadata + (knowsStreams(frame) ? Integer.BYTES : 0);
+	}
+
+	private static int tokenBytes(ByteBuffer frame, int at) {
+		return frame.getShort(at) & 0xFFFF;
 	}
 
 	private static boolean knowsStreams(ByteBuffer frame) {

@@ -47,6 +47,8 @@ public final class IncomingMessage {
 
 	private boolean followed;
 
+	private boolean oneWay;
+
 	private boolean last;
 
 	private boolean pack;
@@ -80,6 +82,7 @@ public final class IncomingMessage {
 			this.streamed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_STREAM) != 0;
 			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frame) : 0;
 			this.followed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_FOLLOWED) != 0;
+			this.oneWay = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_ONE_WAY) != 0;
 			this.last = false;
 			this.pack = false;
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
@@ -93,6 +96,7 @@ public final class IncomingMessage {
 			boolean reply = this.type == FrameType.REPLY;
 			this.streamed = false;
 			this.followed = false;
+			this.oneWay = false;
 			this.last = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_LAST) != 0;
 			this.pack = !reply && (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_PACK) != 0;
 			this.status = reply ? frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
@@ -120,6 +124,7 @@ public final class IncomingMessage {
 		this.streamed = other.streamed;
 		this.demand = other.demand;
 		this.followed = other.followed;
+		this.oneWay = other.oneWay;
 		this.last = other.last;
 		this.pack = other.pack;
 		this.methodId = other.methodId;
@@ -173,6 +178,11 @@ public final class IncomingMessage {
 	/** Whether the caller wants a stream; requests only. */
 	public boolean streamed() {
 		return this.streamed;
+	}
+
+	/** Whether nobody waits for a reply; requests only. */
+	public boolean oneWay() {
+		return this.oneWay;
 	}
 
 	/** How many messages of the stream may be sent at first, at least 0. */

@@ -112,6 +112,8 @@ final class LoopDriver {
 
 	private final LoopThread thread;
 
+	private final Gathering gathering;
+
 	private final MpscUnboundedVarHandleArrayQueue<Runnable> inbox = new MpscUnboundedVarHandleArrayQueue<>(256);
 
 	private final AtomicInteger drivingCallers = new AtomicInteger();
@@ -145,6 +147,7 @@ final class LoopDriver {
 		this.lastCallerNanos = System.nanoTime() - 2 * STANDBY_NANOS;
 		this.crowdedNanos = this.lastCallerNanos;
 		this.thread = new LoopThread(name, this, metrics, watcher);
+		this.gathering = new Gathering(this, completions);
 	}
 
 	String name() {
@@ -162,6 +165,10 @@ final class LoopDriver {
 
 	LoopThread thread() {
 		return this.thread;
+	}
+
+	Gathering gathering() {
+		return this.gathering;
 	}
 
 	boolean tryEnter() {
@@ -238,9 +245,13 @@ final class LoopDriver {
 			return;
 		}
 		this.inbox.offer(task);
-		if (this.thread.isCurrentAway()) {
-			return;
+		if (!this.gathering.leaves(this.awaiter)) {
+			help();
 		}
+	}
+
+	/** Runs what the current thread has left, unless somebody drives who will. */
+	void help() {
 		Thread self = Thread.currentThread();
 		try {
 			if (tryEnter()) {
@@ -326,19 +337,9 @@ final class LoopDriver {
 		return worked;
 	}
 
-	/**
-	 * Whether this thread is the awaiter, which leaves the role and blocks, or another
-	 * is, or there was work after all.
-	 */
-	enum Await {
-
-		NOT_NEEDED, MINE, TAKEN
-
-	}
-
-	Await prepareAwait() {
+	AwaiterRole prepareAwait() {
 		if (!AWAITER.compareAndSet(this, null, Thread.currentThread())) {
-			return Await.TAKEN;
+			return AwaiterRole.TAKEN;
 		}
 		boolean mine = false;
 		try {
@@ -354,30 +355,27 @@ final class LoopDriver {
 				this.awaiter = null;
 			}
 		}
-		return mine ? Await.MINE : Await.NOT_NEEDED;
+		return mine ? AwaiterRole.MINE : AwaiterRole.NOT_NEEDED;
 	}
 
 	void await(long deadlineNanos) {
 		try {
 			long start = System.nanoTime();
 			long nanos = Math.min(this.awaitUntilNanos - start, remaining(deadlineNanos, start));
+			this.gathering.awaits();
 			if (nanos > 0 && this.inbox.isEmpty() && !this.closing) {
-				sleep(start, nanos);
+				try {
+					this.spinBudget.fallAsleep();
+					this.completions.await(nanos);
+					this.metrics.awaited(System.nanoTime() - start, nanos);
+				}
+				finally {
+					this.spinBudget.wakeUp();
+				}
 			}
 		}
 		finally {
 			this.awaiter = null;
-		}
-	}
-
-	private void sleep(long start, long nanos) {
-		this.spinBudget.fallAsleep();
-		try {
-			this.completions.await(nanos);
-			this.metrics.awaited(System.nanoTime() - start, nanos);
-		}
-		finally {
-			this.spinBudget.wakeUp();
 		}
 	}
 
@@ -423,7 +421,7 @@ final class LoopDriver {
 		}
 		this.thread.handOver();
 		for (boolean begins = true; !call.isDone() && !isGivenUp(deadlineNanos); begins = false) {
-			if (!mayDrive() || drive(call, deadlineNanos, begins) == Await.TAKEN) {
+			if (!mayDrive() || drive(call, deadlineNanos, begins) == AwaiterRole.TAKEN) {
 				park(call, deadlineNanos);
 			}
 		}
@@ -441,13 +439,13 @@ final class LoopDriver {
 	}
 
 	/** Drives if nobody else does, and tells whether there is somebody to wait for. */
-	private Await drive(PendingCall call, long deadlineNanos, boolean begins) {
+	private AwaiterRole drive(PendingCall call, long deadlineNanos, boolean begins) {
 		Thread self = Thread.currentThread();
-		Await await = Await.TAKEN;
+		AwaiterRole await = AwaiterRole.TAKEN;
 		boolean counted = false;
 		try {
 			if (!tryEnter()) {
-				return Await.TAKEN;
+				return AwaiterRole.TAKEN;
 			}
 			this.drivingCallers.incrementAndGet();
 			counted = true;
@@ -464,12 +462,12 @@ final class LoopDriver {
 				this.lastCallerNanos = System.nanoTime();
 				exit(null);
 			}
-			if (await == Await.MINE) {
+			if (await == AwaiterRole.MINE) {
 				await(call.isDone() ? System.nanoTime() : deadlineNanos);
 			}
 		}
 		catch (Throwable ex) {
-			await = Await.NOT_NEEDED;
+			await = AwaiterRole.NOT_NEEDED;
 			failed(ex);
 			LockSupport.parkNanos(this, STANDBY_NANOS);
 		}
@@ -487,7 +485,7 @@ final class LoopDriver {
 		return await;
 	}
 
-	private Await spin(PendingCall call, long deadlineNanos) {
+	private AwaiterRole spin(PendingCall call, long deadlineNanos) {
 		while (!call.isDone() && this.outstandingCalls <= 1 && this.ready.isEmpty() && !this.closing
 				&& !isGivenUp(deadlineNanos)) {
 			if (!turn()) {
@@ -497,7 +495,7 @@ final class LoopDriver {
 				this.spinBudget.pause();
 			}
 		}
-		return Await.NOT_NEEDED;
+		return AwaiterRole.NOT_NEEDED;
 	}
 
 	boolean isClosing() {

@@ -176,7 +176,7 @@ final class LoopThread {
 			awaitRole();
 			return;
 		}
-		LoopDriver.Await await = LoopDriver.Await.NOT_NEEDED;
+		AwaiterRole await = AwaiterRole.NOT_NEEDED;
 		try {
 			if (!this.driver.turn() && this.driver.hasPolledEnough()) {
 				await = this.driver.prepareAwait();

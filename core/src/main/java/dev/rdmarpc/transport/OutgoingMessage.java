@@ -80,11 +80,17 @@ public final class OutgoingMessage {
 
 	private boolean perhapsPosted;
 
-	/** How many messages of a stream it is, more than 1 in a {@link PackedMessages}. */
+	/** Whether it is a {@link PackedMessages}. */
+	private boolean pack;
+
+	/** How many messages of a stream it is. */
 	private int messages;
 
-	/** What those have without what is between them. */
+	/** What those of a pack have without what is between them. */
 	private int packedBytes;
+
+	/** Who adds messages to the pack, until it is sealed. */
+	private @Nullable GatheredMessages gathering;
 
 	/**
 	 * Creates a message.
@@ -102,10 +108,10 @@ public final class OutgoingMessage {
 	void prepareRequest(Carrier target, RegisteredBuffer claimed, PendingCall waiting, RequestTemplate template,
 			long deadline, long remainingNanos, byte[] metadata, MessageSegments message, @Nullable Exposure opened) {
 		this.carrier = target;
-		this.call = waiting;
 		this.deadlineNanos = deadline;
 		this.requestId = 0;
 		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
+		this.call = waiting;
 		StreamReceiver stream = waiting.streamReceiver();
 		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
@@ -120,6 +126,10 @@ public final class OutgoingMessage {
 			this.owner = following.requestOwner(this.owner);
 			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.FLAG_FOLLOWED);
 		}
+		if (waiting.isOneWay()) {
+			this.owner = target.oneWay();
+			FrameFlyweight.putFlags(frame, 0, (this.owner != null) ? FrameFlyweight.FLAG_ONE_WAY : 0);
+		}
 		layOut(frame, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata, message, opened);
 	}
 
@@ -128,18 +138,26 @@ public final class OutgoingMessage {
 			@Nullable Exposure opened) {
 		this.carrier = target;
 		this.owner = stream;
-		this.call = null;
 		this.requestId = id;
 		ByteBuffer frame = begin(FrameType.MESSAGE, claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.MESSAGE, id, message.totalBytes(), 0);
 		layOut(frame, FrameFlyweight.HEADER_LENGTH, RequestTemplate.NO_METADATA, message, opened);
 	}
 
+	/** Begins a frame to which small messages of a stream are appended. */
+	void preparePack(Carrier target, Owner stream, RegisteredBuffer claimed, int id, GatheredMessages by) {
+		prepareMark(target, stream, claimed, FrameType.MESSAGE, id, RequestTemplate.NO_METADATA);
+		FrameFlyweight.putFlags(claimed.buffer(), 0, FrameFlyweight.FLAG_PACK);
+		this.pack = true;
+		this.messages = 0;
+		this.packedBytes = 0;
+		this.gathering = by;
+	}
+
 	/** Makes the one frame of a stream that is no message of it. */
 	void prepareMark(Carrier target, Owner stream, RegisteredBuffer claimed, int frameType, int id, byte[] content) {
 		this.carrier = target;
 		this.owner = stream;
-		this.call = null;
 		this.requestId = id;
 		ByteBuffer frame = begin(frameType, claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, frameType, id, content.length, 0);
@@ -152,7 +170,6 @@ public final class OutgoingMessage {
 	void prepareReply(Carrier target, RegisteredBuffer claimed, int replyTo, int status, byte[] metadata,
 			MessageSegments message, @Nullable Exposure opened) {
 		this.carrier = target;
-		this.call = null;
 		this.requestId = replyTo;
 		ByteBuffer frame = begin(FrameType.REPLY, claimed, target.frameBytes());
 		FrameFlyweight.putHeader(frame, 0, FrameType.REPLY, replyTo, message.totalBytes(), 0);
@@ -162,7 +179,6 @@ public final class OutgoingMessage {
 
 	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
 	void prepareControl(RegisteredBuffer claimed, int frameType, int subject, int offsetBytes, int lengthBytes) {
-		this.call = null;
 		this.requestId = subject;
 		ByteBuffer frame = begin(frameType, claimed, lengthBytes);
 		FrameFlyweight.putHeader(frame, 0, frameType, subject, 0, offsetBytes);
@@ -179,7 +195,10 @@ public final class OutgoingMessage {
 		this.controlType = 0;
 		this.withdrawn = false;
 		this.perhapsPosted = false;
+		this.pack = false;
+		this.gathering = null;
 		this.messages = 1;
+		this.call = null;
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -198,34 +217,8 @@ public final class OutgoingMessage {
 			frame.clear();
 			return;
 		}
-		int messageBytes = message.totalBytes();
-		int copied = Math.min(messageBytes, this.frameBytes - frame.position());
-		frame.limit(frame.position() + copied);
-		message.copyTo(0, frame);
-		while (copied < messageBytes) {
-			int at = frame.limit();
-			frame.clear();
-			FrameFlyweight.putHeader(frame, at, FrameType.CONTINUATION, this.requestId, messageBytes, copied);
-			int chunk = Math.min(messageBytes - copied, this.frameBytes - FrameFlyweight.HEADER_LENGTH);
-			frame.position(at + FrameFlyweight.HEADER_LENGTH);
-			frame.limit(at + FrameFlyweight.HEADER_LENGTH + chunk);
-			message.copyTo(copied, frame);
-			copied += chunk;
-		}
-		this.totalBytes = frame.limit();
+		this.totalBytes = FrameFlyweight.putMessage(frame, this.requestId, this.frameBytes, message);
 		frame.clear();
-	}
-
-	/** How many bytes of memory a message takes with all its frame headers. */
-	static long claimBytes(int headerLength, int metadataBytes, int messageBytes, int frameBytes) {
-		int first = headerLength + FrameFlyweight.padded(metadataBytes);
-		long total = (long) first + messageBytes;
-		if (total > frameBytes) {
-			long rest = total - frameBytes;
-			int perFrame = frameBytes - FrameFlyweight.HEADER_LENGTH;
-			total += (rest + perFrame - 1) / perFrame * FrameFlyweight.HEADER_LENGTH;
-		}
-		return total;
 	}
 
 	/** Sends the message: takes ownership. May be called from any thread. */
@@ -251,18 +244,7 @@ public final class OutgoingMessage {
 		if (this.exposure != null) {
 			return null;
 		}
-		ByteBuffer frames = memory().buffer();
-		byte[] content = new byte[FrameFlyweight.messageBytes(frames)];
-		int metadataBytes = frames.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
-		int from = FrameFlyweight.REQUEST_HEADER_LENGTH + FrameFlyweight.padded(metadataBytes);
-		int copied = 0;
-		for (int at = 0; at < this.totalBytes; at += this.frameBytes) {
-			int bytes = Math.min(this.frameBytes, this.totalBytes - at) - from;
-			frames.get(at + from, content, copied, bytes);
-			copied += bytes;
-			from = FrameFlyweight.HEADER_LENGTH;
-		}
-		return content;
+		return FrameFlyweight.content(memory().buffer(), this.totalBytes, this.frameBytes);
 	}
 
 	/** Writes the request id into every frame. */
@@ -287,16 +269,19 @@ public final class OutgoingMessage {
 		FrameFlyweight.putFlags(frames, 0, frames.get(FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_LAST);
 	}
 
-	/** Whether the frame, of which nothing was posted, has room for another message. */
+	/** Whether the frame, of which nothing was posted, has room for other entries. */
 	boolean hasRoomFor(int bytes) {
-		int used = (this.messages > 1) ? this.totalBytes
-				: FrameFlyweight.HEADER_LENGTH + PackedMessages.entryBytes(messageBytes());
-		return isUnposted() && isOneFrame() && used + PackedMessages.entryBytes(bytes) <= this.frameBytes;
+		return isUnposted() && isOneFrame() && FrameFlyweight.HEADER_LENGTH + entriesBytes() + bytes <= this.frameBytes;
+	}
+
+	/** What its messages take in a frame that they share. */
+	int entriesBytes() {
+		return this.pack ? this.totalBytes - FrameFlyweight.HEADER_LENGTH : PackedMessages.entryBytes(messageBytes());
 	}
 
 	/** Whether another message can be added without more memory. */
 	boolean isPack() {
-		return this.messages > 1;
+		return this.pack;
 	}
 
 	/**
@@ -308,6 +293,7 @@ public final class OutgoingMessage {
 		ByteBuffer frame = larger.buffer();
 		frame.clear().put(0, from, 0, FrameFlyweight.HEADER_LENGTH);
 		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(from) | FrameFlyweight.FLAG_PACK);
+		this.pack = true;
 		this.packedBytes = FrameFlyweight.messageBytes(from);
 		this.totalBytes = PackedMessages.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
 				this.packedBytes);
@@ -326,13 +312,37 @@ public final class OutgoingMessage {
 			moveTo(larger);
 		}
 		ByteBuffer frame = memory().buffer();
-		int bytes = other.messageBytes();
-		this.totalBytes = PackedMessages.put(frame, this.totalBytes, other.memory().buffer(),
-				FrameFlyweight.HEADER_LENGTH, bytes);
-		this.packedBytes += bytes;
-		this.messages++;
+		ByteBuffer from = other.memory().buffer();
+		int bytes = other.entriesBytes();
+		if (other.pack) {
+			frame.put(this.totalBytes, from, FrameFlyweight.HEADER_LENGTH, bytes);
+		}
+		else {
+			PackedMessages.put(frame, this.totalBytes, from, FrameFlyweight.HEADER_LENGTH, other.messageBytes());
+		}
+		this.totalBytes += bytes;
+		this.packedBytes += other.messageBytes();
+		this.messages += other.messages;
 		frame.putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, this.totalBytes - FrameFlyweight.HEADER_LENGTH);
-		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.flags(other.memory().buffer()));
+		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.flags(from));
+	}
+
+	/** Adds a message, for which the pack that is not sealed has room. */
+	void append(MessageSegments message) {
+		this.totalBytes = PackedMessages.put(memory().buffer(), this.totalBytes, message);
+		this.packedBytes += message.totalBytes();
+		this.messages++;
+	}
+
+	/** Nobody but the driver adds anything from here on; the driver. */
+	void seal() {
+		GatheredMessages by = this.gathering;
+		if (by != null) {
+			this.gathering = null;
+			by.close(this);
+			memory().buffer()
+				.putInt(FrameFlyweight.MESSAGE_LENGTH_OFFSET, this.totalBytes - FrameFlyweight.HEADER_LENGTH);
+		}
 	}
 
 	/** Whether the device has certainly seen nothing of the message. */
@@ -352,12 +362,7 @@ public final class OutgoingMessage {
 
 	/** Writes the credits into the next frame, and whether messages wait for some. */
 	void grant(int credits, boolean heldBack) {
-		ByteBuffer frames = memory().buffer();
-		frames.putShort(this.postedBytes + FrameFlyweight.CREDITS_OFFSET, (short) credits);
-		if (heldBack) {
-			int flags = frames.get(this.postedBytes + FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_HELD_BACK;
-			FrameFlyweight.putFlags(frames, this.postedBytes, flags);
-		}
+		FrameFlyweight.putCredits(memory().buffer(), this.postedBytes, credits, heldBack);
 	}
 
 	/** Whether a frame is left after the next one. */
@@ -380,6 +385,7 @@ public final class OutgoingMessage {
 	/** Nothing more of this message will be posted. */
 	void truncate() {
 		closeExposure();
+		this.withdrawn = true;
 		this.totalBytes = this.postedBytes;
 		if (this.postedBytes == 0) {
 			recycle();
@@ -455,6 +461,11 @@ public final class OutgoingMessage {
 			this.exposure = null;
 			opened.close();
 		}
+	}
+
+	/** Whether all of it was sent, once it is {@linkplain Owner#gone gone}. */
+	boolean isSent() {
+		return isPosted() && !this.withdrawn;
 	}
 
 	boolean isPosted() {
@@ -537,7 +548,7 @@ public final class OutgoingMessage {
 
 	/** The length of the message in its frames, or to be Read, or of all messages. */
 	int messageBytes() {
-		return (this.messages > 1) ? this.packedBytes : FrameFlyweight.messageBytes(memory().buffer());
+		return this.pack ? this.packedBytes : FrameFlyweight.messageBytes(memory().buffer());
 	}
 
 	/** Whether one frame, which is not posted yet, has all of it. */
@@ -568,6 +579,12 @@ public final class OutgoingMessage {
 		 * that has seen the channel open.
 		 */
 		@Nullable QueuePair readerOf(int messageBytes);
+
+		/**
+		 * Is told when a request without reply is gone; {@code null} if the peer knows
+		 * none. Any thread that has seen the channel open.
+		 */
+		@Nullable Owner oneWay();
 
 		/** Has the driver {@link #accept} the message: takes ownership. Any thread. */
 		void submit(OutgoingMessage message);

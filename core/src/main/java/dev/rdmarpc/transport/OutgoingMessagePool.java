@@ -145,6 +145,18 @@ final class OutgoingMessagePool {
 		}
 	}
 
+	/** A frame for small messages of a stream, or {@code null} without memory for it. */
+	@Nullable OutgoingMessage pack(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
+			GatheredMessages by) {
+		RegisteredBuffer buffer = this.memory.tryAllocate(carrier.frameBytes());
+		if (buffer == null) {
+			return null;
+		}
+		OutgoingMessage pack = take();
+		pack.preparePack(carrier, stream, buffer, requestId, by);
+		return pack;
+	}
+
 	/** The one frame of a stream that is no message of it. */
 	OutgoingMessage mark(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int type, int requestId,
 			byte[] content) {
@@ -183,7 +195,7 @@ final class OutgoingMessagePool {
 	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,
 			MessageSegments message, @Nullable Exposure exposure) {
 		if (exposure == null) {
-			long bytes = OutgoingMessage.claimBytes(headerLength, metadataBytes, message.totalBytes(),
+			long bytes = FrameFlyweight.claimBytes(headerLength, metadataBytes, message.totalBytes(),
 					carrier.frameBytes());
 			return claim((int) Math.min(Integer.MAX_VALUE, bytes));
 		}

@@ -17,8 +17,13 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.RegisteredBuffer;
 
 /**
  * Several small messages of a stream in one frame. Each follows its length, so that it
@@ -64,6 +69,20 @@ public final class PackedMessages {
 	}
 
 	/**
+	 * Appends a message.
+	 * @return where the next one goes
+	 */
+	static int put(ByteBuffer frame, int at, MessageSegments message) {
+		int bytes = message.totalBytes();
+		int end = at + entryBytes(bytes);
+		frame.putLong(end - PREFIX_LENGTH, 0);
+		frame.putLong(at, bytes);
+		message.copyTo(frame.limit(at + PREFIX_LENGTH + bytes).position(at + PREFIX_LENGTH));
+		frame.clear();
+		return end;
+	}
+
+	/**
 	 * What is wrong with the message that begins somewhere, or {@code null}.
 	 * @param pack its limit is the end of them all
 	 */
@@ -90,6 +109,27 @@ public final class PackedMessages {
 	public static void select(ByteBuffer view, int at) {
 		int bytes = view.getInt(at);
 		view.limit(at + PREFIX_LENGTH + bytes).position(at + PREFIX_LENGTH);
+	}
+
+	/**
+	 * Hands over one after the other, each with a reference of its own to the memory of
+	 * all. Those behind one whose consumer throws are dropped.
+	 * @param memory where they lie; takes ownership
+	 * @param pack position to limit
+	 * @param consumer takes ownership of the memory
+	 */
+	public static void forEach(RegisteredBuffer memory, ByteBuffer pack,
+			BiConsumer<RegisteredBuffer, ByteBuffer> consumer) {
+		int end = pack.limit();
+		try {
+			for (int at = pack.position(); at < end; at = after(pack)) {
+				select(pack.limit(end), at);
+				consumer.accept(memory.retain(), pack.duplicate().order(ByteOrder.LITTLE_ENDIAN));
+			}
+		}
+		finally {
+			memory.release();
+		}
 	}
 
 	/** Where the next one begins. */

@@ -19,9 +19,9 @@ package dev.rdmarpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that waits for its reply. Exactly one of {@link #onReply}, {@link #onFailure}
- * and {@link #onNotSent} is called, once, while holding the loop's driver role; neither
- * may block or throw. {@link #onFailure} needs no memory.
+ * A call that waits for its reply. Exactly one of {@link #onReply}, {@link #onFailure},
+ * {@link #onNotSent} and {@link #onSent} is called, once, while holding the loop's driver
+ * role; none may block or throw. {@link #onFailure} needs no memory.
  */
 public interface PendingCall {
 
@@ -51,6 +51,22 @@ public interface PendingCall {
 	 */
 	default void onNotSent(OutgoingMessage request, String detail) {
 		onFailure(CallFailure.NOT_SENT, detail);
+	}
+
+	/**
+	 * Whether it does not wait for a reply but for {@link #onSent}, if the peer knows
+	 * such calls.
+	 */
+	default boolean isOneWay() {
+		return false;
+	}
+
+	/**
+	 * The request was sent, and what it refers to is not needed any more: the end of a
+	 * call that {@linkplain #isOneWay() waits for that}. In place of the other ends.
+	 */
+	default void onSent() {
+		throw new IllegalStateException("a call that waits for its reply");
 	}
 
 	/** The end of the stream that comes before the reply, or {@code null} for none. */

@@ -56,6 +56,7 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
@@ -112,8 +113,8 @@ public final class RdmaTransport implements AutoCloseable {
 		this.device = device;
 		this.protectionDomain = device.allocateProtectionDomain();
 		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
-		logger.info("Opened device {} of verbs provider {} ({})", device.name(), selection.provider().name(),
-				selection.reason());
+		logger.info("Opened device {} of verbs provider {}", device.name(), selection.provider().name());
+		logger.debug("Verbs provider {}: {}", selection.provider().name(), selection.reason());
 	}
 
 	/** Its thread runs from the beginning: later there may be no memory for one. */
@@ -300,6 +301,19 @@ public final class RdmaTransport implements AutoCloseable {
 		this.users.remove(end);
 	}
 
+	/**
+	 * Checks that channels can be protected as asked.
+	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} if TLS is asked for
+	 * and the provider cannot have it
+	 */
+	public void checkSecurity(ChannelOptions channelOptions) {
+		if (channelOptions.security().tls() != null && !this.device.supportsTls()) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "provider " + this.selection.provider().name()
+					+ " cannot protect connections with TLS (expected: provider iwarp, or no TLS and a network that is"
+					+ " protected by itself, by IPsec or MACsec for example)");
+		}
+	}
+
 	/** Makes a channel that is yet to be {@linkplain #connect connected}. */
 	public RpcChannel newChannel(ChannelLoop loop, ChannelOptions channelOptions, ChannelHandler handler) {
 		return new RpcChannel(loop, channelOptions, handler, true);
@@ -373,6 +387,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public ChannelListener listen(InetSocketAddress address, List<ChannelLoop> channelLoops, int maxConnections,
 			ChannelOptions channelOptions, Supplier<? extends ChannelHandler> handlers) {
+		checkSecurity(channelOptions);
 		return new ChannelListener(this, channelLoops, address, maxConnections, channelOptions, handlers);
 	}
 
@@ -384,7 +399,8 @@ public final class RdmaTransport implements AutoCloseable {
 
 	ConnectOptions connectOptions(ChannelOptions channelOptions) {
 		int depth = Math.min(this.options.readDepth(), this.device.limits().maxReadDepth());
-		return new ConnectOptions(new byte[0], depth, depth, channelOptions.handshakeTimeoutNanos());
+		return new ConnectOptions(new byte[0], depth, depth, channelOptions.handshakeTimeoutNanos(),
+				channelOptions.security().tls());
 	}
 
 	/**

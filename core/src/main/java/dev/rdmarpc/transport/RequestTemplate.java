@@ -28,4 +28,7 @@ public record RequestTemplate(long methodId, int priority, int argumentCount) {
 	/** No metadata. */
 	public static final byte[] NO_METADATA = new byte[0];
 
+	/** The code of the priority of calls that are neither urgent nor background work. */
+	public static final int NORMAL_PRIORITY = 1;
+
 }

@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.security.cert.X509Certificate;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -230,10 +232,7 @@ public final class RpcChannel implements QueuePairListener {
 		return this.sender.queuePair();
 	}
 
-	/**
-	 * Promises the peer the receives for the credits it begins with.
-	 * @return whether there was room and memory for them
-	 */
+	/** Promises the peer the receives to begin with; false if there are none for it. */
 	boolean lendReceives() {
 		return this.credits.lend(queuePair());
 	}
@@ -252,8 +251,9 @@ public final class RpcChannel implements QueuePairListener {
 	}
 
 	/** The connection is about to be accepted: the peer may speak at once. */
-	void accepting(InetSocketAddress remote) {
+	void accepting(InetSocketAddress remote, List<X509Certificate> certificates) {
 		this.remoteAddress = remote;
+		this.handshake.peerCertificates(certificates);
 		this.state = ChannelState.HANDSHAKING;
 	}
 
@@ -519,16 +519,13 @@ public final class RpcChannel implements QueuePairListener {
 	void tick(long now) {
 		this.calls.expire(now);
 		String problem = this.keepAlive.problem(this.state, this.sender.outbound().isStarved(), now);
-		if (problem == null) {
-			problem = this.receiver.tick(now);
-		}
-		if (problem == null) {
-			problem = this.sender.tick(now);
-		}
+		problem = (problem != null) ? problem : this.receiver.tick(now);
+		problem = (problem != null) ? problem : this.sender.tick(now);
 		if (problem != null) {
 			shut(problem);
 			return;
 		}
+		this.handler.onTick(this, now);
 		if (isUp() && this.keepAlive.shouldAsk(now)) {
 			this.sender.sendControl(FrameType.PING, 0);
 		}

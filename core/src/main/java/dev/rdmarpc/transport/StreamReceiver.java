@@ -17,7 +17,6 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -333,10 +332,6 @@ public final class StreamReceiver {
 
 	private void hand(IncomingMessage message) {
 		ByteBuffer view = message.message();
-		if (message.isPack() && !this.listener.takesPacks()) {
-			handEach(message, view);
-			return;
-		}
 		RegisteredBuffer copy = null;
 		if (message.memory().length() > 2 * message.messageBytes() + MESSAGE_OVERHEAD_BYTES) {
 			copy = tryCopy(view);
@@ -348,23 +343,6 @@ public final class StreamReceiver {
 		}
 		else {
 			this.listener.onMessage(memory, content);
-		}
-	}
-
-	/** One message after the other, in memory of its own if there is some. */
-	private void handEach(IncomingMessage message, ByteBuffer view) {
-		RegisteredBuffer shared = null;
-		int end = view.limit();
-		for (int at = view.position(); at < end && !isDeaf(); at = PackedMessages.after(view)) {
-			PackedMessages.select(view.limit(end), at);
-			RegisteredBuffer copy = tryCopy(view);
-			if (copy != null) {
-				this.listener.onMessage(copy, copy.buffer().limit(view.remaining()));
-			}
-			else {
-				shared = (shared != null) ? shared.retain() : message.take();
-				this.listener.onMessage(shared, view.duplicate().order(ByteOrder.LITTLE_ENDIAN));
-			}
 		}
 	}
 
@@ -435,21 +413,14 @@ public final class StreamReceiver {
 		void onMessage(RegisteredBuffer memory, ByteBuffer message);
 
 		/**
-		 * Whether messages that arrive together are taken together by {@link #onPack};
-		 * otherwise each is copied.
-		 */
-		default boolean takesPacks() {
-			return false;
-		}
-
-		/**
-		 * Several messages have arrived, in order.
+		 * Several messages have arrived, in order. Unless overridden, each is told by
+		 * {@link #onMessage} and holds the memory of all; those behind one whose listener
+		 * throws are dropped.
 		 * @param memory where they lie; takes ownership
 		 * @param pack as {@link PackedMessages} says, position to limit, little-endian
 		 */
 		default void onPack(RegisteredBuffer memory, ByteBuffer pack) {
-			memory.release();
-			throw new UnsupportedOperationException("several messages at once");
+			PackedMessages.forEach(memory, pack, this::onMessage);
 		}
 
 		/**

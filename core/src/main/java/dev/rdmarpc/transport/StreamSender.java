@@ -44,8 +44,11 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 public final class StreamSender {
 
-	/** The most messages to be made at once. */
-	private static final int MOST_AHEAD = 64;
+	/** The most messages to be made at once at first, before their size is known. */
+	private static final int FIRST_AHEAD = 64;
+
+	/** The same later: so many make what a wish and its grant cost small for each. */
+	private static final int MOST_AHEAD = 256;
 
 	/** What part of a frame a message has at most that shares it. */
 	private static final int SMALL_PART = 4;
@@ -65,9 +68,13 @@ public final class StreamSender {
 
 	private final OutgoingMessage.Owner owner = new Owner();
 
+	private final GatheredMessages gathered;
+
 	private final ArrayDeque<OutgoingMessage> waiting = new ArrayDeque<>();
 
 	private long waitingBytes;
+
+	private int waitingMessages;
 
 	private long messages;
 
@@ -77,6 +84,9 @@ public final class StreamSender {
 
 	/** Messages that were asked for and have not come. */
 	private int expected;
+
+	/** The most of them. */
+	private int mostExpected = FIRST_AHEAD;
 
 	/** What messages cost, rather too much than too little. */
 	private int usualCost = StreamReceiver.MESSAGE_OVERHEAD_BYTES;
@@ -111,6 +121,7 @@ public final class StreamSender {
 		this.windowBytes = windowBytes;
 		this.aheadBytes = aheadBytes;
 		this.freeBytes = this.windowBytes;
+		this.gathered = new GatheredMessages(carrier, this.owner, windowBytes / 2);
 	}
 
 	/**
@@ -150,7 +161,17 @@ public final class StreamSender {
 	 * @throws MemoryExhaustedException if there is no registered memory in time
 	 */
 	public OutgoingMessage prepare(MessageSegments message) {
+		this.gathered.close();
 		return this.carrier.prepare(this.owner, this.requestId, message);
+	}
+
+	/**
+	 * Submits a small message together with those before and after it, which is cheaper
+	 * where several follow each other. Any thread.
+	 * @return {@code false} if it has to be {@linkplain #prepare prepared}
+	 */
+	public boolean tryGather(MessageSegments message) {
+		return isSmall(message.totalBytes()) && this.gathered.tryAdd(message, this.requestId);
 	}
 
 	/**
@@ -197,10 +218,11 @@ public final class StreamSender {
 		}
 		OutgoingMessage before = this.newest;
 		if (message.type() == FrameType.MESSAGE) {
-			this.expected = Math.max(0, this.expected - 1);
+			this.expected = Math.max(0, this.expected - message.messages());
 			int cost = cost(message);
-			this.usualCost = Math.max(cost, this.usualCost - this.usualCost / FADING);
+			this.usualCost = Math.max(cost / message.messages(), this.usualCost - this.usualCost / FADING);
 			this.waitingBytes += cost;
+			this.waitingMessages += message.messages();
 			this.newest = message;
 		}
 		else if (message.type() == FrameType.END) {
@@ -225,8 +247,12 @@ public final class StreamSender {
 
 	/** Whether it may share a frame with others, for whose costs no limit applies. */
 	private boolean isSmall(OutgoingMessage message) {
-		return message.type() == FrameType.MESSAGE && message.isOneFrame() && message.messageBytes() <= Math
-			.min(this.carrier.frameBytes() / SMALL_PART, this.windowBytes / 2 - StreamReceiver.MESSAGE_OVERHEAD_BYTES);
+		return message.type() == FrameType.MESSAGE && message.isOneFrame() && isSmall(message.messageBytes());
+	}
+
+	private boolean isSmall(int bytes) {
+		return bytes <= Math.min(this.carrier.frameBytes() / SMALL_PART,
+				this.windowBytes / 2 - StreamReceiver.MESSAGE_OVERHEAD_BYTES);
 	}
 
 	private void gone(OutgoingMessage message) {
@@ -252,6 +278,7 @@ public final class StreamSender {
 	private void send() {
 		for (OutgoingMessage next = this.waiting.peek(); next != null && mayLeave(next); next = this.waiting.peek()) {
 			int cost = cost(next);
+			int count = next.messages();
 			boolean small = isSmall(next);
 			boolean oneFrame = next.isOneFrame();
 			if (small && joins(next)) {
@@ -268,7 +295,10 @@ public final class StreamSender {
 			this.waitingBytes -= cost;
 			this.leavingBytes += cost;
 			this.freeBytes -= cost;
-			this.messages -= (cost > 0 && this.messages < StreamReceiver.UNLIMITED) ? 1 : 0;
+			if (cost > 0) {
+				this.waitingMessages -= count;
+				this.messages -= (this.messages < StreamReceiver.UNLIMITED) ? count : 0;
+			}
 			this.alone = oneFrame ? null : next;
 		}
 		Runnable then = this.whenDrained;
@@ -287,7 +317,7 @@ public final class StreamSender {
 	 */
 	private boolean joins(OutgoingMessage message) {
 		OutgoingMessage before = this.open;
-		if (before == null || !before.hasRoomFor(message.messageBytes())) {
+		if (before == null || !before.hasRoomFor(message.entriesBytes())) {
 			return false;
 		}
 		RegisteredBuffer larger = before.isPack() ? null : this.carrier.tryAllocate(this.carrier.frameBytes());
@@ -306,7 +336,8 @@ public final class StreamSender {
 		if (this.alone != null || !this.known) {
 			return false;
 		}
-		return message.type() != FrameType.MESSAGE || (this.messages > 0 && cost(message) <= this.freeBytes);
+		return message.type() != FrameType.MESSAGE
+				|| (this.messages >= message.messages() && cost(message) <= this.freeBytes);
 	}
 
 	/** Asks for more messages when half of those asked for have come. */
@@ -315,11 +346,12 @@ public final class StreamSender {
 		if (room <= 0 || this.closed || this.ended) {
 			return;
 		}
-		long most = Math.min(this.messages - this.waiting.size(), MOST_AHEAD);
+		long most = Math.min(this.messages - this.waitingMessages, this.mostExpected);
 		int wanted = (int) Math.min(most, Math.max(1, room / this.usualCost));
 		if (this.expected <= wanted / 2 && wanted > this.expected) {
 			int more = wanted - this.expected;
 			this.expected = wanted;
+			this.mostExpected = Math.min(MOST_AHEAD, 2 * this.mostExpected);
 			this.listener.onWanted(more);
 		}
 	}
@@ -374,6 +406,9 @@ public final class StreamSender {
 
 		/** See {@link StreamSender#prepare}. */
 		OutgoingMessage prepare(OutgoingMessage.Owner owner, int requestId, MessageSegments message);
+
+		/** A frame for messages to be gathered in, or {@code null} without memory. */
+		@Nullable OutgoingMessage tryBegin(OutgoingMessage.Owner owner, int requestId, GatheredMessages by);
 
 		/**
 		 * See {@link StreamSender#prepareMetadata} and {@link StreamSender#prepareEnd}.

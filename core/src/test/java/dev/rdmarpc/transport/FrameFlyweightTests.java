@@ -93,6 +93,16 @@ class FrameFlyweightTests {
 	}
 
 	@Test
+	void requestWithoutReply() {
+		FrameFlyweight.putHeader(this.frame, 0, FrameType.REQUEST, 0x0102_0304, 8, 0);
+		FrameFlyweight.putFlags(this.frame, 0, FrameFlyweight.FLAG_ONE_WAY);
+		FrameFlyweight.putRequestFields(this.frame, 0, 1, 0, 1, 2, 0);
+		assertThat(bytes(FrameFlyweight.REQUEST_HEADER_LENGTH))
+			.isEqualTo("03" + "10" + "0000" + "04030201" + "08000000" + "00000000" // header
+					+ "0100000000000000" + "00000000" + "01" + "02" + "0000");
+	}
+
+	@Test
 	void messageOfAStream() {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.MESSAGE, 0x0001_0002, 0x0A0B_0C0D, 0);
 		assertThat(bytes(FrameFlyweight.headerLength(FrameType.MESSAGE)))

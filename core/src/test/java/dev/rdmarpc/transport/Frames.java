@@ -85,6 +85,20 @@ public final class Frames {
 		return copy;
 	}
 
+	/** A copy of a request to which nobody wants a reply. */
+	public static byte[] oneWay(byte[] request) {
+		byte[] copy = request.clone();
+		copy[1] |= 16;
+		return copy;
+	}
+
+	/** A copy of a handshake that knows such requests. */
+	public static byte[] withOneWay(byte[] hello) {
+		byte[] copy = hello.clone();
+		copy[40] |= 64;
+		return copy;
+	}
+
 	/** The first frame of a message of a stream. */
 	public static byte[] message(int requestId, int messageBytes, byte[] part) {
 		byte[] frame = new byte[16 + part.length];

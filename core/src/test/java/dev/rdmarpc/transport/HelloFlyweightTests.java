@@ -100,6 +100,27 @@ class HelloFlyweightTests {
 	}
 
 	@Test
+	void tokenIsShownBehindAllElse() {
+		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, 0, "codec");
+		assertThat(HelloFlyweight.token(this.frame)).as("not shown").isNull();
+		length = HelloFlyweight.putMetadataBytes(this.frame, length, 0x0102);
+		length = HelloFlyweight.putStreamWindowBytes(this.frame, length, 0x0304_0506);
+		length = HelloFlyweight.putToken(this.frame, length, new byte[] { 7, 8, 9 });
+		assertThat(bytes(length)).contains("2c00" + "8000" + "0500" + "636f646563" + "0201" + "06050403")
+			.endsWith("0300" + "070809");
+		assertThat(HelloFlyweight.problem(this.frame, length)).isNull();
+		assertThat(HelloFlyweight.token(this.frame)).containsExactly(7, 8, 9);
+		assertThat(HelloFlyweight.problem(this.frame, length - 1)).as("cut off").contains("token that is cut off");
+		assertThat(HelloFlyweight.problem(this.frame, length - 4)).as("cut off").contains("token that is cut off");
+		this.frame.putShort(length - 5, (short) 0xFFFF);
+		assertThat(HelloFlyweight.problem(this.frame, length)).contains("token that is cut off");
+		this.frame.putShort(length - 5, (short) 1025);
+		assertThat(HelloFlyweight.problem(this.frame, ChannelOptions.MIN_FRAME_BYTES)).contains("too long");
+		this.frame.putShort(44, (short) 0xFFFF);
+		assertThat(HelloFlyweight.problem(this.frame, length)).as("behind the frame").isNotNull();
+	}
+
+	@Test
 	void refusal() {
 		FrameFlyweight.putHeader(this.frame, 0, FrameType.HELLO_REPLY, 0, 0, 0);
 		int length = HelloFlyweight.put(this.frame, 1, 1, ChannelOptions.DEFAULTS, HelloFlyweight.REFUSED_DRAINING,

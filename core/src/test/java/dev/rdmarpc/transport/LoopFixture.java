@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -102,7 +103,7 @@ final class LoopFixture implements AutoCloseable {
 		RpcChannel channel = new RpcChannel(this.loop, options, handler, false);
 		assertThat(this.loop.add(channel)).isTrue();
 		channel.attach(new FakeQueuePair(channel, this.completions));
-		channel.accepting(PEER);
+		channel.accepting(PEER, List.of());
 		return channel;
 	}
 

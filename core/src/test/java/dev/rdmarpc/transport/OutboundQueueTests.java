@@ -76,11 +76,11 @@ class OutboundQueueTests {
 			for (long room = frameBytes; room < expected; room += frameBytes) {
 				expected += 16;
 			}
-			assertThat(OutgoingMessage.claimBytes(32, metadata, message, frameBytes))
+			assertThat(FrameFlyweight.claimBytes(32, metadata, message, frameBytes))
 				.as("%d + %d in frames of %d", metadata, message, frameBytes)
 				.isEqualTo(expected);
 		}
-		assertThat(OutgoingMessage.claimBytes(32, 0, Integer.MAX_VALUE, 2048)).isGreaterThan(Integer.MAX_VALUE);
+		assertThat(FrameFlyweight.claimBytes(32, 0, Integer.MAX_VALUE, 2048)).isGreaterThan(Integer.MAX_VALUE);
 	}
 
 	@Test

@@ -17,45 +17,17 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.Arrays;
-import java.util.HexFormat;
-import java.util.List;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import dev.rdmarpc.codec.MessageSegments;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Messages that follow a request, on both sides, frame by frame. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RequestStreamTests {
-
-	private static final int WINDOW = 4096;
-
-	private static final int ID = 3;
-
-	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS.withFrames(8192, 16)
-		.withCredits(64, 64)
-		.withLimits(20_000, 16)
-		.withStreamWindow(WINDOW);
-
-	private static final RequestTemplate TEMPLATE = new RequestTemplate(0x1234, 1, 1);
-
-	private static final byte[] REQUEST = Frames.followed(Frames.request(0, ID, 2, 1, 4, new byte[4]));
-
-	private final RecordingStream user = new RecordingStream();
-
-	private final ServingHandler handler = new ServingHandler();
-
-	private final StubCall call = new StubCall();
+class RequestStreamTests extends AbstractRequestStreamTests {
 
 	@Test
 	void requestSaysThatMessagesFollowAndTheyWaitForTheirGrant() throws Exception {
@@ -101,96 +73,6 @@ class RequestStreamTests {
 			assertThat(pair.sentTypes()).endsWith("CONTINUATION", "MESSAGE");
 			assertThat(FrameFlyweight.flags(pair.sent.get(3))).as("last message").isEqualTo(8);
 			reply(fixture, channel);
-		});
-	}
-
-	@Test
-	void smallMessagesThatAreReadyTogetherShareAFrame() throws Exception {
-		asCaller((fixture, channel, sender) -> {
-			FakeQueuePair pair = LoopFixture.pair(channel);
-			begin(fixture, channel);
-			fixture.deliver(channel, demand(9, 0));
-			submit(sender, 3);
-			submit(sender, 0);
-			submit(sender, 8);
-			sender.prepareEnd().submit();
-			fixture.turn();
-			assertThat(pair.sentTypes()).containsExactly("HELLO", "REQUEST", "MESSAGE");
-			assertThat(hex(pair.sent.get(2)).substring(0, 4)).isEqualTo("0e18");
-			assertThat(hex(pair.sent.get(2)).substring(8))
-				.isEqualTo(idHex() + "28000000" + "00000000" + "0300000000000000" + "000000" + "0000000000"
-						+ "0000000000000000" + "0800000000000000" + "0000000000000000");
-			pair.completeAll();
-			fixture.turn();
-			assertThat(this.user.events).endsWith("sent 11");
-			reply(fixture, channel);
-		});
-	}
-
-	@Test
-	void messagesShareAFrameAsFarAsTheyAreGrantedAndItGoes() throws Exception {
-		asCaller((fixture, channel, sender) -> {
-			FakeQueuePair pair = LoopFixture.pair(channel);
-			begin(fixture, channel);
-			fixture.deliver(channel, demand(2, 0));
-			submit(sender, 8);
-			submit(sender, 8);
-			submit(sender, 8);
-			fixture.turn();
-			assertThat(pair.sent.get(2).capacity()).as("the two that were granted").isEqualTo(16 + 2 * 16);
-			fixture.deliver(channel, demand(1, 0));
-			assertThat(pair.sent.get(3).capacity()).as("one alone").isEqualTo(16 + 8);
-			reply(fixture, channel);
-		});
-	}
-
-	@Test
-	void lastMessageThatWaitedForItsGrantIsTheLastOneOfItsFrame() throws Exception {
-		asCaller((fixture, channel, sender) -> {
-			FakeQueuePair pair = LoopFixture.pair(channel);
-			begin(fixture, channel);
-			submit(sender, 8);
-			submit(sender, 9);
-			sender.prepareEnd().submit();
-			fixture.deliver(channel, demand(9, 0));
-			fixture.turn();
-			assertThat(pair.sentTypes()).containsExactly("HELLO", "REQUEST", "MESSAGE");
-			assertThat(FrameFlyweight.flags(pair.sent.get(2))).as("several, and the last one").isEqualTo(16 + 8);
-			reply(fixture, channel);
-		});
-	}
-
-	@Test
-	void messagesShareAFrameAsFarAsItGoesAndOnlySmallOnes() throws Exception {
-		asCaller(1 << 20, (fixture, channel, sender) -> {
-			begin(fixture, channel);
-			fixture.deliver(channel, demand(100, 0));
-			for (int bytes : new int[] { 2000, 2048, 2000, 2000, 2000, 2049, 8 }) {
-				submit(sender, bytes);
-			}
-			fixture.turn();
-			assertThat(LoopFixture.pair(channel).sent.stream().skip(2).map(ByteBuffer::capacity))
-				.containsExactly(16 + 3 * 2008 + 2056, 16 + 2000, 16 + 2049, 16 + 8);
-			reply(fixture, channel);
-		});
-	}
-
-	@Test
-	void messagesThatShareAFrameAreGivenBackTogether() throws Exception {
-		asCaller((fixture, channel, sender) -> {
-			FakeQueuePair pair = LoopFixture.pair(channel);
-			begin(fixture, channel);
-			long before = fixture.memory.metrics().allocatedBytes();
-			fixture.deliver(channel, demand(9, 0));
-			pair.depth = 0;
-			submit(sender, 8);
-			submit(sender, 8);
-			submit(sender, 8);
-			channel.abandon(this.call, CallFailure.CANCELLED, "test");
-			assertThat(fixture.memory.metrics().allocatedBytes() - before).isLessThan(8192);
-			pair.depth = 100;
-			fixture.deliver(channel, Frames.control(8, 0, 0));
-			assertThat(pair.sentTypes()).doesNotContain("MESSAGE");
 		});
 	}
 
@@ -335,6 +217,29 @@ class RequestStreamTests {
 		});
 	}
 
+	@Test
+	void moreMessagesAreWantedAtOnceWhenTheirSizeIsKnown() throws Exception {
+		asCaller(1 << 20, (fixture, channel, sender) -> {
+			begin(fixture, channel);
+			fixture.deliver(channel, demand(Integer.MAX_VALUE, 0));
+			assertThat(this.user.events).containsExactly("wanted 64");
+			for (int wanted : new int[] { 65, 129, 128 }) {
+				wanted(fixture, sender, wanted);
+			}
+			reply(fixture, channel);
+		});
+	}
+
+	/** Publishes until more messages are wanted. */
+	private void wanted(LoopFixture fixture, StreamSender sender, int expected) {
+		int before = this.user.events.size();
+		for (int i = 0; i < 256 && this.user.events.size() == before; i++) {
+			submit(sender, 8);
+		}
+		assertThat(this.user.events).last().isEqualTo("wanted " + expected);
+		fixture.turn();
+	}
+
 	@ParameterizedTest
 	@MethodSource
 	void brokenRuleOfTheSideThatServes(String expected, byte[] frame) throws Exception {
@@ -421,31 +326,6 @@ class RequestStreamTests {
 	}
 
 	@Test
-	void messagesThatShareAFrameArriveOneByOne() throws Exception {
-		asServer((fixture, channel, receiver) -> {
-			receiver.grant(4, 0);
-			fixture.turn();
-			fixture.deliver(channel, Frames.pack(ID, new byte[3], new byte[0]));
-			fixture.deliver(channel, Frames.last(Frames.pack(ID, new byte[9], new byte[16])));
-			assertThat(this.user.events).containsExactly("message of 3", "message of 0", "message of 9",
-					"message of 16", "end");
-		});
-	}
-
-	@Test
-	void userWhoThrowsInTheMiddleOfAFrameGetsNoMoreOfIt() throws Exception {
-		asServer((fixture, channel, receiver) -> {
-			receiver.grant(4, 0);
-			fixture.turn();
-			long before = fixture.memory.metrics().allocatedBytes();
-			this.user.failure = new IllegalStateException("test");
-			fixture.deliver(channel, Frames.pack(ID, new byte[3], new byte[0]));
-			assertThat(this.user.events).containsExactly("message of 3", "lost: RESOURCE_EXHAUSTED");
-			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
-		});
-	}
-
-	@Test
 	void endWithoutMessagesIsHeard() throws Exception {
 		asServer((fixture, channel, receiver) -> {
 			fixture.deliver(channel, Frames.control(16, 0, ID));
@@ -456,20 +336,11 @@ class RequestStreamTests {
 	@ParameterizedTest
 	@MethodSource
 	void brokenRuleOfTheCaller(String expected, byte[][] frames) throws Exception {
-		asServer((fixture, channel, receiver) -> {
-			receiver.grant(3, 0);
-			fixture.turn();
-			for (byte[] frame : frames) {
-				fixture.deliver(channel, frame);
-			}
-			assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
-			assertThat(this.handler.events).last().asString().contains("protocol violation").contains(expected);
-		});
+		breaksTheRule(expected, frames);
 	}
 
 	static Stream<Arguments> brokenRuleOfTheCaller() {
 		byte[] item = Frames.message(ID, 8, new byte[8]);
-		byte[] pack = Frames.pack(ID, new byte[3]);
 		byte[] half = Frames.message(ID, 10_000, new byte[8000]);
 		byte[] end = Frames.control(16, 0, ID);
 		byte[] plain = Frames.request(0, 4, 2, 1, 4, new byte[4]);
@@ -484,29 +355,12 @@ class RequestStreamTests {
 				broken("message of 7 bytes", Frames.withInt(item, 8, 7)),
 				broken("message of -1 bytes", Frames.withInt(item, 8, -1)),
 				broken("message of 8 bytes", Frames.withInt(item, 12, 1)),
-				broken("granted 0 messages", Frames.pack(ID, new byte[1], new byte[1], new byte[1], new byte[1])),
-				broken("granted 1 messages and 0 bytes", half, Frames.continuation(0, ID, 10_000, 8000, new byte[2000]),
-						Frames.pack(ID, new byte[2048], new byte[8])),
-				broken("with 0 bytes behind the last one", Frames.pack(ID)),
-				broken("message of 9 bytes among several", Frames.withInt(pack, 16, 9)),
-				broken("message of -1 bytes among several", Frames.withInt(pack, 16, -1)),
-				broken("message of 2147483647 bytes among several", Frames.withInt(pack, 16, Integer.MAX_VALUE)),
-				broken("message of 3 bytes among several", Frames.withInt(pack, 20, 1)),
-				broken("with 4 bytes behind the last one", Frames.withInt(Arrays.copyOf(pack, 36), 8, 20)),
-				broken("that are not in one frame", Frames.withInt(pack, 8, 24)),
-				broken("message of 8 bytes", Frames.withInt(pack, 8, 8)),
-				broken("after its end", Frames.last(pack), item), broken("after its end", end, pack),
-				broken("before the last one is complete", half, pack),
 				broken("metadata of 8 bytes", Frames.metadata(ID, new byte[8])),
 				broken("message of a call without stream", plain, Frames.message(4, 8, new byte[8])),
 				broken("end of a call without stream", plain, Frames.control(16, 0, 4)),
 				broken("demand of a call without stream", plain, Frames.demand(4, 1, 0)),
 				broken("message of 4 bytes", Frames.withInt(Frames.followed(plain), 12, 1)),
 				broken("begun twice", Frames.message(5, 100, new byte[8]), Frames.message(5, 100, new byte[8])));
-	}
-
-	private static Arguments broken(String expected, byte[]... frames) {
-		return Arguments.of(expected, frames);
 	}
 
 	@Test
@@ -621,118 +475,6 @@ class RequestStreamTests {
 					.isEqualTo("03000000" + "03000000" + "00000000" + "010203");
 			});
 		}
-	}
-
-	private void asCaller(Caller body) throws Exception {
-		asCaller(WINDOW, body);
-	}
-
-	private void asCaller(int window, Caller body) throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = fixture.client(OPTIONS.withStreamWindow(window), this.handler,
-						Frames.withStreams(Frames.hello(2, 64, 64), window));
-				StreamSender sender = channel.streams().requestSender(this.user);
-				this.call.streamSender = sender;
-				body.run(fixture, channel, sender);
-				channel.close("end of the test");
-				sender.close();
-				assertThat(this.call.ends).isOne();
-				fixture.turn();
-			});
-		}
-	}
-
-	private RpcChannel server(LoopFixture fixture) {
-		return fixture.server(OPTIONS, this.handler, Frames.withStreams(Frames.hello(1, 64, 64), WINDOW));
-	}
-
-	private void asServer(Server body) throws Exception {
-		try (LoopFixture fixture = new LoopFixture()) {
-			fixture.drive(() -> {
-				RpcChannel channel = server(fixture);
-				StreamReceiver receiver = channel.streams().requestReceiver(ID, this.user);
-				this.handler.receiver = receiver;
-				fixture.deliver(channel, REQUEST);
-				assertThat(this.handler.events).endsWith("request " + ID + " of 4");
-				body.run(fixture, channel, receiver);
-			});
-		}
-	}
-
-	/** Sends the request, and lets that complete. */
-	private void begin(LoopFixture fixture, RpcChannel channel) {
-		request(channel, 4);
-		fixture.turn();
-		LoopFixture.pair(channel).completeAll();
-		fixture.turn();
-	}
-
-	private void request(RpcChannel channel, int bytes) {
-		channel.prepareRequest(this.call, TEMPLATE, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, segments(bytes))
-			.submit();
-	}
-
-	private void reply(LoopFixture fixture, RpcChannel channel) {
-		fixture.deliver(channel, Frames.reply(0, this.call.requestId(), 0, 0, new byte[0]));
-		assertThat(this.call.status).isZero();
-	}
-
-	private byte[] demand(int messages, int bytes) {
-		return Frames.demand(this.call.requestId(), messages, bytes);
-	}
-
-	private String idHex() {
-		byte[] id = new byte[4];
-		ByteBuffer.wrap(id).order(ByteOrder.LITTLE_ENDIAN).putInt(this.call.requestId());
-		return HexFormat.of().formatHex(id);
-	}
-
-	private static String hex(ByteBuffer frame) {
-		byte[] bytes = new byte[frame.capacity()];
-		frame.get(0, bytes);
-		return HexFormat.of().formatHex(bytes);
-	}
-
-	private static void submit(StreamSender sender, int bytes) {
-		sender.prepare(segments(bytes)).submit();
-	}
-
-	private static MessageSegments segments(int bytes) {
-		MessageSegments segments = new MessageSegments();
-		segments.addBytes(ByteBuffer.wrap(new byte[bytes]));
-		return segments;
-	}
-
-	private interface Caller {
-
-		void run(LoopFixture fixture, RpcChannel channel, StreamSender sender);
-
-	}
-
-	private interface Server {
-
-		void run(LoopFixture fixture, RpcChannel channel, StreamReceiver receiver);
-
-	}
-
-	/** Serves the calls that have arrived, one of them with a stream. */
-	private static final class ServingHandler extends RecordingHandler {
-
-		@Nullable StreamReceiver receiver;
-
-		boolean serving = true;
-
-		@Override
-		public boolean isServing(int requestId) {
-			return this.serving && List.of(ID, 4).contains(requestId) && !this.messages.isEmpty();
-		}
-
-		@Override
-		public @Nullable StreamReceiver streamReceiver(int requestId) {
-			return (requestId == ID) ? this.receiver : null;
-		}
-
 	}
 
 }

@@ -16,34 +16,18 @@
 
 package dev.rdmarpc.transport;
 
+import java.security.Principal;
+
 /**
- * The priority of a call, which travels with the request. Nothing is ordered by it yet:
- * messages are sent in the order in which they were submitted.
+ * A principal that is known by a name alone.
+ *
+ * @param getName the name
  */
-public enum Priority {
+record NamedPrincipal(String getName) implements Principal {
 
-	/** Background work. */
-	LOW,
-
-	/** The default. */
-	NORMAL,
-
-	/** Urgent work. */
-	HIGH;
-
-	private static final Priority[] VALUES = values();
-
-	/**
-	 * The priority of a code from the wire; codes of newer peers count as the highest.
-	 */
-	public static Priority ofCode(int code) {
-		return VALUES[Math.min(code & 0xFF, VALUES.length - 1)];
-	}
-
-	/** How the priority is written on the wire. */
-	@SuppressWarnings("EnumOrdinal")
-	public int code() {
-		return ordinal();
+	@Override
+	public String toString() {
+		return this.getName;
 	}
 
 }

@@ -1,0 +1,109 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.CompletionQueue;
+
+/**
+ * Has what a thread submits posted together. While a thread runs users' code of which it
+ * is known that it submits several messages one after the other, it does not take the
+ * driver role for each: it leaves them to whoever drives, and drives itself when the code
+ * has returned. Meanwhile somebody who awaits completions is woken, so that nothing waits
+ * for code that blocks.
+ *
+ * <p>
+ * Implementation notes. A task is left in the inbox before {@code woken} is read. The
+ * awaiter lowers {@code woken} before it looks into the inbox and sleeps. So either the
+ * awaiter sees the task, or it is woken after it has lowered {@code woken}.
+ */
+final class Gathering {
+
+	/** What the current thread submits to which loop is posted together. */
+	private static final ThreadLocal<Gathering> CURRENT = new ThreadLocal<>();
+
+	private final LoopDriver driver;
+
+	private final CompletionQueue completions;
+
+	/** Whether the awaiter was woken already. */
+	private volatile boolean woken;
+
+	Gathering(LoopDriver driver, CompletionQueue completions) {
+		this.driver = driver;
+		this.completions = completions;
+	}
+
+	/** Runs what submits much; any thread. */
+	void run(Runnable work) {
+		Gathering outer = CURRENT.get();
+		if (outer == this || this.driver.isDriver()) {
+			work.run();
+			return;
+		}
+		CURRENT.set(this);
+		try {
+			work.run();
+		}
+		finally {
+			if (outer != null) {
+				CURRENT.set(outer);
+			}
+			else {
+				CURRENT.remove();
+			}
+			if (!this.driver.thread().isCurrentAway()) {
+				this.driver.help();
+			}
+		}
+	}
+
+	/** Whether the current thread runs what submits much. */
+	boolean isCurrent() {
+		return CURRENT.get() == this;
+	}
+
+	/**
+	 * Whether the current thread leaves to others what it has just added to the inbox.
+	 * @param awaiter who sleeps until something happens, or is about to
+	 */
+	boolean leaves(@Nullable Thread awaiter) {
+		if (this.driver.thread().isCurrentAway()) {
+			return true;
+		}
+		if (!isCurrent()) {
+			return false;
+		}
+		if (awaiter != null) {
+			if (!this.woken) {
+				this.woken = true;
+				this.completions.wakeUp();
+			}
+		}
+		else if (!this.driver.isDriven()) {
+			this.driver.thread().wakeIfStandingBy();
+		}
+		return true;
+	}
+
+	/** The awaiter is about to look into the inbox a last time. */
+	void awaits() {
+		this.woken = false;
+	}
+
+}
