@@ -53,6 +53,8 @@ public final class ArchitectureTests {
 
 	private static final String SHM = "dev.rdmarpc.verbs.shm..";
 
+	private static final String SHM_RING = "dev.rdmarpc.verbs.shm.ring";
+
 	private static final String MEMORY = "dev.rdmarpc.memory..";
 
 	private static final String CODEC = "dev.rdmarpc.codec..";
@@ -61,12 +63,15 @@ public final class ArchitectureTests {
 
 	private static final String TRANSPORT = "dev.rdmarpc.transport..";
 
+	private static final String BALANCING = "dev.rdmarpc.balancing";
+
 	private static final String RPC = "dev.rdmarpc.rpc..";
 
 	@ArchTest
 	static final ArchRule everyClassHasItsPlace = ArchRuleDefinition.classes()
 		.should()
-		.resideInAnyPackage(LOGGING, VERBS, SUPPORT, IWARP, DISNI, SHM, MEMORY, CODEC, FLATBUFFERS, TRANSPORT, RPC)
+		.resideInAnyPackage(LOGGING, VERBS, SUPPORT, IWARP, DISNI, SHM, MEMORY, CODEC, FLATBUFFERS, TRANSPORT,
+				BALANCING, RPC)
 		.because("a package outside the map has no rule that says what it may know");
 
 	@ArchTest
@@ -130,6 +135,19 @@ public final class ArchitectureTests {
 		.because("a provider must be replaceable by any other, so it knows the SPI and no sibling");
 
 	@ArchTest
+	static final ArchRule sharedMemoryRingsKnowTheVerbs = knowsOnly(SHM_RING, VERBS, SUPPORT)
+		.because("what is exchanged in memory does not depend on how the sides have met");
+
+	@ArchTest
+	static final ArchRule sharedMemoryRingsKnowNoSockets = ArchRuleDefinition.noClasses()
+		.that()
+		.resideInAPackage(SHM_RING)
+		.should()
+		.dependOnClassesThat()
+		.haveNameMatching("java\\.net\\..*|java\\.nio\\.channels\\..*")
+		.because("rings can be tested, and attacked, in any memory");
+
+	@ArchTest
 	static final ArchRule memoryKnowsTheVerbs = knowsOnly(MEMORY, VERBS)
 		.because("the allocator registers with any device and does not care what is stored in it");
 
@@ -146,7 +164,11 @@ public final class ArchitectureTests {
 		.because("the transport moves segments of messages and knows neither their format nor who calls");
 
 	@ArchTest
-	static final ArchRule rpcIsOnTop = knowsOnly(RPC, TRANSPORT, FLATBUFFERS, CODEC, MEMORY, VERBS)
+	static final ArchRule balancingKnowsNobody = knowsOnly(BALANCING)
+		.because("which address a call goes to can be decided, and tested, without a connection");
+
+	@ArchTest
+	static final ArchRule rpcIsOnTop = knowsOnly(RPC, BALANCING, TRANSPORT, FLATBUFFERS, CODEC, MEMORY, VERBS)
 		.because("providers are found by the service loader; naming one would make the others second class");
 
 	@ArchTest

@@ -277,7 +277,7 @@ final class AwaitedMessages implements Flow.Subscriber<Object>, Iterator<Object>
 	}
 
 	/** Gives back what holds received memory and nobody takes. */
-	private static void release(Object message) {
+	static void release(Object message) {
 		if (message instanceof RegisteredBuffer buffer) {
 			buffer.release();
 		}

@@ -67,6 +67,8 @@ final class BlockingCall implements PendingCall {
 
 	private String detail = "";
 
+	private boolean sent;
+
 	private boolean abandoned;
 
 	private volatile boolean left;
@@ -102,7 +104,11 @@ final class BlockingCall implements PendingCall {
 		ByteBuffer message = this.reply;
 		RegisteredBuffer arrived = this.memory.getAndSet(null);
 		int length = this.metadataBytes;
+		boolean withoutReply = this.sent;
 		giveBack();
+		if (withoutReply) {
+			return null;
+		}
 		if (why != null || arrived == null || message == null) {
 			throw Replies.failure(called, (why != null) ? why : CallFailure.MALFORMED_REPLY, sentence).thrownHere();
 		}
@@ -158,6 +164,7 @@ final class BlockingCall implements PendingCall {
 		this.reply = null;
 		this.unanswered = null;
 		this.detail = "";
+		this.sent = false;
 		this.method = null;
 		this.loop = null;
 		if (!this.abandoned) {
@@ -168,6 +175,11 @@ final class BlockingCall implements PendingCall {
 	/** Why there was no reply, or {@code null} if there was one; once it is done. */
 	@Nullable CallFailure unanswered() {
 		return this.unanswered;
+	}
+
+	/** The status of the reply, if there was one; once it is done. */
+	int status() {
+		return this.status;
 	}
 
 	@Override
@@ -190,6 +202,17 @@ final class BlockingCall implements PendingCall {
 		if (this.left) {
 			dropReply();
 		}
+	}
+
+	@Override
+	public boolean isOneWay() {
+		return method().oneWay();
+	}
+
+	@Override
+	public void onSent() {
+		this.sent = true;
+		end();
 	}
 
 	@Override

@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,6 +45,8 @@ final class CallContext implements RpcContext {
 
 	private final @Nullable InetSocketAddress peer;
 
+	private final @Nullable Principal principal;
+
 	private final long deadlineNanos;
 
 	private final CallMetadata requestMetadata;
@@ -56,10 +59,11 @@ final class CallContext implements RpcContext {
 
 	private boolean ended;
 
-	CallContext(MethodDescriptor method, @Nullable InetSocketAddress peer, long deadlineNanos, boolean cancelled,
-			CallMetadata requestMetadata, CallMetadata replyMetadata) {
+	CallContext(MethodDescriptor method, @Nullable InetSocketAddress peer, @Nullable Principal principal,
+			long deadlineNanos, boolean cancelled, CallMetadata requestMetadata, CallMetadata replyMetadata) {
 		this.method = method;
 		this.peer = peer;
+		this.principal = principal;
 		this.deadlineNanos = deadlineNanos;
 		this.cancelled = cancelled;
 		this.requestMetadata = requestMetadata;
@@ -74,6 +78,11 @@ final class CallContext implements RpcContext {
 	@Override
 	public @Nullable InetSocketAddress peer() {
 		return this.peer;
+	}
+
+	@Override
+	public @Nullable Principal principal() {
+		return this.principal;
 	}
 
 	@Override

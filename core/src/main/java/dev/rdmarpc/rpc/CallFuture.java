@@ -89,10 +89,14 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 
 	private @Nullable LinkedTask linked;
 
-	CallFuture(CallTerms terms, MethodDescriptor method, @Nullable Object[] arguments, long deadlineNanos) {
+	/**
+	 * Creates a call.
+	 * @param content the arguments, or what they were encoded to
+	 */
+	CallFuture(CallTerms terms, MethodDescriptor method, Object content, long deadlineNanos) {
 		this.terms = terms;
 		this.method = method;
-		this.content = arguments;
+		this.content = content;
 		this.deadlineNanos = deadlineNanos;
 	}
 
@@ -104,6 +108,11 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 	@Override
 	public CallOptions options() {
 		return this.terms.options();
+	}
+
+	@Override
+	public long key() {
+		return this.terms.key();
 	}
 
 	@Override
@@ -233,6 +242,7 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 		if (!(this.backing instanceof RegisteredBuffer arrived) || !(this.outcome instanceof ByteBuffer message)) {
 			return;
 		}
+		calls().answered(this.channel, this.status & 0xFF);
 		ReceivedMemory received = Replies.received();
 		int bytes = message.remaining();
 		Object value;
@@ -260,7 +270,7 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 		}
 		finally {
 			try {
-				delivered = super.complete(value);
+				delivered = complete(value, null, this.terms.context());
 			}
 			finally {
 				if (parts != null && delivered) {
@@ -269,6 +279,19 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 				else if (parts != null) {
 					parts.release();
 				}
+			}
+		}
+	}
+
+	/** Completes the future; what depends on it has the context. */
+	private boolean complete(@Nullable Object value, @Nullable Throwable failure, @Nullable CarriedContext context) {
+		ContextPropagation.Scope scope = (context != null) ? context.open() : null;
+		try {
+			return (failure != null) ? super.completeExceptionally(failure) : super.complete(value);
+		}
+		finally {
+			if (scope != null) {
+				scope.close();
 			}
 		}
 	}
@@ -318,7 +341,7 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 	public void fail(RpcException failure) {
 		RpcException kept = failure.elsewhere(this.method);
 		this.terms.ended(kept.status(), kept);
-		super.completeExceptionally(kept.forCaller());
+		complete(null, kept.forCaller(), this.terms.context());
 	}
 
 	@Override

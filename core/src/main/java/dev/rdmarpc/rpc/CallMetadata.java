@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -34,11 +35,17 @@ import dev.rdmarpc.transport.RequestTemplate;
  * another.
  *
  * <p>
+ * Values of names that end in {@code -bin} are bytes. As text they are Base64, which is
+ * also how they travel.
+ *
+ * <p>
  * Thread-safe.
  */
 public final class CallMetadata {
 
 	static final int MAX_KEY_BYTES = 255;
+
+	private static final String BINARY_SUFFIX = "-bin";
 
 	/** That of a request that carries none. */
 	static final CallMetadata NONE = new CallMetadata(0);
@@ -97,26 +104,110 @@ public final class CallMetadata {
 	}
 
 	/**
-	 * Adds an entry.
+	 * Adds an entry, unless there is one of that name.
 	 * @return whether there was room for it
+	 * @throws IllegalArgumentException if the name ends in {@code -bin} and the value is
+	 * not Base64
 	 */
 	public synchronized boolean put(String key, String value) {
-		int keyBytes = key.getBytes(StandardCharsets.UTF_8).length;
-		int bytes = 3 + keyBytes + value.getBytes(StandardCharsets.UTF_8).length;
-		if (keyBytes > MAX_KEY_BYTES || this.encodedBytes + bytes > this.maxBytes || this.entries.containsKey(key)) {
+		checkText(key, value);
+		return !this.entries.containsKey(key) && add(key, value, 0);
+	}
+
+	/**
+	 * Adds an entry whose value is bytes, unless there is one of that name.
+	 * @param key a name that ends in {@code -bin}
+	 * @return whether there was room for it
+	 * @throws IllegalArgumentException if the name does not
+	 */
+	public boolean put(String key, byte[] value) {
+		return put(key, text(key, value));
+	}
+
+	/**
+	 * Sets an entry, in place of one of that name if there is one.
+	 * @throws RpcException with {@link RpcStatus#RESOURCE_EXHAUSTED} if there is no room
+	 * @throws IllegalArgumentException if the name ends in {@code -bin} and the value is
+	 * not Base64
+	 */
+	public synchronized void set(String key, String value) {
+		checkText(key, value);
+		String before = this.entries.get(key);
+		if (!add(key, value, (before != null) ? encodedBytes(key, before) : 0)) {
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, noRoom(key, this.maxBytes));
+		}
+	}
+
+	/**
+	 * Sets an entry whose value is bytes.
+	 * @param key a name that ends in {@code -bin}
+	 */
+	public void set(String key, byte[] value) {
+		set(key, text(key, value));
+	}
+
+	private boolean add(String key, String value, int replacedBytes) {
+		int bytes = encodedBytes(key, value);
+		if (key.getBytes(StandardCharsets.UTF_8).length > MAX_KEY_BYTES
+				|| this.encodedBytes - replacedBytes + bytes > this.maxBytes) {
 			return false;
 		}
 		if (this.entries.isEmpty()) {
 			this.entries = new LinkedHashMap<>();
 		}
 		this.entries.put(key, value);
-		this.encodedBytes += bytes;
+		this.encodedBytes += bytes - replacedBytes;
 		return true;
+	}
+
+	private static int encodedBytes(String key, String value) {
+		return 3 + key.getBytes(StandardCharsets.UTF_8).length + value.getBytes(StandardCharsets.UTF_8).length;
+	}
+
+	/** What is wrong when there is no room for an entry. */
+	static String noRoom(String key, int maxBytes) {
+		return "no room for metadata '" + key + "' (expected: at most " + maxBytes
+				+ " bytes in all, which max-metadata-size sets, and names of at most " + MAX_KEY_BYTES + ")";
+	}
+
+	/** The text of bytes. */
+	static String text(String key, byte[] value) {
+		if (!key.endsWith(BINARY_SUFFIX)) {
+			throw new IllegalArgumentException(
+					"bytes as metadata '" + key + "' (expected: a name that ends in " + BINARY_SUFFIX + ")");
+		}
+		return Base64.getEncoder().withoutPadding().encodeToString(value);
+	}
+
+	/** Checks that the text of bytes is one. */
+	static void checkText(String key, String value) {
+		if (key.endsWith(BINARY_SUFFIX) && bytes(value) == null) {
+			throw new IllegalArgumentException("metadata '" + key + "' (expected: bytes, or their text in Base64)");
+		}
+	}
+
+	private static byte @Nullable [] bytes(String text) {
+		try {
+			return Base64.getDecoder().decode(text);
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	/** The value of a name, or {@code null}. */
 	public synchronized @Nullable String get(String key) {
 		return this.entries.get(key);
+	}
+
+	/**
+	 * The bytes that are the value of a name, or {@code null} if there is none, or if the
+	 * peer has sent something else.
+	 * @param key a name that ends in {@code -bin}
+	 */
+	public byte @Nullable [] getBytes(String key) {
+		String text = get(key);
+		return (text != null) ? bytes(text) : null;
 	}
 
 	/** All entries, in their order. */

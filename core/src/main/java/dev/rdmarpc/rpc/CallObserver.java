@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc;
 
+import dev.rdmarpc.transport.RpcChannel;
+
 /**
  * Observes calls, on the client or the server side, for metrics, traces and logs. Must
  * not block.
@@ -36,5 +38,13 @@ public interface CallObserver {
 	 * it
 	 */
 	CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata);
+
+	/**
+	 * The same on the server, where the channel is known. Must not keep it.
+	 */
+	default CallObservation callArrived(RpcChannel channel, MethodDescriptor method, String peer,
+			CallMetadata metadata) {
+		return callStarted(method, peer, metadata);
+	}
 
 }

@@ -24,8 +24,6 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.transport.Priority;
-
 /**
  * Settings of single calls, which take precedence over those of the method and the
  * client. Applied to a client, or to all calls that a block of code makes: <pre>{@code
@@ -40,12 +38,13 @@ import dev.rdmarpc.transport.Priority;
  * failing with the first failed attempt to connect
  * @param metadata travels with the request
  * @param replyMetadata gets what travels with the reply, or {@code null}
+ * @param hashKey see {@link #withHashKey}, or {@code null}
  */
 public record CallOptions(@Nullable Duration deadline, @Nullable Priority priority, boolean waitForReady,
-		Map<String, String> metadata, @Nullable CallMetadata replyMetadata) {
+		Map<String, String> metadata, @Nullable CallMetadata replyMetadata, @Nullable String hashKey) {
 
 	/** No settings. */
-	public static final CallOptions NONE = new CallOptions(null, null, false, Map.of(), null);
+	public static final CallOptions NONE = new CallOptions(null, null, false, Map.of(), null, null);
 
 	/**
 	 * Checks the bounds.
@@ -65,17 +64,19 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 
 	/** These options with another deadline. */
 	public CallOptions withDeadline(Duration other) {
-		return new CallOptions(other, this.priority, this.waitForReady, this.metadata, this.replyMetadata);
+		return new CallOptions(other, this.priority, this.waitForReady, this.metadata, this.replyMetadata,
+				this.hashKey);
 	}
 
 	/** These options with another priority. */
 	public CallOptions withPriority(Priority other) {
-		return new CallOptions(this.deadline, other, this.waitForReady, this.metadata, this.replyMetadata);
+		return new CallOptions(this.deadline, other, this.waitForReady, this.metadata, this.replyMetadata,
+				this.hashKey);
 	}
 
 	/** These options, waiting for a connection. */
 	public CallOptions withWaitForReady() {
-		return new CallOptions(this.deadline, this.priority, true, this.metadata, this.replyMetadata);
+		return new CallOptions(this.deadline, this.priority, true, this.metadata, this.replyMetadata, this.hashKey);
 	}
 
 	/**
@@ -84,9 +85,28 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 	 * with {@link RpcStatus#RESOURCE_EXHAUSTED}.
 	 */
 	public CallOptions withMetadata(String key, String value) {
+		CallMetadata.checkText(key, value);
 		Map<String, String> more = new LinkedHashMap<>(this.metadata);
 		more.put(key, value);
-		return new CallOptions(this.deadline, this.priority, this.waitForReady, more, this.replyMetadata);
+		return new CallOptions(this.deadline, this.priority, this.waitForReady, more, this.replyMetadata, this.hashKey);
+	}
+
+	/**
+	 * The same with bytes, of which {@link #metadata} holds the text in Base64.
+	 * @param key a name that ends in {@code -bin}
+	 * @throws IllegalArgumentException if it does not
+	 */
+	public CallOptions withMetadata(String key, byte[] value) {
+		return withMetadata(key, CallMetadata.text(key, value));
+	}
+
+	/**
+	 * These options, with the metadata of the reply kept, in the target that they have
+	 * already, or in one of their own. For interceptors, which leave the caller its own
+	 * in this way.
+	 */
+	public CallOptions withReplyMetadata() {
+		return (this.replyMetadata != null) ? this : withReplyMetadata(new CallMetadata());
 	}
 
 	/**
@@ -102,7 +122,16 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 			throw new IllegalArgumentException(
 					"the metadata of a request as target (expected: metadata of its own, made by new CallMetadata())");
 		}
-		return new CallOptions(this.deadline, this.priority, this.waitForReady, this.metadata, target);
+		return new CallOptions(this.deadline, this.priority, this.waitForReady, this.metadata, target, this.hashKey);
+	}
+
+	/**
+	 * These options with a key: calls with the same one go to the same address as long as
+	 * it is available, if the target has several and balances by consistent hash. Takes
+	 * precedence over {@link RdmaHashKey}.
+	 */
+	public CallOptions withHashKey(String key) {
+		return new CallOptions(this.deadline, this.priority, this.waitForReady, this.metadata, this.replyMetadata, key);
 	}
 
 	/**
@@ -115,7 +144,7 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 	@SuppressWarnings("unchecked")
 	public <T> T on(T client) {
 		if (Proxy.isProxyClass(client.getClass())
-				&& Proxy.getInvocationHandler(client) instanceof ServiceProxy handler) {
+				&& Proxy.getInvocationHandler(client) instanceof OptionsTarget handler) {
 			return (T) handler.withOptions(this);
 		}
 		return (T) OptionsProxy.around(client, this);
@@ -164,7 +193,8 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 		both.putAll(this.metadata);
 		return new CallOptions((this.deadline != null) ? this.deadline : other.deadline,
 				(this.priority != null) ? this.priority : other.priority, this.waitForReady || other.waitForReady, both,
-				(this.replyMetadata != null) ? this.replyMetadata : other.replyMetadata);
+				(this.replyMetadata != null) ? this.replyMetadata : other.replyMetadata,
+				(this.hashKey != null) ? this.hashKey : other.hashKey);
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.transport.RequestTemplate;
 
 /**
@@ -46,19 +47,26 @@ final class CallTerms {
 
 	private final byte[] metadata;
 
+	private final long key;
+
+	private final @Nullable CarriedContext context;
+
 	private volatile @Nullable CallObservation observation;
 
-	/** What calls share that have no options, metadata or observation. */
+	/** What calls share that have no options, metadata, observation or context. */
 	CallTerms(ClientCalls calls) {
-		this(calls, CallOptions.NONE, RequestTemplate.NO_METADATA, null);
+		this(calls, CallOptions.NONE, RequestTemplate.NO_METADATA, null, LoadBalancer.NO_KEY, null);
 	}
 
 	/** What one call has. */
-	CallTerms(ClientCalls calls, CallOptions options, byte[] metadata, @Nullable CallObservation observation) {
+	CallTerms(ClientCalls calls, CallOptions options, byte[] metadata, @Nullable CallObservation observation, long key,
+			@Nullable CarriedContext context) {
 		this.calls = calls;
 		this.options = options;
 		this.metadata = metadata;
 		this.observation = observation;
+		this.key = key;
+		this.context = context;
 	}
 
 	/** The client's calls. */
@@ -73,6 +81,16 @@ final class CallTerms {
 	/** What is sent with the request. */
 	byte[] metadata() {
 		return this.metadata;
+	}
+
+	/** By which a channel is found. */
+	long key() {
+		return this.key;
+	}
+
+	/** What users' code that depends on the call runs with, or {@code null}. */
+	@Nullable CarriedContext context() {
+		return this.context;
 	}
 
 	/** The call has ended; the first time counts. */

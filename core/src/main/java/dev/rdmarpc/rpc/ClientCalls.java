@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,15 +24,12 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.codec.MessageTooLargeException;
-import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.memory.MemoryExhaustedException;
-import dev.rdmarpc.memory.VirtualThreads;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PendingCall;
@@ -64,29 +60,35 @@ final class ClientCalls {
 	/** How long a loop may take to end a call that is given up. */
 	private static final long PATIENCE_NANOS = 1_000_000_000;
 
-	private static final int MAX_SHARED_SEGMENTS = 64;
+	private final ChannelSource channels;
 
-	private static final ThreadLocal<@Nullable MessageSegments> SEGMENTS = new ThreadLocal<>();
+	private final boolean keys;
 
-	/** Those of virtual threads, each of which would keep its own for one call. */
-	private static final MpmcVarHandleArrayQueue<MessageSegments> SHARED_SEGMENTS = new MpmcVarHandleArrayQueue<>(
-			MAX_SHARED_SEGMENTS);
-
-	private final QueuePairPool pool;
+	private final boolean observing;
 
 	private final RpcClientOptions options;
+
+	/** Which can be changed, unlike other options. */
+	private volatile Duration defaultDeadline;
 
 	private final List<CallObserver> observers;
 
 	private final ClientLoops loops;
 
+	private final @Nullable ContextPropagation propagation;
+
 	private final CallTerms plain = new CallTerms(this);
 
-	ClientCalls(QueuePairPool pool, ClientLoops loops, RpcClientOptions options, List<CallObserver> observers) {
-		this.pool = pool;
+	ClientCalls(ChannelSource channels, ClientLoops loops, RpcClientOptions options, List<CallObserver> observers,
+			@Nullable ContextPropagation propagation) {
+		this.channels = channels;
+		this.keys = channels.keys();
+		this.observing = channels.observes();
 		this.loops = loops;
 		this.options = options;
+		this.defaultDeadline = options.defaultDeadline();
 		this.observers = observers;
+		this.propagation = propagation;
 	}
 
 	/** The loops of all connections. */
@@ -94,24 +96,47 @@ final class ClientCalls {
 		return this.loops;
 	}
 
+	/** What belongs to the current thread, if that is to be carried to others. */
+	@Nullable CarriedContext capture() {
+		return CarriedContext.capture(this.propagation);
+	}
+
 	String target() {
-		return this.pool.target();
+		return this.channels.target();
+	}
+
+	Duration defaultDeadline() {
+		return this.defaultDeadline;
+	}
+
+	void defaultDeadline(Duration deadline) {
+		this.defaultDeadline = deadline;
 	}
 
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
-		if (method.streaming() || method.consuming()) {
-			return callStreaming(method, arguments, call);
+		return method.later() ? later(method, arguments, call) : call(method, arguments, null, call, NO_DEADLINE);
+	}
+
+	/**
+	 * Makes a call, also of a method whose calls are made later.
+	 * @param encoded what the arguments were encoded to, if they have changed since
+	 * @param bound when it ends at the latest, unless it replies with a stream
+	 */
+	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, byte @Nullable [] encoded, CallOptions call,
+			long bound) {
+		if (!method.plain()) {
+			return callOtherwise(method, arguments, encoded, call, bound);
 		}
-		long deadline = deadlineOf(method, call);
+		long deadline = nearest(deadlineOf(method, call), bound);
 		if (this.observers.isEmpty()) {
 			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
-			return method.asynchronous() ? callAsync(method, arguments, call, deadline, null, sent)
+			return method.asynchronous() ? callAsync(method, arguments, encoded, call, deadline, null, sent)
 					: callBlocking(method, arguments, call, deadline, sent);
 		}
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
 		if (method.asynchronous()) {
-			return callAsync(method, arguments, call, deadline, observation, metadata.encode());
+			return callAsync(method, arguments, encoded, call, deadline, observation, metadata.encode());
 		}
 		if (observation == null) {
 			return callBlocking(method, arguments, call, deadline, metadata.encode());
@@ -131,62 +156,86 @@ final class ClientCalls {
 		}
 	}
 
-	private @Nullable Object callStreaming(MethodDescriptor method, @Nullable Object[] all, CallOptions call) {
-		Flow.Publisher<?> messages = method.consuming() ? method.streamOf(all) : null;
-		@Nullable Object[] arguments = (messages != null) ? method.withoutStream(all) : all;
-		if (messages == null || method.streaming()) {
-			return method.givenResult(new ReplyPublisher(this, method, encoded(method, arguments), messages, call));
+	/** A reply has come over a channel. */
+	void answered(@Nullable RpcChannel from, int status) {
+		if (this.observing && from != null && from.handler() instanceof ClientConnection connection) {
+			connection.answered(status);
 		}
+	}
+
+	private long key(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call) {
+		return this.keys ? HashKeys.of(method, arguments, call) : LoadBalancer.NO_KEY;
+	}
+
+	/** With a stream, or later. */
+	private @Nullable Object callOtherwise(MethodDescriptor method, @Nullable Object[] all, byte @Nullable [] encoded,
+			CallOptions call, long bound) {
+		long key = key(method, all, call);
+		CarriedContext context = (method.consuming() || method.later()) ? capture() : null;
+		Flow.Publisher<?> messages = method.consuming() ? method.streamOf(all) : null;
+		messages = (messages != null && context != null) ? context.around(messages) : messages;
+		@Nullable Object[] arguments = (messages != null) ? method.withoutStream(all) : all;
+		if (method.streaming()) {
+			return method.givenResult(replies(method, arguments, messages, call, key));
+		}
+		CallFuture future = begin(method, (encoded != null) ? encoded : arguments, messages, call, bound, key, context);
+		return method.asynchronous() ? future : Replies.await(method, future);
+	}
+
+	private Flow.Publisher<?> replies(MethodDescriptor method, @Nullable Object[] arguments,
+			Flow.@Nullable Publisher<?> messages, CallOptions call, long key) {
+		if (!method.signalsFailures()) {
+			return new ReplyPublisher(this, method, Requests.encoded(method, arguments, maxMessageBytes()), messages,
+					call, key);
+		}
+		Object content = Requests.encodedOrFailure(method, arguments, maxMessageBytes());
+		return (content instanceof byte[] encoded) ? new ReplyPublisher(this, method, encoded, messages, call, key)
+				: new FailedPublisher((RpcException) content);
+	}
+
+	private Object later(MethodDescriptor method, @Nullable Object[] all, CallOptions call) {
+		Object kept = kept(method, all);
+		return method.givenReply(() -> (CallFuture) call(method, all, encoded(kept), call, NO_DEADLINE));
+	}
+
+	/**
+	 * What a call is made with later, perhaps several times, but for a stream: what the
+	 * arguments are encoded to now, or the {@link RpcException} that says why they cannot
+	 * be, or {@code null} if they cannot change.
+	 */
+	@Nullable Object kept(MethodDescriptor method, @Nullable Object[] all) {
+		return method.stableArguments() ? null : Requests.encodedOrFailure(method,
+				method.consuming() ? method.withoutStream(all) : all, maxMessageBytes());
+	}
+
+	/**
+	 * What was kept.
+	 * @throws RpcException if it could not be
+	 */
+	static byte @Nullable [] encoded(@Nullable Object kept) {
+		if (kept instanceof RpcException failure) {
+			throw failure;
+		}
+		return (byte[]) kept;
+	}
+
+	/**
+	 * Makes a call for which nobody waits here.
+	 * @param content the arguments, or what they were encoded to
+	 * @param messages what follows the request, or {@code null}
+	 * @param bound when it ends at the latest
+	 */
+	private CallFuture begin(MethodDescriptor method, Object content, Flow.@Nullable Publisher<?> messages,
+			CallOptions call, long bound, long key, @Nullable CarriedContext context) {
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = this.observers.isEmpty() ? null
 				: RpcObservedCall.start(this.observers, method, target(), metadata);
-		StreamingFuture future = new StreamingFuture(terms(call, metadata.encode(), observation), method, arguments,
-				messages, deadlineOf(method, call));
+		CallTerms terms = terms(call, metadata.encode(), observation, key, context);
+		long deadline = nearest(deadlineOf(method, call), bound);
+		CallFuture future = (messages != null) ? new StreamingFuture(terms, method, content, messages, deadline)
+				: new CallFuture(terms, method, content, deadline);
 		begin(future);
-		return method.asynchronous() ? future : result(method, future);
-	}
-
-	/** Waits for the result of a call that messages follow. */
-	private static @Nullable Object result(MethodDescriptor method, StreamingFuture future) {
-		try {
-			return future.get();
-		}
-		catch (InterruptedException ex) {
-			future.cancel(false);
-			Thread.currentThread().interrupt();
-			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
-					method.name(), ex);
-		}
-		catch (ExecutionException ex) {
-			throw failureOf(method, ex.getCause());
-		}
-	}
-
-	/** A declared exception of the method stands for the one that is its cause. */
-	private static RpcException failureOf(MethodDescriptor method, @Nullable Throwable thrown) {
-		if (thrown instanceof RpcException known) {
-			return known;
-		}
-		return (thrown != null && thrown.getCause() instanceof RpcException known) ? known
-				: new RpcException(RpcStatus.UNKNOWN, String.valueOf(thrown), method.service(), method.name(), thrown);
-	}
-
-	/** What a call that is made later, perhaps several times, is made with. */
-	private byte[] encoded(MethodDescriptor method, @Nullable Object[] arguments) {
-		MessageSegments segments = claimSegments();
-		try {
-			segments.maxBytes(this.options.channel().maxMessageBytes());
-			method.arguments().encode(arguments, segments);
-			byte[] bytes = new byte[segments.totalBytes()];
-			segments.copyTo(ByteBuffer.wrap(bytes));
-			return bytes;
-		}
-		catch (Throwable ex) {
-			throw cannotBeEncoded(method, ex);
-		}
-		finally {
-			giveBack(segments);
-		}
+		return future;
 	}
 
 	/** Makes the call of a subscriber, which has its subscription already. */
@@ -203,8 +252,12 @@ final class ClientCalls {
 			subscription.fail(ex);
 		}
 		catch (Throwable ex) {
-			subscription.fail(cannotBeEncoded(subscription.method(), ex));
+			subscription.fail(Requests.cannotBeEncoded(subscription.method(), ex));
 		}
+	}
+
+	private int maxMessageBytes() {
+		return this.options.channel().maxMessageBytes();
 	}
 
 	/** The window of each stream to the client. */
@@ -220,10 +273,8 @@ final class ClientCalls {
 		}
 		call.metadata().forEach((key, value) -> {
 			if (!metadata.put(key, value)) {
-				throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,
-						"no room for metadata '" + key + "' (expected: at most " + most
-								+ " bytes in all, and names of at most " + CallMetadata.MAX_KEY_BYTES + ")",
-						method.service(), method.name(), null);
+				throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, CallMetadata.noRoom(key, most), method.service(),
+						method.name(), null);
 			}
 		});
 		return metadata;
@@ -239,26 +290,38 @@ final class ClientCalls {
 			own = method.deadline();
 		}
 		if (own == null) {
-			own = (method.streaming() || method.consuming()) ? Duration.ZERO : this.options.defaultDeadline();
+			own = (method.streaming() || method.consuming()) ? Duration.ZERO : this.defaultDeadline;
 		}
 		ServedCall served = ServedCall.current();
 		long inherited = (served != null) ? served.deadlineNanos() : NO_DEADLINE;
 		if (own.isZero() || own.compareTo(FOREVER) >= 0) {
 			return inherited;
 		}
-		long deadline = System.nanoTime() + own.toNanos();
-		return (inherited != NO_DEADLINE && inherited - deadline < 0) ? inherited : deadline;
+		return nearest(System.nanoTime() + own.toNanos(), inherited);
+	}
+
+	private static long nearest(long deadline, long other) {
+		return (deadline == NO_DEADLINE || (other != NO_DEADLINE && other - deadline < 0)) ? other : deadline;
+	}
+
+	/**
+	 * When a call that begins now ends at the latest, however often it is made. A stream
+	 * that replies begins only when it is subscribed to.
+	 */
+	long bound(MethodDescriptor method, CallOptions call) {
+		return method.streaming() ? NO_DEADLINE : deadlineOf(method, call);
 	}
 
 	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
 			long deadline, byte[] metadata) {
+		long key = key(method, arguments, call);
 		for (int attempts = 1;; attempts++) {
 			if (Thread.currentThread().isInterrupted()) {
 				throw new RpcException(RpcStatus.CANCELLED,
 						"the calling thread was interrupted before the call was sent", method.service(), method.name(),
 						null);
 			}
-			RpcChannel channel = this.pool.openChannel();
+			RpcChannel channel = this.channels.openChannel(key);
 			if (channel == null) {
 				channel = awaitChannel(method, call, deadline);
 			}
@@ -276,10 +339,13 @@ final class ClientCalls {
 				abandon(channel, waiting, method);
 			}
 			if (!RetryPolicy.isAllowed(waiting.unanswered(), method, attempts)) {
+				if (waiting.unanswered() == null) {
+					answered(channel, waiting.status());
+				}
 				return waiting.finish(call.replyMetadata());
 			}
 			waiting.giveBack();
-			this.pool.repeated();
+			this.channels.repeated();
 		}
 	}
 
@@ -324,7 +390,7 @@ final class ClientCalls {
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
 		long begun = System.nanoTime();
 		long least = leastNanosToConnect(method, call);
-		CompletableFuture<RpcChannel> channel = this.pool.channel(least > 0);
+		CompletableFuture<RpcChannel> channel = this.channels.channel(least > 0);
 		long nanos = nanosToConnect(least, deadline);
 		try {
 			return channel.get(nanos, TimeUnit.NANOSECONDS);
@@ -351,7 +417,7 @@ final class ClientCalls {
 		if (call.waitForReady() || this.options.waitForReady()) {
 			return NO_DEADLINE;
 		}
-		return method.idempotent() ? this.pool.restartingNanos() : 0;
+		return method.idempotent() ? this.channels.restartingNanos() : 0;
 	}
 
 	/** How long a call waits for a connection; {@link #NO_DEADLINE} is for ever. */
@@ -362,43 +428,49 @@ final class ClientCalls {
 
 	private RpcException notInTime(MethodDescriptor method, long begun, long deadline, Throwable cause) {
 		boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
-		String before = this.pool.lastFailure();
+		String before = this.channels.lastFailure();
 		return new RpcException(
 				late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE, "no connection to " + target() + " in time"
-						+ (before.isEmpty() ? "" : ", after: " + before) + this.pool.pauseSince(begun),
-				method.service(), method.name(), cause);
+						+ (before.isEmpty() ? "" : ", after: " + before) + this.channels.pauseSince(begun),
+				method.service(), method.name(), cause)
+			.beforeExecution();
 	}
 
 	private static RpcException forMethod(MethodDescriptor method, @Nullable Throwable failure) {
 		if (failure instanceof RpcException known) {
-			return new RpcException(known.status(), known.detail(), method.service(), method.name(), known.getCause());
+			return new RpcException(known.status(), known.detail(), method.service(), method.name(), known.getCause())
+				.beforeExecution();
 		}
 		return new RpcException(RpcStatus.UNAVAILABLE, String.valueOf(failure), method.service(), method.name(),
-				failure);
+				failure)
+			.beforeExecution();
 	}
 
-	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call, long deadline,
-			@Nullable CallObservation observation, byte[] metadata) {
-		CallFuture future = new CallFuture(terms(call, metadata, observation), method, arguments, deadline);
+	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, byte @Nullable [] encoded,
+			CallOptions call, long deadline, @Nullable CallObservation observation, byte[] metadata) {
+		CallTerms terms = terms(call, metadata, observation, key(method, arguments, call), capture());
+		CallFuture future = new CallFuture(terms, method, (encoded != null) ? encoded : arguments, deadline);
 		begin(future);
 		return future;
 	}
 
 	@SuppressWarnings("ReferenceEquality") // options that equal none are rare
-	private CallTerms terms(CallOptions call, byte[] metadata, @Nullable CallObservation observation) {
-		boolean plain = call == CallOptions.NONE && metadata.length == 0 && observation == null;
-		return plain ? this.plain : new CallTerms(this, call, metadata, observation);
+	private CallTerms terms(CallOptions call, byte[] metadata, @Nullable CallObservation observation, long key,
+			@Nullable CarriedContext context) {
+		boolean plain = call == CallOptions.NONE && metadata.length == 0 && observation == null
+				&& key == LoadBalancer.NO_KEY && context == null;
+		return plain ? this.plain : new CallTerms(this, call, metadata, observation, key, context);
 	}
 
 	/** Makes a call again whose request or reply was lost. */
 	void repeat(CallFuture future) {
-		this.pool.repeated();
+		this.channels.repeated();
 		begin(future);
 	}
 
 	/** Starts a call now, or when there is a connection. */
 	private void begin(DeferredCall future) {
-		RpcChannel channel = this.pool.openChannel();
+		RpcChannel channel = this.channels.openChannel(future.key());
 		if (channel != null) {
 			start(channel, future);
 			return;
@@ -408,7 +480,7 @@ final class ClientCalls {
 		}
 		long begun = System.nanoTime();
 		long least = leastNanosToConnect(future.method(), future.options());
-		CompletableFuture<RpcChannel> soon = this.pool.channel(least > 0);
+		CompletableFuture<RpcChannel> soon = this.channels.channel(least > 0);
 		long deadline = future.deadlineNanos();
 		long nanos = nanosToConnect(least, deadline);
 		if (nanos != NO_DEADLINE) {
@@ -444,18 +516,18 @@ final class ClientCalls {
 
 	/** When a call is sent, its caller may have changed the arguments already. */
 	private boolean encodeEarly(CallFuture future) {
-		MessageSegments segments = claimSegments();
+		MessageSegments segments = SegmentsPool.claim();
 		try {
-			segments.maxBytes(this.options.channel().maxMessageBytes());
+			segments.maxBytes(maxMessageBytes());
 			future.encodeEarly(segments);
 			return true;
 		}
 		catch (Throwable ex) {
-			future.fail(cannotBeEncoded(future.method(), ex));
+			future.fail(Requests.cannotBeEncoded(future.method(), ex));
 			return false;
 		}
 		finally {
-			giveBack(segments);
+			SegmentsPool.giveBack(segments);
 		}
 	}
 
@@ -472,7 +544,7 @@ final class ClientCalls {
 			future.fail(ex);
 		}
 		catch (Throwable ex) {
-			future.fail(cannotBeEncoded(method, ex));
+			future.fail(Requests.cannotBeEncoded(method, ex));
 		}
 	}
 
@@ -495,11 +567,12 @@ final class ClientCalls {
 			}
 		}
 		if (metadata.length > channel.maxSendMetadataBytes()) {
-			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, metadata.length
-					+ " bytes of metadata (expected by the server: at most " + channel.maxSendMetadataBytes() + ")",
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED,
+					metadata.length + " bytes of metadata (expected by the server: at most "
+							+ channel.maxSendMetadataBytes() + "), which its max-metadata-size sets",
 					method.service(), method.name(), null);
 		}
-		MessageSegments segments = claimSegments();
+		MessageSegments segments = SegmentsPool.claim();
 		try {
 			segments.maxBytes(channel.maxSendBytes());
 			if (waiting instanceof DeferredCall future) {
@@ -512,48 +585,11 @@ final class ClientCalls {
 					metadata, segments);
 		}
 		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
-			throw cannotBeEncoded(method, ex);
+			throw Requests.cannotBeEncoded(method, ex);
 		}
 		finally {
-			giveBack(segments);
+			SegmentsPool.giveBack(segments);
 		}
-	}
-
-	private static RpcException cannotBeEncoded(MethodDescriptor method, Throwable why) {
-		if (why instanceof MessageTooLargeException) {
-			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "request too large: " + why.getMessage(),
-					method.service(), method.name(), why);
-		}
-		if (why instanceof CodecException) {
-			return new RpcException(RpcStatus.INVALID_ARGUMENT, "arguments cannot be encoded: " + why.getMessage(),
-					method.service(), method.name(), why);
-		}
-		if (why instanceof MemoryExhaustedException || why instanceof VerbsException) {
-			return new RpcException(RpcStatus.RESOURCE_EXHAUSTED, String.valueOf(why.getMessage()), method.service(),
-					method.name(), why);
-		}
-		return new RpcException(RpcStatus.INTERNAL, "request cannot be prepared: " + FailureText.of(why),
-				method.service(), method.name(), why);
-	}
-
-	private static void giveBack(MessageSegments segments) {
-		segments.clear();
-		if (VirtualThreads.isVirtual(Thread.currentThread())) {
-			SHARED_SEGMENTS.offer(segments);
-		}
-		else {
-			SEGMENTS.set(segments);
-		}
-	}
-
-	private static MessageSegments claimSegments() {
-		MessageSegments segments = SEGMENTS.get();
-		if (segments != null) {
-			SEGMENTS.set(null);
-			return segments;
-		}
-		segments = SHARED_SEGMENTS.poll();
-		return (segments != null) ? segments : new MessageSegments();
 	}
 
 }

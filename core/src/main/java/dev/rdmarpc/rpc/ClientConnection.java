@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -78,7 +77,7 @@ final class ClientConnection implements ChannelHandler {
 
 	private final String target;
 
-	private final Supplier<InetSocketAddress> addresses;
+	private final AddressLookup lookup;
 
 	private final String codec;
 
@@ -112,6 +111,8 @@ final class ClientConnection implements ChannelHandler {
 
 	private boolean resolving;
 
+	private boolean unauthenticated;
+
 	private long resolvedNanos;
 
 	private long pausedNanos;
@@ -135,7 +136,7 @@ final class ClientConnection implements ChannelHandler {
 		this.transport = transport;
 		this.loop = loop;
 		this.target = target;
-		this.addresses = addresses;
+		this.lookup = new AddressLookup(transport, addresses);
 		this.codec = codec;
 		this.options = options;
 		this.timer = timer;
@@ -261,7 +262,7 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	private RpcException unavailable() {
-		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE,
+		return RpcException.madeElsewhere(this.unauthenticated ? RpcStatus.UNAUTHENTICATED : RpcStatus.UNAVAILABLE,
 				"no connection to " + target() + ": " + this.lastFailure + pauseSince(Long.MIN_VALUE), null, null);
 	}
 
@@ -275,6 +276,7 @@ final class ClientConnection implements ChannelHandler {
 		this.awaited = false;
 		this.attemptNanos = System.nanoTime();
 		this.resolving = true;
+		this.unauthenticated = false;
 		this.connecting = channel;
 		return channel;
 	}
@@ -305,25 +307,10 @@ final class ClientConnection implements ChannelHandler {
 	/** What follows a change of state when the lock is released. */
 	private void goOn(@Nullable RpcChannel next) {
 		if (next != null) {
-			connect(next);
+			this.lookup.connect(next, this::resolved);
 		}
 		else if (this.state == ConnectionState.CLOSED) {
 			failAll();
-		}
-	}
-
-	/** Asking for the address may block, which callers, timer and loop must not. */
-	private void connect(RpcChannel channel) {
-		try {
-			this.transport.resolver().execute(() -> resolveAndConnect(channel));
-		}
-		catch (RejectedExecutionException ex) {
-			resolved(channel);
-			channel.close("the transport is closed");
-		}
-		catch (Throwable ex) {
-			resolved(channel);
-			giveUp(channel, "no thread to resolve its name", ex);
 		}
 	}
 
@@ -333,42 +320,6 @@ final class ClientConnection implements ChannelHandler {
 			this.resolving = false;
 			this.resolvedNanos = System.nanoTime();
 		}
-	}
-
-	private InetSocketAddress resolve(RpcChannel channel) {
-		try {
-			return this.addresses.get();
-		}
-		finally {
-			resolved(channel);
-		}
-	}
-
-	private void resolveAndConnect(RpcChannel channel) {
-		try {
-			InetSocketAddress address = resolve(channel);
-			if (address.isUnresolved()) {
-				channel.close("unknown host " + address.getHostString());
-			}
-			else {
-				this.transport.connect(channel, address);
-			}
-		}
-		catch (Throwable ex) {
-			giveUp(channel, "its address is not known", ex);
-		}
-	}
-
-	@SuppressWarnings("UnusedException") // there is no memory to tell of it
-	private static void giveUp(RpcChannel channel, String what, Throwable why) {
-		String reason = what;
-		try {
-			reason = what + ": " + FailureText.of(why);
-		}
-		catch (Throwable ex) {
-			// the short reason does
-		}
-		channel.close(reason);
 	}
 
 	/** The pause is over, unless another attempt was made meanwhile. */
@@ -434,6 +385,11 @@ final class ClientConnection implements ChannelHandler {
 		}
 	}
 
+	/** A call was answered. */
+	void answered(int status) {
+		this.counters.watch.answered(status);
+	}
+
 	/** All is known of the peer that was to be known. */
 	private void onAgreed(RpcChannel channel) {
 		CompletableFuture<RpcChannel> attempted;
@@ -484,6 +440,11 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	@Override
+	public synchronized void onUnauthenticated(RpcChannel channel) {
+		this.unauthenticated |= channel == this.connecting;
+	}
+
+	@Override
 	public void onGoodbye(RpcChannel channel) {
 		ended(channel, "the peer is shutting down");
 	}
@@ -529,7 +490,7 @@ final class ClientConnection implements ChannelHandler {
 	private @Nullable RpcChannel lost(String reason) {
 		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
 		logger.info("Connection to {} lost: {}", target(), reason);
-		this.counters.losses.increment();
+		this.counters.lost();
 		this.open = null;
 		this.lastFailure = reason;
 		this.pausedNanos = System.nanoTime();
@@ -543,6 +504,7 @@ final class ClientConnection implements ChannelHandler {
 		int doublings = Math.min(this.failures, Long.numberOfLeadingZeros(initial) - 1);
 		long nanos = jittered(Math.min(max, initial << doublings));
 		this.failures++;
+		this.counters.watch.unreachable();
 		this.pausedNanos = System.nanoTime();
 		return attemptAt(this.pausedNanos + (this.awaited ? Math.min(nanos, LONGEST_WAIT_NANOS) : nanos));
 	}

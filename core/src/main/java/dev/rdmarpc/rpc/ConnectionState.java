@@ -32,6 +32,21 @@ public enum ConnectionState {
 	BACKOFF,
 
 	/** The client is closed. */
-	CLOSED
+	CLOSED;
+
+	/** The one with which a call is more likely to be made soon. */
+	ConnectionState better(ConnectionState other) {
+		return (rank() >= other.rank()) ? this : other;
+	}
+
+	private int rank() {
+		return switch (this) {
+			case CLOSED -> 0;
+			case BACKOFF -> 1;
+			case CONNECTING -> 2;
+			case IDLE -> 3;
+			case READY -> 4;
+		};
+	}
 
 }

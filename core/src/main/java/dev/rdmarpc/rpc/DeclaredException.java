@@ -20,10 +20,8 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.Type;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -35,9 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.MessageFormat;
-import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MethodSignature;
-import dev.rdmarpc.codec.ReceivedMemory;
 
 /**
  * An exception that a method declares, which travels with a failed reply and is made
@@ -59,8 +55,6 @@ final class DeclaredException {
 	static final String VALUES_KEY = "rdma-exception-bin";
 
 	private static final Logger logger = LoggerFactory.getLogger(DeclaredException.class);
-
-	private static final int MAX_VALUE_BYTES = 65_535;
 
 	private final Class<?> type;
 
@@ -173,27 +167,13 @@ final class DeclaredException {
 			for (int i = 0; i < held.length; i++) {
 				held[i] = this.accessors.get(i).invoke(failure);
 			}
-			String encoded = encode(format, held);
+			String encoded = MetadataValue.encode(format, held);
 			if (metadata.put(VALUES_KEY, encoded)) {
 				metadata.put(TYPE_KEY, this.type.getName());
 			}
 		}
 		catch (ReflectiveOperationException | RuntimeException ex) {
 			logger.debug("{} does not travel", this.type, ex);
-		}
-	}
-
-	private static String encode(MessageFormat format, @Nullable Object[] held) {
-		MessageSegments segments = new MessageSegments();
-		try {
-			segments.maxBytes(MAX_VALUE_BYTES);
-			format.encode(held, segments);
-			byte[] bytes = new byte[segments.totalBytes()];
-			segments.copyTo(ByteBuffer.wrap(bytes));
-			return Base64.getEncoder().encodeToString(bytes);
-		}
-		finally {
-			segments.clear();
 		}
 	}
 
@@ -210,7 +190,8 @@ final class DeclaredException {
 		try {
 			MessageFormat format = this.values;
 			if (format != null) {
-				return (Throwable) made.newInstance(decode(format, Objects.requireNonNull(metadata.get(VALUES_KEY))));
+				return (Throwable) made
+					.newInstance((@Nullable Object[]) MetadataValue.decode(format, metadata.get(VALUES_KEY)));
 			}
 			String text = message.isEmpty() ? null : message;
 			Throwable failure = (Throwable) switch (made.getParameterCount()) {
@@ -223,18 +204,6 @@ final class DeclaredException {
 		catch (ReflectiveOperationException | RuntimeException ex) {
 			logger.debug("{} cannot be made again", this.type, ex);
 			return null;
-		}
-	}
-
-	private static @Nullable Object[] decode(MessageFormat format, String encoded) {
-		byte[] bytes = Base64.getDecoder().decode(encoded);
-		ReceivedMemory received = ReceivedMemory.given();
-		try {
-			return (@Nullable Object[]) Objects
-				.requireNonNull(format.decode(ByteBuffer.allocateDirect(bytes.length).put(bytes).flip(), received));
-		}
-		finally {
-			received.release();
 		}
 	}
 

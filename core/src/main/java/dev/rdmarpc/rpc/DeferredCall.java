@@ -27,6 +27,9 @@ interface DeferredCall extends PendingCall {
 
 	CallOptions options();
 
+	/** By which a channel is found, see {@link ChannelSource#keys}. */
+	long key();
+
 	/** When it is given up, or {@link Long#MAX_VALUE}. */
 	long deadlineNanos();
 

@@ -38,9 +38,10 @@ import dev.rdmarpc.codec.ReceivedMemory;
  * @param inline whether the handler always runs on the loop's thread
  * @param pace decides where the handler runs if that follows its pace, else {@code null}
  * @param failures where those of the handler are told
+ * @param interceptors around the handler
  */
 record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullable MethodHandle handlerOfOne,
-		boolean inline, @Nullable HandlerPace pace, HandlerFailures failures) {
+		boolean inline, @Nullable HandlerPace pace, HandlerFailures failures, List<RpcServerInterceptor> interceptors) {
 
 	/** More may be too many for a method handle, where some count twice. */
 	private static final int MAX_HANDLE_PARAMETERS = 120;
@@ -70,7 +71,10 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullab
 	}
 
 	static ExportedMethod of(MethodDescriptor descriptor, Object target, Dispatch dispatch,
-			List<RpcExceptionHandler> exceptionHandlers) {
+			List<RpcExceptionHandler> exceptionHandlers, List<RpcServerInterceptor> interceptors) {
+		List<RpcServerInterceptor> own = interceptors.stream()
+			.filter((interceptor) -> interceptor.appliesTo(descriptor))
+			.toList();
 		boolean inline = descriptor.inline() || dispatch == Dispatch.INLINE;
 		HandlerPace pace = (!inline && dispatch == Dispatch.ADAPTIVE) ? new HandlerPace(System.nanoTime()) : null;
 		try {
@@ -85,11 +89,11 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullab
 				MethodHandle bound = MethodHandles.lookup().unreflect(method).bindTo(target);
 				MethodHandle spread = bound.asSpreader(Object[].class, method.getParameterCount());
 				ofAll = spread.asType(spread.type().changeReturnType(Object.class));
-				boolean one = method.getParameterCount() == 1 && !descriptor.consuming();
+				boolean one = method.getParameterCount() == 1 && !descriptor.consuming() && own.isEmpty();
 				ofOne = one ? bound.asType(bound.type().generic()) : null;
 			}
 			return new ExportedMethod(descriptor, ofAll, ofOne, inline, pace,
-					new HandlerFailures(descriptor, exceptionHandlers));
+					new HandlerFailures(descriptor, exceptionHandlers), own);
 		}
 		catch (IllegalAccessException | RuntimeException ex) {
 			throw new IllegalArgumentException(descriptor.fullName()
@@ -113,17 +117,35 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullab
 	}
 
 	/**
-	 * Runs the handler.
+	 * Runs the handler, and interceptors around it, in the thread that serves the call.
 	 * @param format the arguments were decoded with
 	 */
 	@Nullable Object invoke(MessageFormat format, @Nullable Object arguments) throws Throwable {
-		MethodHandle ofOne = (format.onlyArgument() != null) ? this.handlerOfOne : null;
-		Object result = (ofOne != null) ? ofOne.invokeExact(arguments)
-				: this.handler.invokeExact((@Nullable Object[]) Objects.requireNonNull(arguments));
-		if (result == null && this.descriptor.asynchronous()) {
-			throw new HandlerFailures.Mistake("the handler returned null (expected: a future)");
+		if (!this.interceptors.isEmpty()) {
+			return ServedInvocation
+				.of(this::invoke, this.interceptors, Objects.requireNonNull(RpcContext.current()),
+						(@Nullable Object[]) Objects.requireNonNull(arguments))
+				.proceed();
 		}
-		return result;
+		MethodHandle ofOne = (format.onlyArgument() != null) ? this.handlerOfOne : null;
+		return (ofOne != null) ? result(ofOne.invokeExact(arguments))
+				: invoke((@Nullable Object[]) Objects.requireNonNull(arguments));
+	}
+
+	private @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+		return result(this.handler.invokeExact(arguments));
+	}
+
+	private @Nullable Object result(@Nullable Object result) {
+		return this.descriptor.asynchronous() ? promised(result) : result;
+	}
+
+	private Object promised(@Nullable Object returned) {
+		if (returned == null) {
+			throw new HandlerFailures.Mistake(
+					"the handler returned null (expected: a " + (this.descriptor.later() ? "Mono" : "future") + ")");
+		}
+		return this.descriptor.promised(returned);
 	}
 
 }

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.function.Consumer;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,26 +25,24 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status the status
  * @param detail the text
- * @param thrown an exception that the method declares, which the caller gets, or
- * {@code null}
- * @param declared how it travels
+ * @param more adds to the metadata of the reply what goes with the text, or {@code null}
  */
-record FailureReply(RpcStatus status, String detail, @Nullable Throwable thrown, @Nullable DeclaredException declared) {
+record FailureReply(RpcStatus status, String detail, @Nullable Consumer<CallMetadata> more) {
 
 	FailureReply(RpcStatus status, @Nullable String detail) {
-		this(status, (detail != null) ? detail : "", null, null);
+		this(status, (detail != null) ? detail : "", null);
 	}
 
 	/**
-	 * The metadata of the reply, with the exception if there is room for it.
-	 * @param encoded what it would be otherwise
+	 * The metadata of the reply.
+	 * @param encoded what it would be if there was nothing to add
 	 */
 	byte[] metadata(ServedCall call, byte[] encoded) {
-		if (this.thrown == null || this.declared == null) {
+		if (this.more == null) {
 			return encoded;
 		}
 		CallMetadata metadata = call.context().replyMetadata();
-		this.declared.write(this.thrown, metadata);
+		this.more.accept(metadata);
 		return metadata.encode();
 	}
 

@@ -40,9 +40,9 @@ import dev.rdmarpc.transport.RpcChannel;
  * A caller gets a status that was chosen, an exception that the method declares, or what
  * an {@link RpcExceptionHandler} makes of any other: these are no surprise to anybody,
  * and neither is what a handler throws when its caller has gone, so they are for
- * debugging. Of all other exceptions the caller gets no word but a reference, which is in
- * the log too, with the stack. A failed call of the handler's own, which it let pass, was
- * not chosen.
+ * debugging, unless nobody waits for a reply. Of all other exceptions the caller gets no
+ * word but a reference, which is in the log too, with the stack. A failed call of the
+ * handler's own, which it let pass, was not chosen.
  *
  * <p>
  * Exceptions of one class share a reference, because a line for each of them could fill
@@ -76,19 +76,18 @@ final class HandlerFailures {
 	 * A handler has failed.
 	 * @param unencoded what its result is, if that cannot be encoded, or nothing
 	 * @param observation whose scope brings the trace into the logging context
-	 * @param cancelled whether the caller had lost interest
+	 * @param listener who hears of it
 	 * @return what the caller is told
 	 */
 	FailureReply report(String unencoded, RpcChannel caller, @Nullable CallObservation observation, Throwable failure,
-			boolean cancelled) {
+			Listener listener) {
 		if (failure instanceof RpcException chosen) {
-			boolean own = cancelled || chosen.service().isEmpty();
-			write(own ? this.expected : this.passed, own ? Level.DEBUG : Level.WARN, "", caller, observation, failure);
+			write(listener, chosen.service().isEmpty(), caller, observation, failure);
 			return chosen(chosen);
 		}
 		FailureReply known = unencoded.isEmpty() ? known(handled(failure)) : null;
-		if (known != null || cancelled) {
-			write(this.expected, Level.DEBUG, "", caller, observation, failure);
+		if (known != null || listener == Listener.GONE) {
+			write(listener, true, caller, observation, failure);
 			return (known != null) ? known : new FailureReply(statusOf(failure), "");
 		}
 		Kind kind = kind(failure.getClass());
@@ -129,11 +128,15 @@ final class HandlerFailures {
 			return null;
 		}
 		String message = failure.getMessage();
-		return new FailureReply(statusOf(failure), (message != null) ? message : "", failure, declared);
+		return new FailureReply(statusOf(failure), (message != null) ? message : "",
+				(metadata) -> declared.write(failure, metadata));
 	}
 
-	private static FailureReply chosen(RpcException failure) {
-		return new FailureReply(failure.status(), failure.detail());
+	/** Details that another server has told this one are not for the caller. */
+	private FailureReply chosen(RpcException failure) {
+		Record details = failure.givenDetails();
+		return new FailureReply(failure.status(), failure.detail(),
+				(details != null) ? (metadata) -> this.method.details().write(details, metadata) : null);
 	}
 
 	/** The status of an exception for which nobody has chosen one. */
@@ -161,6 +164,16 @@ final class HandlerFailures {
 		return this.kinds.computeIfAbsent(known, (key) -> new Kind());
 	}
 
+	/**
+	 * Writes a failure that is no surprise to its caller.
+	 * @param own whether the handler has chosen it
+	 */
+	private void write(Listener listener, boolean own, RpcChannel caller, @Nullable CallObservation observation,
+			Throwable failure) {
+		boolean told = listener == Listener.GONE || (own && listener == Listener.WAITING);
+		write(told ? this.expected : this.passed, told ? Level.DEBUG : Level.WARN, "", caller, observation, failure);
+	}
+
 	private void write(RateLimitedLogger lines, Level level, String reference, RpcChannel caller,
 			@Nullable CallObservation observation, Throwable failure) {
 		if (!logger.isEnabledForLevel(level)) {
@@ -177,6 +190,24 @@ final class HandlerFailures {
 				scope.close();
 			}
 		}
+	}
+
+	/** Who hears of a failure. */
+	enum Listener {
+
+		/** The caller. */
+		WAITING,
+
+		/** Nobody any more, because the caller has lost interest. */
+		GONE,
+
+		/** Nobody from the beginning. */
+		NONE;
+
+		static Listener of(boolean cancelled, boolean oneWay) {
+			return cancelled ? GONE : oneWay ? NONE : WAITING;
+		}
+
 	}
 
 	/** Exceptions of one class: their reference, and the limit of their lines. */

@@ -66,7 +66,7 @@ final class HandlerPool implements Executor, AutoCloseable {
 
 	private final ThreadFactory factory;
 
-	private final int maxThreads;
+	private volatile int maxThreads;
 
 	private final long keepAliveNanos;
 
@@ -87,11 +87,14 @@ final class HandlerPool implements Executor, AutoCloseable {
 	}
 
 	static HandlerPool of(HandlerOptions options, int calls) {
-		if (options.threads().isVirtual()) {
-			return new HandlerPool(HandlerThreadFactory.virtual(), calls, 0);
-		}
-		return new HandlerPool(HandlerThreadFactory.platform(), Math.min(options.maxThreads(), calls),
-				KEEP_ALIVE_NANOS);
+		int threads = threadsFor(options, calls);
+		return options.threads().isVirtual() ? new HandlerPool(HandlerThreadFactory.virtual(), threads, 0)
+				: new HandlerPool(HandlerThreadFactory.platform(), threads, KEEP_ALIVE_NANOS);
+	}
+
+	/** How many threads so many calls may have. */
+	static int threadsFor(HandlerOptions options, int calls) {
+		return options.threads().isVirtual() ? calls : Math.min(options.maxThreads(), calls);
 	}
 
 	@Override
@@ -185,6 +188,18 @@ final class HandlerPool implements Executor, AutoCloseable {
 
 	int maxThreads() {
 		return this.maxThreads;
+	}
+
+	/**
+	 * Permits another number of threads. Those beyond it end when there are no tasks.
+	 */
+	void maxThreads(int threads) {
+		Worker called;
+		synchronized (this) {
+			this.maxThreads = threads;
+			called = call();
+		}
+		summon(called);
 	}
 
 	/** The threads, in the order in which they were started. */

@@ -47,6 +47,9 @@ final class IteratedMessages implements Flow.Publisher<Object>, Flow.Subscriptio
 	/** Until the end; whoever iterates. */
 	private Flow.@Nullable Subscriber<? super Object> subscriber;
 
+	/** Of the thread that gave the source, for those that iterate. */
+	private @Nullable CarriedContext context;
+
 	private volatile boolean cancelled;
 
 	private volatile @Nullable IllegalArgumentException misuse;
@@ -63,6 +66,11 @@ final class IteratedMessages implements Flow.Publisher<Object>, Flow.Subscriptio
 	IteratedMessages(Iterator<?> source, Runnable closing) {
 		this.source = source;
 		this.closing = closing;
+	}
+
+	/** Has those that iterate do so with a context; before anybody subscribes. */
+	void carry(CarriedContext carried) {
+		this.context = carried;
 	}
 
 	@Override
@@ -109,9 +117,15 @@ final class IteratedMessages implements Flow.Publisher<Object>, Flow.Subscriptio
 
 	private void add(long messages) {
 		if (this.demand.getAndAccumulate(messages, IteratedMessages::sum) == 0) {
+			CarriedContext carried = this.context;
 			runner(Thread.currentThread());
 			try {
-				publish();
+				if (carried != null) {
+					carried.run(this::publish);
+				}
+				else {
+					publish();
+				}
 			}
 			finally {
 				runner(null);

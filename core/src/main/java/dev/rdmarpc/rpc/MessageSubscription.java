@@ -64,6 +64,9 @@ abstract class MessageSubscription extends LinkableTask
 
 	private final MessageFormat format;
 
+	/** Whether decoded messages may hold the memory they lie in. */
+	private final boolean holdsMemory;
+
 	private final Queue<Arrived> arrived = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger work = new AtomicInteger();
@@ -76,11 +79,13 @@ abstract class MessageSubscription extends LinkableTask
 
 	private final Runnable grant = this::grant;
 
+	private final Runnable delivery = this::deliverAll;
+
 	/** Whoever does the work, from when it is subscribed until it was told the end. */
 	private Flow.@Nullable Subscriber<? super Object> subscriber;
 
-	/** Whether decoded messages hold the memory they lie in; whoever does the work. */
-	private boolean holdsMemory;
+	/** What was delivered of a frame counts for; whoever does the work. */
+	private int deliveredBytes;
 
 	private volatile boolean cancelled;
 
@@ -89,9 +94,10 @@ abstract class MessageSubscription extends LinkableTask
 
 	private volatile boolean ended;
 
-	MessageSubscription(MethodDescriptor method, MessageFormat format) {
+	MessageSubscription(MethodDescriptor method, MessageFormat format, boolean holdsMemory) {
 		this.method = method;
 		this.format = format;
+		this.holdsMemory = holdsMemory;
 	}
 
 	/** Where the messages come from. */
@@ -151,11 +157,6 @@ abstract class MessageSubscription extends LinkableTask
 	@Override
 	public final void onMessage(RegisteredBuffer memory, ByteBuffer message) {
 		arrived(memory, message, false);
-	}
-
-	@Override
-	public final boolean takesPacks() {
-		return true;
 	}
 
 	@Override
@@ -264,8 +265,12 @@ abstract class MessageSubscription extends LinkableTask
 				giveUp();
 				fail(told, RpcStatus.CANCELLED, wrong);
 			}
-			for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
-				deliver(part);
+			Arrived first = this.arrived.peek();
+			if (first != null && first.pack()) {
+				loop().gather(this.delivery);
+			}
+			else {
+				deliverAll();
 			}
 			if (this.cancelled) {
 				this.subscriber = null;
@@ -274,6 +279,12 @@ abstract class MessageSubscription extends LinkableTask
 			else if (last && this.subscriber != null) {
 				finish(this.subscriber);
 			}
+		}
+	}
+
+	private void deliverAll() {
+		for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
+			deliver(part);
 		}
 	}
 
@@ -292,6 +303,7 @@ abstract class MessageSubscription extends LinkableTask
 		}
 		finally {
 			part.memory().release();
+			consumed();
 		}
 	}
 
@@ -304,7 +316,7 @@ abstract class MessageSubscription extends LinkableTask
 		if (this.cancelled || told == null) {
 			return;
 		}
-		int cost = receiver().cost(message.remaining());
+		this.deliveredBytes += receiver().cost(message.remaining());
 		Object value;
 		try {
 			value = shared ? decodeShared(memory, message) : decode(memory, message);
@@ -320,15 +332,21 @@ abstract class MessageSubscription extends LinkableTask
 		catch (Throwable ex) {
 			misbehaved(ex);
 		}
-		if (this.consumedBytes.addAndGet(cost) >= receiver().windowBytes() / 2) {
+	}
+
+	/** The subscriber has got what it was told, which is to be granted again. */
+	private void consumed() {
+		int bytes = this.deliveredBytes;
+		this.deliveredBytes = 0;
+		if (bytes > 0 && this.consumedBytes.addAndGet(bytes) >= receiver().windowBytes() / 2) {
 			grantSoon();
 		}
 	}
 
 	/**
-	 * Decodes a message that shares its memory with others: from a copy if values hold
-	 * the memory they lie in, as one before has shown, so that each holds what was
-	 * granted for it. Only that one may hold a whole frame.
+	 * Decodes a message that shares its memory with others: from a copy, if there is
+	 * memory for it, where values may hold the memory they lie in, so that each holds
+	 * what was granted for it.
 	 */
 	private Object decodeShared(RegisteredBuffer memory, ByteBuffer message) {
 		RegisteredBuffer copy = this.holdsMemory ? receiver().tryCopy(message) : null;
@@ -349,7 +367,6 @@ abstract class MessageSubscription extends LinkableTask
 		loop().metrics().decoded(message.remaining(), received.sharedBytes());
 		ReceivedMemory parts = Replies.takeParts(received);
 		if (parts != null) {
-			this.holdsMemory = true;
 			parts.handOver();
 		}
 		if (value == null) {

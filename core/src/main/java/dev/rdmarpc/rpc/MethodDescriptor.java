@@ -41,7 +41,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.stream.Stream;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +50,6 @@ import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.transport.Priority;
 import dev.rdmarpc.transport.RequestTemplate;
 
 /**
@@ -58,7 +57,7 @@ import dev.rdmarpc.transport.RequestTemplate;
  * formats of older and newer peers are compiled when the first of them calls.
  * Thread-safe.
  */
-public final class MethodDescriptor {
+public final class MethodDescriptor implements CalledMethod {
 
 	private static final int MAX_ARGUMENTS = 255;
 
@@ -78,7 +77,7 @@ public final class MethodDescriptor {
 
 	private final BoundTypes types;
 
-	private final boolean asynchronous;
+	private final ReplyForm replyForm;
 
 	/** In which form it returns a stream, {@code null} if it returns none. */
 	private final @Nullable StreamForm resultForm;
@@ -93,11 +92,18 @@ public final class MethodDescriptor {
 	/** Which parameter is the stream of messages; negative for none. */
 	private final int streamParameter;
 
+	/** Which parameter is the key of calls; negative for none. */
+	private final int hashParameter;
+
 	private final boolean inline;
 
 	private final boolean idempotent;
 
+	private final boolean oneWay;
+
 	private final boolean stableArguments;
+
+	private final boolean plain;
 
 	private final @Nullable Duration deadline;
 
@@ -123,6 +129,8 @@ public final class MethodDescriptor {
 
 	private final DeclaredExceptions exceptions;
 
+	private final DetailsFormats details;
+
 	private final @Nullable String schema;
 
 	private final long schemaHash;
@@ -133,12 +141,18 @@ public final class MethodDescriptor {
 		this.javaMethod = javaMethod;
 		this.types = types;
 		this.name = nameOf(javaMethod);
-		this.asynchronous = isStage(javaMethod.getReturnType());
+		this.replyForm = ReplyForm.of(javaMethod.getReturnType());
 		this.resultForm = StreamForm.of(javaMethod.getReturnType());
 		this.streamParameter = streamParameter();
 		this.messageForm = consuming() ? StreamForm.of(javaMethod.getParameterTypes()[this.streamParameter]) : null;
+		this.hashParameter = HashKeys.parameterOf(javaMethod, service + "/" + this.name);
+		this.plain = this.resultForm == null && !consuming() && !later();
 		this.inline = settings != null && settings.inline();
 		this.idempotent = settings != null && settings.idempotent() && !consuming();
+		this.oneWay = settings != null && settings.oneWay();
+		if (this.oneWay) {
+			checkOneWay();
+		}
 		this.stableArguments = Arrays.stream(javaMethod.getParameterTypes())
 			.allMatch((type) -> isStable(type, new HashSet<>()));
 		this.deadline = (settings != null && settings.deadlineMillis() > 0)
@@ -160,11 +174,25 @@ public final class MethodDescriptor {
 		this.arguments = codec.arguments(signature);
 		this.result = codec.result(signature);
 		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
+		this.details = new DetailsFormats(service, this.name, codec);
 		this.messages = consuming() ? codec.result(messageSignature()) : null;
-		this.resultHoldsMemory = mayHoldMemory(signature.resultType(), new HashSet<>());
-		this.messagesHoldMemory = consuming() && mayHoldMemory(messageSignature().resultType(), new HashSet<>());
+		this.resultHoldsMemory = HoldingTypes.include(signature.resultType());
+		this.messagesHoldMemory = consuming() && HoldingTypes.include(messageSignature().resultType());
 		this.schema = schemaOf(signature);
 		this.schemaHash = (this.schema != null) ? hash(this.schema) : 0;
+	}
+
+	private void checkOneWay() {
+		Class<?>[] exceptions = this.javaMethod.getExceptionTypes();
+		String problem = (this.javaMethod.getReturnType() != void.class)
+				? "returns " + this.javaMethod.getReturnType().getSimpleName() : (exceptions.length > 0)
+						? "declares " + exceptions[0].getSimpleName() : consuming() ? "takes a stream" : null;
+		if (problem != null) {
+			throw new InvalidInterfaceException(
+					"@RdmaMethod(oneWay = true) on " + this.service + "/" + this.name + ", which " + problem
+							+ " (expected: a method that returns void, declares no exceptions and takes no stream)",
+					"remove oneWay, or change the method");
+		}
 	}
 
 	private int streamParameter() {
@@ -177,7 +205,7 @@ public final class MethodDescriptor {
 			if (found >= 0) {
 				throw new IllegalArgumentException(
 						this.service + "/" + this.name + " takes two streams of messages (expected: at most one "
-								+ "parameter of type Flow.Publisher, Stream or Iterator)");
+								+ "parameter of type Flow.Publisher, Publisher, Flux, Stream or Iterator)");
 			}
 			found = i;
 		}
@@ -221,10 +249,6 @@ public final class MethodDescriptor {
 		return (settings != null && !settings.name().isEmpty()) ? settings.name() : method.getName();
 	}
 
-	private static boolean isStage(Class<?> type) {
-		return type == CompletableFuture.class || type == CompletionStage.class;
-	}
-
 	/**
 	 * Whether values of that type do not change until the call is done, because they are
 	 * immutable or lent to the call.
@@ -238,31 +262,6 @@ public final class MethodDescriptor {
 				|| SegmentOwner.class.isAssignableFrom(type);
 	}
 
-	/**
-	 * Whether values of that type may hold the memory they were received in, which is
-	 * given back when they are released.
-	 */
-	private static boolean mayHoldMemory(Type type, Set<Type> above) {
-		if (!above.add(type)) {
-			return false;
-		}
-		if (type instanceof ParameterizedType generic) {
-			return Stream.concat(Stream.of(generic.getRawType()), Arrays.stream(generic.getActualTypeArguments()))
-				.anyMatch((part) -> mayHoldMemory(part, above));
-		}
-		if (!(type instanceof Class<?> known)) {
-			return true;
-		}
-		if (known.isRecord()) {
-			return Arrays.stream(known.getRecordComponents())
-				.anyMatch((component) -> mayHoldMemory(component.getGenericType(), above));
-		}
-		if (known.isSealed()) {
-			return Arrays.stream(known.getPermittedSubclasses()).anyMatch((part) -> mayHoldMemory(part, above));
-		}
-		return known == RegisteredBuffer.class || SegmentOwner.class.isAssignableFrom(known);
-	}
-
 	private MethodSignature signature() {
 		List<String> names = new ArrayList<>();
 		List<Type> parameterTypes = new ArrayList<>();
@@ -274,14 +273,32 @@ public final class MethodDescriptor {
 			parameterTypes.add(this.javaMethod.getGenericParameterTypes()[i]);
 		}
 		Type resultType = this.types.resolve(this.javaMethod.getGenericReturnType());
-		if (this.asynchronous || streaming()) {
+		if (asynchronous() || streaming()) {
 			resultType = elementOf(resultType);
-			if (resultType == Void.class && this.asynchronous) {
+			if (resultType == Void.class && asynchronous()) {
 				resultType = void.class;
 			}
 		}
 		return new MethodSignature(this.service, this.name, names,
 				this.types.resolve(parameterTypes.toArray(Type[]::new)), resultType);
+	}
+
+	/** Those of its messages: of the request and reply, and of what follows a request. */
+	List<MethodSignature> signatures() {
+		return consuming() ? List.of(signature(), messageSignature()) : List.of(signature());
+	}
+
+	/**
+	 * The schema of its messages alone, as {@link ServiceDescriptor#printedSchema()} has
+	 * it.
+	 * @return the text, or {@code null} if the codec prints none
+	 */
+	public @Nullable String printedSchema() {
+		return this.codec.schema(this.service, signatures());
+	}
+
+	MessageCodec codec() {
+		return this.codec;
 	}
 
 	/**
@@ -337,12 +354,12 @@ public final class MethodDescriptor {
 		return (schema == null || schema.isEmpty()) ? "" : schema.substring(1);
 	}
 
-	/** The service's name on the wire. */
+	@Override
 	public String service() {
 		return this.service;
 	}
 
-	/** The method's name on the wire. */
+	@Override
 	public String name() {
 		return this.name;
 	}
@@ -357,14 +374,28 @@ public final class MethodDescriptor {
 		return this.javaMethod;
 	}
 
-	/** Whether it returns a {@link CompletableFuture} or {@link CompletionStage}. */
+	/**
+	 * Whether it returns a {@link CompletableFuture} or {@link CompletionStage}, or a
+	 * {@code Mono} of Reactor.
+	 */
 	public boolean asynchronous() {
-		return this.asynchronous;
+		return this.replyForm != ReplyForm.VALUE;
+	}
+
+	/** Whether its calls are made by those who subscribe to what it returns. */
+	boolean later() {
+		return this.replyForm == ReplyForm.MONO;
+	}
+
+	/** Whether calling it is one request now, and one reply. */
+	boolean plain() {
+		return this.plain;
 	}
 
 	/**
 	 * Whether it returns a stream of messages: a {@link Flow.Publisher}, a
-	 * {@link java.util.stream.Stream} or an {@link java.util.Iterator}.
+	 * {@link java.util.stream.Stream} or an {@link java.util.Iterator}, a {@code Flux} of
+	 * Reactor, or a {@code Publisher} of Reactive Streams.
 	 */
 	public boolean streaming() {
 		return this.resultForm != null;
@@ -380,9 +411,34 @@ public final class MethodDescriptor {
 		return this.messageForm != null && this.messageForm.blocks();
 	}
 
+	/** Whether what it returns, or publishes, may hold the memory it was received in. */
+	boolean resultHoldsMemory() {
+		return this.resultHoldsMemory;
+	}
+
+	/** Whether the messages that it takes may. */
+	boolean messagesHoldMemory() {
+		return this.messagesHoldMemory;
+	}
+
 	/** What a caller gets for the stream that replies. */
 	Object givenResult(Flow.Publisher<?> replies) {
 		return Objects.requireNonNull(this.resultForm).given(replies, this, this.resultHoldsMemory, true);
+	}
+
+	/** Whether those who subscribe to its result are told that a call cannot be made. */
+	boolean signalsFailures() {
+		return this.resultForm != null && this.resultForm.signalsFailures();
+	}
+
+	/** What a caller gets for a reply to calls that are made later. */
+	Object givenReply(Supplier<? extends CompletableFuture<?>> call) {
+		return ReactorForms.mono(call);
+	}
+
+	/** The promise of an asynchronous handler. */
+	CompletionStage<?> promised(Object returned) {
+		return this.replyForm.stage(returned);
 	}
 
 	/** What publishes the stream that the handler has returned. */
@@ -418,6 +474,11 @@ public final class MethodDescriptor {
 		return all;
 	}
 
+	/** Which parameter is the key of calls; negative for none. */
+	int hashParameter() {
+		return this.hashParameter;
+	}
+
 	/** Whether its handler always runs on the thread of the loop. */
 	public boolean inline() {
 		return this.inline;
@@ -428,8 +489,16 @@ public final class MethodDescriptor {
 		return this.idempotent;
 	}
 
-	/** Whether the arguments of a call are the same as long as it lasts. */
-	boolean stableArguments() {
+	/** Whether the caller goes on when the request was sent, and nobody replies. */
+	public boolean oneWay() {
+		return this.oneWay;
+	}
+
+	/**
+	 * Whether the arguments of a call are the same as long as it lasts, because they are
+	 * immutable or lent to the call.
+	 */
+	public boolean stableArguments() {
 		return this.stableArguments;
 	}
 
@@ -476,6 +545,10 @@ public final class MethodDescriptor {
 
 	DeclaredExceptions exceptions() {
 		return this.exceptions;
+	}
+
+	DetailsFormats details() {
+		return this.details;
 	}
 
 	/** The format of the messages that follow a request. */

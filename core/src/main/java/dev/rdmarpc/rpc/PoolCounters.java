@@ -18,17 +18,48 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What has happened to the queue pairs of one client. Thread-safe. */
+/**
+ * What has happened to the queue pairs of one client, of which those to one address are
+ * watched. Thread-safe.
+ */
 final class PoolCounters {
 
-	final LongAdder connects = new LongAdder();
+	final LongAdder connects;
 
-	final LongAdder growths = new LongAdder();
+	final LongAdder growths;
 
-	final LongAdder shrinks = new LongAdder();
+	final LongAdder shrinks;
 
-	final LongAdder losses = new LongAdder();
+	final LongAdder losses;
 
-	final LongAdder repetitions = new LongAdder();
+	final LongAdder repetitions;
+
+	final AddressWatch watch;
+
+	/** Counters of a client with one address. */
+	PoolCounters() {
+		this.connects = new LongAdder();
+		this.growths = new LongAdder();
+		this.shrinks = new LongAdder();
+		this.losses = new LongAdder();
+		this.repetitions = new LongAdder();
+		this.watch = AddressWatch.NONE;
+	}
+
+	/** Those of a client, for one of its addresses. */
+	PoolCounters(PoolCounters all, AddressWatch watch) {
+		this.connects = all.connects;
+		this.growths = all.growths;
+		this.shrinks = all.shrinks;
+		this.losses = all.losses;
+		this.repetitions = all.repetitions;
+		this.watch = watch;
+	}
+
+	/** A connection was lost. */
+	void lost() {
+		this.losses.increment();
+		this.watch.lost();
+	}
 
 }

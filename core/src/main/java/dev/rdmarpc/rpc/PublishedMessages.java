@@ -187,7 +187,12 @@ abstract class PublishedMessages extends LinkableTask
 		}
 		this.expected.addAndGet(messages);
 		try {
-			request(source, messages, loop);
+			if (messages == 1) {
+				request(source, 1, loop);
+			}
+			else {
+				channel().loop().gather(() -> request(source, messages, loop));
+			}
 		}
 		catch (Throwable ex) {
 			fail(ex);
@@ -221,7 +226,7 @@ abstract class PublishedMessages extends LinkableTask
 			return;
 		}
 		try {
-			encode(item).submit();
+			send(item);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
 			fail(HandlerFailures.tooLarge("message of the stream: ", ex));
@@ -235,14 +240,21 @@ abstract class PublishedMessages extends LinkableTask
 		}
 	}
 
-	private OutgoingMessage encode(Object item) {
+	private void send(Object item) {
+		RpcChannel target = channel();
+		OutgoingMessage alone = null;
 		try {
-			this.segments.maxBytes(channel().maxSendBytes());
+			this.segments.maxBytes(target.maxSendBytes());
 			this.format.encode(item, this.segments);
-			return sender().prepare(this.segments);
+			if (!target.loop().isGathering() || !sender().tryGather(this.segments)) {
+				alone = sender().prepare(this.segments);
+			}
 		}
 		finally {
 			this.segments.clear();
+		}
+		if (alone != null) {
+			alone.submit();
 		}
 	}
 

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +26,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -52,7 +52,7 @@ import dev.rdmarpc.transport.RpcChannel;
  * that has just picked a queue pair that goes finds it draining, which is one of the
  * failures after which any call may be repeated, since it was never sent.
  */
-final class QueuePairPool implements QueuePairPoolMetrics {
+final class QueuePairPool implements ChannelSource {
 
 	private static final Logger logger = LoggerFactory.getLogger(QueuePairPool.class);
 
@@ -70,19 +70,19 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 
 	private boolean closed;
 
-	QueuePairPool(Function<PoolCounters, ClientConnection> factory, QueuePairPoolOptions options,
-			ScheduledExecutorService timer) {
-		PoolCounters shared = new PoolCounters();
-		this.counters = shared;
-		this.factory = () -> factory.apply(shared);
+	QueuePairPool(Supplier<ClientConnection> factory, QueuePairPoolOptions options, ScheduledExecutorService timer,
+			PoolCounters counters) {
+		this.counters = counters;
+		this.factory = factory;
 		this.options = options;
 		this.timer = timer;
 		this.connections = new ClientConnection[options.min()];
 		Arrays.setAll(this.connections, (i) -> this.factory.get());
 	}
 
-	/** The open channel with the fewest calls, or {@code null} if none is open. */
-	@Nullable RpcChannel openChannel() {
+	/** The open channel with the fewest calls. */
+	@Override
+	public @Nullable RpcChannel openChannel(long key) {
 		ClientConnection[] all = this.connections;
 		RpcChannel best = null;
 		ClientConnection owner = null;
@@ -165,27 +165,22 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		idle.forEach(ClientConnection::close);
 	}
 
-	/** There are new methods, which the target must be asked about. */
-	void agree() {
+	@Override
+	public void agree() {
 		for (ClientConnection connection : this.connections) {
 			connection.agree();
 		}
 	}
 
-	/** Begins to connect all that are kept. */
-	void connect() {
+	@Override
+	public void connect() {
 		for (ClientConnection connection : this.connections) {
 			connection.channel(false);
 		}
 	}
 
-	/**
-	 * An open channel, soon; whichever connection has one first.
-	 * @param waitForReady whether to sit out pauses between attempts
-	 * @return completed on any thread, exceptionally with an {@link RpcException} that
-	 * names no method yet
-	 */
-	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
+	@Override
+	public CompletableFuture<RpcChannel> channel(boolean waitForReady) {
 		ClientConnection[] all = this.connections;
 		if (all.length == 1) {
 			return all[0].channel(waitForReady);
@@ -206,12 +201,13 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return first;
 	}
 
-	String target() {
+	@Override
+	public String target() {
 		return this.connections[0].target();
 	}
 
-	/** How long the target may still be restarting, or something negative. */
-	long restartingNanos() {
+	@Override
+	public long restartingNanos() {
 		long most = Long.MIN_VALUE;
 		for (ClientConnection connection : this.connections) {
 			most = Math.max(most, connection.restartingNanos());
@@ -219,35 +215,39 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return most;
 	}
 
-	/** The connections at this instant. */
-	List<ClientConnection> connections() {
+	@Override
+	public List<ClientConnection> connections() {
 		return List.of(this.connections);
 	}
 
-	/** The best that can be said of any of them. */
-	ConnectionState state() {
+	@Override
+	public List<AddressHealth> addresses() {
+		return List.of(new AddressHealth(address(), state(), false, 0, open(), outstandingCalls(), lastFailure()));
+	}
+
+	/** That of the peer, as long as it is known. */
+	private String address() {
+		for (ClientConnection connection : this.connections) {
+			RpcChannel channel = connection.openChannel();
+			InetSocketAddress remote = (channel != null) ? channel.remoteAddress() : null;
+			if (remote != null) {
+				return AddressPool.nameOf(remote);
+			}
+		}
+		return target();
+	}
+
+	@Override
+	public ConnectionState state() {
 		ConnectionState best = ConnectionState.CLOSED;
 		for (ClientConnection connection : this.connections) {
-			ConnectionState state = connection.state();
-			if (rank(state) > rank(best)) {
-				best = state;
-			}
+			best = best.better(connection.state());
 		}
 		return best;
 	}
 
-	private static int rank(ConnectionState state) {
-		return switch (state) {
-			case CLOSED -> 0;
-			case BACKOFF -> 1;
-			case CONNECTING -> 2;
-			case IDLE -> 3;
-			case READY -> 4;
-		};
-	}
-
-	/** Why there is none that works, or an empty string. */
-	String lastFailure() {
+	@Override
+	public String lastFailure() {
 		for (ClientConnection connection : this.connections) {
 			if (!connection.lastFailure().isEmpty()) {
 				return connection.lastFailure();
@@ -256,8 +256,8 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return "";
 	}
 
-	/** What a call is told of the pause between attempts, or an empty string. */
-	String pauseSince(long nanos) {
+	@Override
+	public String pauseSince(long nanos) {
 		for (ClientConnection connection : this.connections) {
 			String pause = connection.pauseSince(nanos);
 			if (!pause.isEmpty()) {
@@ -267,9 +267,19 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 		return "";
 	}
 
-	/** A call is made again. */
-	void repeated() {
+	@Override
+	public void repeated() {
 		this.counters.repetitions.increment();
+	}
+
+	/** Whether any is open. */
+	boolean isOpen() {
+		for (ClientConnection connection : this.connections) {
+			if (connection.openChannel() != null) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	@Override
@@ -289,7 +299,11 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 
 	@Override
 	public int outstandingCalls() {
-		return Arrays.stream(this.connections).mapToInt(ClientConnection::outstandingCalls).sum();
+		int calls = 0;
+		for (ClientConnection connection : this.connections) {
+			calls += connection.outstandingCalls();
+		}
+		return calls;
 	}
 
 	@Override
@@ -343,8 +357,8 @@ final class QueuePairPool implements QueuePairPoolMetrics {
 				|| (state == ConnectionState.READY && connection.openChannel() == null);
 	}
 
-	/** Says goodbye on all; outstanding calls are finished. */
-	void close() {
+	@Override
+	public void close() {
 		synchronized (this) {
 			this.closed = true;
 		}

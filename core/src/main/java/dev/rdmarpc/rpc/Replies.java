@@ -18,6 +18,8 @@ package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +36,9 @@ import dev.rdmarpc.transport.IncomingMessage;
 
 /** What a reply means to its caller. */
 final class Replies {
+
+	/** In the metadata of replies to calls that the server has refused. */
+	static final String REFUSED_KEY = "rdma-refused";
 
 	private static final int MAX_DETAIL_BYTES = 1024;
 
@@ -116,8 +121,34 @@ final class Replies {
 		CallMetadata metadata = (metadataBytes > 0)
 				? CallMetadata.decode(IncomingMessage.metadataBefore(message, metadataBytes)) : CallMetadata.NONE;
 		String detail = StandardCharsets.UTF_8.decode(message).toString();
-		return RpcException.madeElsewhere(RpcStatus.ofCode(code), detail, method, null,
-				method.exceptions().read(detail, metadata));
+		RpcException failure = RpcException.madeElsewhere(RpcStatus.ofCode(code), detail, method,
+				method.exceptions().read(detail, metadata), method.details().read(metadata));
+		return (metadata.get(REFUSED_KEY) != null) ? failure.beforeExecution() : failure;
+	}
+
+	/** Waits for the result of a call, in the calling thread. */
+	static @Nullable Object await(MethodDescriptor method, CompletableFuture<? extends @Nullable Object> future) {
+		try {
+			return future.get();
+		}
+		catch (InterruptedException ex) {
+			future.cancel(false);
+			Thread.currentThread().interrupt();
+			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
+					method.name(), ex);
+		}
+		catch (ExecutionException ex) {
+			throw failureOf(method, ex.getCause());
+		}
+	}
+
+	/** A declared exception of the method stands for the one that is its cause. */
+	private static RpcException failureOf(MethodDescriptor method, @Nullable Throwable thrown) {
+		if (thrown instanceof RpcException known) {
+			return known;
+		}
+		return (thrown != null && thrown.getCause() instanceof RpcException known) ? known
+				: new RpcException(RpcStatus.UNKNOWN, String.valueOf(thrown), method.service(), method.name(), thrown);
 	}
 
 	/** Why there is no reply, for another thread to throw. */
@@ -129,7 +160,8 @@ final class Replies {
 			case RESOURCE_EXHAUSTED, MESSAGE_TOO_LARGE -> RpcStatus.RESOURCE_EXHAUSTED;
 			case MALFORMED_REPLY -> RpcStatus.INTERNAL;
 		};
-		return RpcException.madeElsewhere(status, detail, method, null);
+		RpcException failure = RpcException.madeElsewhere(status, detail, method, null);
+		return (why == CallFailure.NOT_SENT) ? failure.beforeExecution() : failure;
 	}
 
 	/** Writes the message of a failed reply: its text, shortened to what is sensible. */

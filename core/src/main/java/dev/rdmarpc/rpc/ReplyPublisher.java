@@ -37,23 +37,29 @@ final class ReplyPublisher implements Flow.Publisher<Object> {
 
 	private final CallOptions options;
 
+	private final long key;
+
 	/**
 	 * Creates the publisher.
 	 * @param messages what follows the request of each call, or {@code null}
+	 * @param key of each call
 	 */
 	ReplyPublisher(ClientCalls calls, MethodDescriptor method, byte[] arguments, Flow.@Nullable Publisher<?> messages,
-			CallOptions options) {
+			CallOptions options, long key) {
 		this.calls = calls;
 		this.method = method;
 		this.arguments = arguments;
 		this.messages = messages;
 		this.options = options;
+		this.key = key;
 	}
 
 	@Override
 	public void subscribe(Flow.@Nullable Subscriber<? super Object> subscriber) {
 		Objects.requireNonNull(subscriber, "subscriber");
-		new ReplySubscription(this.calls, this.method, this.arguments, this.messages, this.options).start(subscriber);
+		CarriedContext context = (subscriber instanceof AwaitedMessages) ? null : this.calls.capture();
+		new ReplySubscription(this.calls, this.method, this.arguments, this.messages, this.options, this.key)
+			.start((context != null) ? context.around(subscriber) : subscriber);
 	}
 
 	@Override

@@ -46,6 +46,8 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 
 	private final CallOptions options;
 
+	private final long key;
+
 	private final StreamReceiver receiver;
 
 	private final @Nullable FollowingMessages following;
@@ -73,13 +75,15 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	/**
 	 * Creates a call.
 	 * @param messages what follows the request, or {@code null}
+	 * @param key by which a channel is found
 	 */
 	ReplySubscription(ClientCalls calls, MethodDescriptor method, byte[] arguments,
-			Flow.@Nullable Publisher<?> messages, CallOptions options) {
-		super(method, method.result());
+			Flow.@Nullable Publisher<?> messages, CallOptions options, long key) {
+		super(method, method.result(), method.resultHoldsMemory());
 		this.calls = calls;
 		this.arguments = arguments;
 		this.options = options;
+		this.key = key;
 		this.receiver = new StreamReceiver(calls.streamWindowBytes(), this);
 		this.following = (messages != null)
 				? new FollowingMessages(calls.loops(), method, messages, this::messagesFailed) : null;
@@ -108,6 +112,11 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	@Override
 	public CallOptions options() {
 		return this.options;
+	}
+
+	@Override
+	public long key() {
+		return this.key;
 	}
 
 	@Override
@@ -280,6 +289,7 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 		if (last == null) {
 			return this.failure;
 		}
+		this.calls.answered(this.channel, this.status);
 		try {
 			Replies.fill(this.options.replyMetadata(), last.message(), this.metadataBytes);
 			return (this.status != RpcStatus.OK.code())

@@ -62,7 +62,7 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 
 	/** The driver. */
 	RequestMessages(ServerSession session, ServerCall call, ExportedMethod method, int requestId) {
-		super(method.descriptor(), method.descriptor().messages());
+		super(method.descriptor(), method.descriptor().messages(), method.descriptor().messagesHoldMemory());
 		this.session = session;
 		this.method = method;
 		this.loop = call.channel().loop();

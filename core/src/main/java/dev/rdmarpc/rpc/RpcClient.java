@@ -17,14 +17,21 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.balancing.AddressResolver;
+import dev.rdmarpc.balancing.FixedAddresses;
+import dev.rdmarpc.balancing.LoadBalancer;
+import dev.rdmarpc.balancing.LoadBalancing;
+import dev.rdmarpc.balancing.OutlierOptions;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -47,7 +54,7 @@ public final class RpcClient implements AutoCloseable {
 
 	private final Runnable closing = this::close;
 
-	private final QueuePairPool pool;
+	private final ChannelSource channels;
 
 	private final ClientCalls calls;
 
@@ -55,19 +62,20 @@ public final class RpcClient implements AutoCloseable {
 
 	private final MessageCodec codec;
 
+	private final List<RpcClientInterceptor> interceptors;
+
 	private RpcClient(Builder builder) {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.transport = transport;
 		this.codec = builder.codec;
+		this.interceptors = List.copyOf(builder.interceptors);
 		String codecName = CodecName.of(this.codec);
-		String target = Objects.requireNonNull(builder.target, "target");
-		Supplier<InetSocketAddress> addresses = Objects.requireNonNull(builder.addresses, "addresses");
-		RpcClientOptions options = builder.options;
-		ClientLoops loops = new ClientLoops(transport, options);
-		this.pool = new QueuePairPool((counters) -> new ClientConnection(transport, loops.next(), target, addresses,
-				codecName, options, transport.timer(), counters, this.methods), options.queuePairs(),
-				transport.timer());
-		this.calls = new ClientCalls(this.pool, loops, builder.options, List.copyOf(builder.observers));
+		transport.checkSecurity(builder.options.channel());
+		ClientLoops loops = new ClientLoops(transport, builder.options);
+		PoolFactory pools = new PoolFactory(transport, loops, codecName, builder.options, this.methods);
+		this.channels = builder.channels(pools);
+		this.calls = new ClientCalls(this.channels, loops, builder.options, List.copyOf(builder.observers),
+				builder.propagation);
 		transport.beforeClose(this.closing);
 	}
 
@@ -90,43 +98,77 @@ public final class RpcClient implements AutoCloseable {
 	public <T> T proxy(String serviceName, Class<T> type) {
 		ServiceDescriptor service = ServiceDescriptor.of(serviceName, type, this.codec);
 		if (this.methods.add(service)) {
-			this.pool.agree();
+			this.channels.agree();
 		}
-		return type.cast(new ServiceProxy(this.calls, service).newProxy());
+		return type.cast(new ServiceProxy(this.calls, service, this.interceptors).newProxy());
 	}
 
 	/** Begins to connect without waiting for the first call. */
 	public void connect() {
-		this.pool.connect();
+		this.channels.connect();
+	}
+
+	/** The deadline of calls without their own, but for streams; zero means none. */
+	public Duration defaultDeadline() {
+		return this.calls.defaultDeadline();
+	}
+
+	/**
+	 * Changes the deadline of calls without their own. Calls that have begun keep theirs.
+	 * @throws IllegalArgumentException if it is negative
+	 */
+	public void defaultDeadline(Duration deadline) {
+		if (deadline.isNegative()) {
+			throw new IllegalArgumentException("default deadline " + deadline + " (expected: not negative)");
+		}
+		this.calls.defaultDeadline(deadline);
 	}
 
 	/** The target: its name, or {@code host:port}. */
 	public String target() {
-		return this.pool.target();
+		return this.channels.target();
 	}
 
 	/** The queue pairs, and whether each of them works. */
 	public List<QueuePairHealth> queuePairs() {
-		return this.pool.connections()
+		return this.channels.connections()
 			.stream()
 			.map((connection) -> new QueuePairHealth(connection.state(), connection.outstandingCalls(),
 					connection.lastFailure()))
 			.toList();
 	}
 
+	/**
+	 * The addresses of the target, and whether each of them works: none if they are not
+	 * known yet.
+	 */
+	public List<AddressHealth> addresses() {
+		return this.channels.addresses();
+	}
+
+	/**
+	 * Has a consumer told the addresses of a target that can have several, now and
+	 * whenever they have changed, as long as the client exists.
+	 * @param consumer gets their names as in {@link AddressHealth#address}; any thread,
+	 * one at a time; does not block
+	 */
+	public void onAddresses(Consumer<List<String>> consumer) {
+		this.channels.onAddresses(consumer);
+	}
+
 	/** The history of the queue pairs, and whether there are enough. */
 	public QueuePairPoolMetrics metrics() {
-		return this.pool;
+		return this.channels;
 	}
 
 	/** Whether there is a connection. */
 	public ConnectionState state() {
-		return this.pool.state();
+		return this.channels.state();
 	}
 
 	/** Why there is no connection, or an empty string. */
 	public String lastFailure() {
-		return this.pool.lastFailure();
+		return this.channels.lastFailure();
 	}
 
 	/**
@@ -136,7 +178,7 @@ public final class RpcClient implements AutoCloseable {
 	@Override
 	public void close() {
 		this.transport.forget(this.closing);
-		this.pool.close();
+		this.channels.close();
 	}
 
 	/** Builds a {@link RpcClient}. */
@@ -146,13 +188,25 @@ public final class RpcClient implements AutoCloseable {
 
 		private @Nullable String target;
 
-		private @Nullable Supplier<InetSocketAddress> addresses;
+		private @Nullable Supplier<InetSocketAddress> address;
+
+		private List<InetSocketAddress> addresses = List.of();
+
+		private @Nullable AddressResolver resolver;
+
+		private LoadBalancer balancer = LoadBalancing.ROUND_ROBIN.create();
+
+		private OutlierOptions outliers = OutlierOptions.DEFAULTS;
 
 		private RpcClientOptions options = RpcClientOptions.DEFAULTS;
 
 		private MessageCodec codec = new FlatBuffersCodec();
 
 		private final List<CallObserver> observers = new ArrayList<>();
+
+		private final List<RpcClientInterceptor> interceptors = new ArrayList<>();
+
+		private @Nullable ContextPropagation propagation;
 
 		private Builder() {
 		}
@@ -181,7 +235,57 @@ public final class RpcClient implements AutoCloseable {
 		 */
 		public Builder target(String name, Supplier<InetSocketAddress> source) {
 			this.target = name;
-			this.addresses = source;
+			this.address = source;
+			this.addresses = List.of();
+			this.resolver = null;
+			return this;
+		}
+
+		/**
+		 * The location of the services, if they are at several addresses. Unresolved ones
+		 * are resolved for each attempt to connect.
+		 * @param name the name of the target, for messages to people
+		 * @throws IllegalArgumentException if there is none
+		 */
+		public Builder addresses(String name, List<InetSocketAddress> all) {
+			if (all.isEmpty()) {
+				throw new IllegalArgumentException("no addresses of " + name + " (expected: at least one)");
+			}
+			this.target = name;
+			this.address = null;
+			this.addresses = List.copyOf(all);
+			this.resolver = null;
+			return this;
+		}
+
+		/**
+		 * The location of the services, if they are at addresses that come and go.
+		 * @param name the name of the target, for messages to people
+		 * @param source knows the addresses; closed with the client
+		 */
+		public Builder addresses(String name, AddressResolver source) {
+			if (source instanceof FixedAddresses fixed) {
+				return addresses(name, fixed.all());
+			}
+			this.target = name;
+			this.address = null;
+			this.addresses = List.of();
+			this.resolver = source;
+			return this;
+		}
+
+		/**
+		 * Which of several addresses a call goes to; in turn, unless this says otherwise.
+		 * @param value for this client only, see {@link LoadBalancing}
+		 */
+		public Builder loadBalancer(LoadBalancer value) {
+			this.balancer = value;
+			return this;
+		}
+
+		/** When one of several addresses gets no calls for a while. */
+		public Builder outliers(OutlierOptions value) {
+			this.outliers = value;
 			return this;
 		}
 
@@ -209,6 +313,33 @@ public final class RpcClient implements AutoCloseable {
 		public Builder observer(CallObserver observer) {
 			this.observers.add(observer);
 			return this;
+		}
+
+		/**
+		 * Adds an interceptor of the calls of proxies, inside those added before. Those
+		 * that it does not apply to are not affected.
+		 */
+		public Builder interceptor(RpcClientInterceptor interceptor) {
+			this.interceptors.add(interceptor);
+			return this;
+		}
+
+		/**
+		 * Carries what belongs to the thread that makes a call to those that run what
+		 * depends on its future, tell its subscriber, or ask for what it sends.
+		 */
+		public Builder contextPropagation(ContextPropagation value) {
+			this.propagation = value;
+			return this;
+		}
+
+		private ChannelSource channels(PoolFactory pools) {
+			String name = Objects.requireNonNull(this.target, "target");
+			if (this.address != null) {
+				return pools.one(name, this.address);
+			}
+			return (this.resolver != null) ? pools.changing(name, this.resolver, this.balancer, this.outliers)
+					: pools.several(name, this.addresses, this.balancer, this.outliers);
 		}
 
 		/** Builds the client. */

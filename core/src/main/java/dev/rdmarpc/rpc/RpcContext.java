@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,14 @@ public interface RpcContext {
 
 	/** The caller's address, or {@code null} if its connection is gone. */
 	@Nullable InetSocketAddress peer();
+
+	/**
+	 * Who the caller is, as the server has decided when it connected, or {@code null} if
+	 * nobody was asked.
+	 */
+	default @Nullable Principal principal() {
+		return null;
+	}
 
 	/**
 	 * When the caller gives up, by {@link System#nanoTime()}; {@link Long#MAX_VALUE}

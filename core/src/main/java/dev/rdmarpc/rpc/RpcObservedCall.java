@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.transport.RpcChannel;
 
 /**
  * One call, as one of its observers and those after it see it. Keeps their failures from
@@ -51,25 +52,32 @@ final class RpcObservedCall implements CallObservation {
 	 */
 	static @Nullable CallObservation start(List<CallObserver> observers, MethodDescriptor method, String peer,
 			CallMetadata metadata) {
-		return start(observers, 0, method, peer, metadata);
+		return start(observers, 0, null, method, peer, metadata);
 	}
 
-	private static @Nullable RpcObservedCall start(List<CallObserver> observers, int from, MethodDescriptor method,
+	/** The same for a call that has arrived over a channel. */
+	static @Nullable CallObservation start(List<CallObserver> observers, RpcChannel channel, MethodDescriptor method,
 			String peer, CallMetadata metadata) {
+		return start(observers, 0, channel, method, peer, metadata);
+	}
+
+	private static @Nullable RpcObservedCall start(List<CallObserver> observers, int from, @Nullable RpcChannel channel,
+			MethodDescriptor method, String peer, CallMetadata metadata) {
 		for (int i = from; i < observers.size(); i++) {
-			CallObservation started = startOne(observers.get(i), method, peer, metadata);
+			CallObservation started = startOne(observers.get(i), channel, method, peer, metadata);
 			if (started != null) {
-				return new RpcObservedCall(started, start(observers, i + 1, method, peer, metadata));
+				return new RpcObservedCall(started, start(observers, i + 1, channel, method, peer, metadata));
 			}
 		}
 		return null;
 	}
 
-	private static @Nullable CallObservation startOne(CallObserver observer, MethodDescriptor method, String peer,
-			CallMetadata metadata) {
+	private static @Nullable CallObservation startOne(CallObserver observer, @Nullable RpcChannel channel,
+			MethodDescriptor method, String peer, CallMetadata metadata) {
 		try {
-			return Objects.requireNonNull(observer.callStarted(method, peer, metadata),
-					"an observer must return an observation");
+			CallObservation started = (channel != null) ? observer.callArrived(channel, method, peer, metadata)
+					: observer.callStarted(method, peer, metadata);
+			return Objects.requireNonNull(started, "an observer must return an observation");
 		}
 		catch (Throwable ex) {
 			log(ex);

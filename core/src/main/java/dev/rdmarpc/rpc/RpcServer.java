@@ -69,7 +69,7 @@ public final class RpcServer implements AutoCloseable {
 
 	private final RdmaTransport transport;
 
-	private final RpcServerOptions options;
+	private volatile RpcServerOptions options;
 
 	private final List<ServiceDescriptor> services;
 
@@ -82,6 +82,9 @@ public final class RpcServer implements AutoCloseable {
 	private final List<CallObserver> observers;
 
 	private final ReentrantLock lifecycle = new ReentrantLock();
+
+	/** Held while limits change, and not while anything is waited for. */
+	private final Object limits = new Object();
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
@@ -99,12 +102,16 @@ public final class RpcServer implements AutoCloseable {
 		List<ServiceDescriptor> described = new ArrayList<>();
 		List<ExportedMethod> methods = new ArrayList<>();
 		List<RpcExceptionHandler> exceptionHandlers = List.copyOf(builder.exceptionHandlers);
+		List<RpcServerInterceptor> interceptors = new ArrayList<>(builder.interceptors);
+		if (builder.propagation != null) {
+			interceptors.add(new CarryingInterceptor(builder.propagation));
+		}
 		builder.services.forEach((name, service) -> {
 			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
 			descriptor.methods()
 				.forEach((method) -> methods.add(ExportedMethod.of(method, service.target(),
-						this.options.handlers().dispatch(), exceptionHandlers)));
+						this.options.handlers().dispatch(), exceptionHandlers, interceptors)));
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
@@ -144,15 +151,7 @@ public final class RpcServer implements AutoCloseable {
 
 	private ChannelListener listen() {
 		this.loops.clear();
-		Executor threads = this.executor;
-		if (threads == null) {
-			HandlerPool own = HandlerPool.of(this.options.handlers(), this.options.maxConcurrentCalls());
-			this.pool = own;
-			threads = own;
-		}
-		ServerCalls serving = new ServerCalls(this.methods, this.codec, threads, this.observers,
-				this.options.maxConcurrentCalls());
-		this.calls = serving;
+		ServerCalls serving = newCalls();
 		int frameBytes = this.options.channel().frameBytes();
 		try {
 			for (int i = 0; i < this.options.loops(); i++) {
@@ -164,6 +163,21 @@ public final class RpcServer implements AutoCloseable {
 		catch (Throwable ex) {
 			shutDown();
 			throw ex;
+		}
+	}
+
+	private ServerCalls newCalls() {
+		synchronized (this.limits) {
+			int most = this.options.maxConcurrentCalls();
+			Executor threads = this.executor;
+			if (threads == null) {
+				HandlerPool own = HandlerPool.of(this.options.handlers(), most);
+				this.pool = own;
+				threads = own;
+			}
+			ServerCalls serving = new ServerCalls(this.methods, this.codec, threads, this.observers, most);
+			this.calls = serving;
+			return serving;
 		}
 	}
 
@@ -184,9 +198,29 @@ public final class RpcServer implements AutoCloseable {
 		return address().getPort();
 	}
 
-	/** Its settings. */
+	/** Its settings, as changed since it was built. */
 	public RpcServerOptions options() {
 		return this.options;
+	}
+
+	/**
+	 * Allows another number of concurrent calls, also after it was started again. Calls
+	 * that are active continue.
+	 * @throws IllegalArgumentException if it is less than 1
+	 */
+	public void maxConcurrentCalls(int calls) {
+		synchronized (this.limits) {
+			RpcServerOptions changed = this.options.withLimits(this.options.maxConnections(), calls);
+			this.options = changed;
+			ServerCalls current = this.calls;
+			HandlerPool own = this.pool;
+			if (current != null) {
+				current.maxConcurrentCalls(calls);
+			}
+			if (own != null) {
+				own.maxThreads(HandlerPool.threadsFor(changed.handlers(), calls));
+			}
+		}
 	}
 
 	/** Whether it is listening. */
@@ -332,6 +366,10 @@ public final class RpcServer implements AutoCloseable {
 
 		private final List<RpcExceptionHandler> exceptionHandlers = new ArrayList<>();
 
+		private final List<RpcServerInterceptor> interceptors = new ArrayList<>();
+
+		private @Nullable ContextPropagation propagation;
+
 		private Builder() {
 		}
 
@@ -384,6 +422,23 @@ public final class RpcServer implements AutoCloseable {
 		 */
 		public Builder exceptionHandler(RpcExceptionHandler handler) {
 			this.exceptionHandlers.add(handler);
+			return this;
+		}
+
+		/**
+		 * Adds an interceptor of the calls of all services, inside those added before.
+		 */
+		public Builder interceptor(RpcServerInterceptor interceptor) {
+			this.interceptors.add(interceptor);
+			return this;
+		}
+
+		/**
+		 * Carries what belongs to the thread of a handler to those that ask for the
+		 * messages of a stream, or tell the subscriber to one.
+		 */
+		public Builder contextPropagation(ContextPropagation value) {
+			this.propagation = value;
 			return this;
 		}
 

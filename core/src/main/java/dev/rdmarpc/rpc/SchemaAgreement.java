@@ -25,7 +25,6 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.PendingCall;
-import dev.rdmarpc.transport.Priority;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 

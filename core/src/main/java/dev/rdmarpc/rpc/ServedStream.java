@@ -87,20 +87,21 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 			fail(new HandlerFailures.Mistake("the handler returned null (expected: a stream of messages)"));
 			return;
 		}
-		Flow.Publisher<?> source;
-		try {
-			source = this.method.descriptor().publishedResult(stream);
-		}
-		catch (Throwable ex) {
-			fail(ex);
-			return;
-		}
 		ServedCall outer = ServedCall.current(this);
 		try {
-			subscribeTo(source);
+			subscribeTo(published(stream));
 		}
 		finally {
 			ServedCall.current(outer);
+		}
+	}
+
+	private Flow.Publisher<?> published(Object stream) {
+		try {
+			return this.method.descriptor().publishedResult(stream);
+		}
+		catch (Throwable ex) {
+			return new FailedPublisher(ex);
 		}
 	}
 

@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
@@ -94,6 +95,8 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	private long deadlineNanos;
 
+	private boolean oneWay;
+
 	private boolean forExecutor;
 
 	private boolean withdrawn;
@@ -126,6 +129,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		this.method = exported;
 		this.requestId = request.requestId();
 		this.argumentCount = request.argumentCount();
+		this.oneWay = request.oneWay();
 		this.cancelled = false;
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : from.loop().nowNanos() + remaining;
@@ -164,8 +168,10 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 	public synchronized CallContext context() {
 		CallContext known = this.context;
 		if (known == null) {
-			known = new CallContext(method(), channel().remoteAddress(), this.deadlineNanos, this.cancelled,
-					this.metadata, new CallMetadata(channel().maxSendMetadataBytes()));
+			ServerSession owner = this.session;
+			known = new CallContext(method(), channel().remoteAddress(), (owner != null) ? owner.principal() : null,
+					this.deadlineNanos, this.cancelled, this.metadata,
+					new CallMetadata(channel().maxSendMetadataBytes()));
 			this.context = known;
 		}
 		return known;
@@ -210,7 +216,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			return true;
 		}
 		try {
-			this.observation = RpcObservedCall.start(this.calls.observers(), method(),
+			this.observation = RpcObservedCall.start(this.calls.observers(), channel(), method(),
 					required(this.session).peer(channel()), this.metadata);
 			return true;
 		}
@@ -362,6 +368,10 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	@SuppressWarnings("NullAway") // the format is one of nullable values
 	void reply(@Nullable Object result) {
+		if (this.oneWay) {
+			finish(null, RpcStatus.OK, null);
+			return;
+		}
 		RpcChannel target = required(this.channel);
 		MethodDescriptor descriptor = required(this.method).descriptor();
 		OutgoingMessage reply;
@@ -394,7 +404,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		try {
 			FailureReply told = report(unencoded, failure);
 			status = told.status();
-			said = this.calls.prepareFailure(channel(), this.requestId, status, told.detail(),
+			said = this.oneWay ? null : this.calls.prepareFailure(channel(), this.requestId, status, told.detail(),
 					told.metadata(this, replyMetadata()), this.segments);
 		}
 		catch (Throwable ex) {
@@ -404,7 +414,8 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 	}
 
 	FailureReply report(String unencoded, Throwable failure) {
-		return required(this.method).failures().report(unencoded, channel(), this.observation, failure, this.cancelled);
+		HandlerFailures.Listener heard = HandlerFailures.Listener.of(this.cancelled, this.oneWay);
+		return required(this.method).failures().report(unencoded, channel(), this.observation, failure, heard);
 	}
 
 	/** Ends the call, once; does not throw and needs no memory. */
@@ -486,6 +497,9 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		Throwable failure;
 		try {
 			failure = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null);
+			if (begun == null) {
+				context().replyMetadata().put(Replies.REFUSED_KEY, "");
+			}
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -541,12 +555,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			this.streams.cancel();
 		}
 		if (stage != null) {
-			try {
-				channel().loop().afterTurn(new StageCancellation(stage));
-			}
-			catch (OutOfMemoryError ex) {
-				releases.log(Level.WARN, "A handler's stage of {} goes on", this, ex);
-			}
+			StageCancellation.afterTurn(channel().loop(), stage);
 		}
 	}
 
@@ -571,10 +580,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 	}
 
 	private static <T> T required(@Nullable T value) {
-		if (value == null) {
-			throw new IllegalStateException("call used after its end");
-		}
-		return value;
+		return Objects.requireNonNull(value, "call used after its end");
 	}
 
 	private MethodDescriptor method() {

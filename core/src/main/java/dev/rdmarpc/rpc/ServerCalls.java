@@ -58,7 +58,7 @@ final class ServerCalls {
 
 	private final List<CallObserver> observers;
 
-	private final int maxConcurrentCalls;
+	private volatile int maxConcurrentCalls;
 
 	private final MpmcVarHandleArrayQueue<ServerCall> idle = new MpmcVarHandleArrayQueue<>(POOL_CAPACITY);
 
@@ -116,6 +116,11 @@ final class ServerCalls {
 		return this.active.get();
 	}
 
+	/** Allows another number of calls from now on; those that are active continue. */
+	void maxConcurrentCalls(int calls) {
+		this.maxConcurrentCalls = calls;
+	}
+
 	/**
 	 * Takes a call object, or {@code null} when as many as allowed are active, or the
 	 * connection has so many of these that the others would be left too few: it may have
@@ -152,9 +157,9 @@ final class ServerCalls {
 
 	String overloaded(int own) {
 		int all = this.active.get();
-		return (all >= this.maxConcurrentCalls) ? "the server is executing " + all + " calls already"
-				: "the connection has " + own + " of the " + this.maxConcurrentCalls
-						+ " calls that the server executes at once, which is its share";
+		int most = this.maxConcurrentCalls;
+		return (all >= most) ? "the server is executing " + all + " calls already" : "the connection has " + own
+				+ " of the " + most + " calls that the server executes at once, which is its share";
 	}
 
 	/**

@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.security.Principal;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,13 @@ final class ServerSession implements ChannelHandler {
 
 	private static final int INITIAL_SLOTS = 64;
 
+	/** Until then callers have said themselves that they have given up. */
+	private static final long LATE_NANOS = 100_000_000;
+
 	private static final String NO_MEMORY = "no registered memory for a reply";
+
+	/** The metadata of a reply to a call that no handler has begun with. */
+	private static final byte[] REFUSED = refused();
 
 	private final ServerCalls calls;
 
@@ -65,6 +72,9 @@ final class ServerSession implements ChannelHandler {
 	/** Read and written by any thread; each writes the same. */
 	private @Nullable String peer;
 
+	/** Written before the first call begins. */
+	private @Nullable Principal principal;
+
 	private int claimed;
 
 	ServerSession(ServerCalls calls, int maxSlots) {
@@ -80,6 +90,16 @@ final class ServerSession implements ChannelHandler {
 	@Override
 	public boolean tellsSchemas() {
 		return true;
+	}
+
+	@Override
+	public void onAuthenticated(Principal who) {
+		this.principal = who;
+	}
+
+	/** Who the caller is, or {@code null} if nobody was asked. */
+	@Nullable Principal principal() {
+		return this.principal;
 	}
 
 	/** The caller's address, as text. */
@@ -141,7 +161,9 @@ final class ServerSession implements ChannelHandler {
 			return;
 		}
 		this.claimed++;
-		this.active[slot] = call;
+		if (!request.oneWay()) {
+			this.active[slot] = call;
+		}
 		ChannelLoop loop = channel.loop();
 		if (method.mayRunOnLoop(loop.nowNanos())) {
 			countsOf(loop).offered();
@@ -155,7 +177,8 @@ final class ServerSession implements ChannelHandler {
 	/** Answers a question about schemas at once: it takes a bounded amount of work. */
 	private void onUnknownMethod(RpcChannel channel, IncomingMessage request) {
 		int requestId = request.requestId();
-		if (request.methodId() != SchemaQuestion.METHOD_ID || request.streamed() || request.followed()) {
+		if (request.methodId() != SchemaQuestion.METHOD_ID || request.streamed() || request.followed()
+				|| request.oneWay()) {
 			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the server has no such service or method");
 			return;
 		}
@@ -228,9 +251,20 @@ final class ServerSession implements ChannelHandler {
 		}
 	}
 
+	private static byte[] refused() {
+		CallMetadata metadata = new CallMetadata();
+		metadata.put(Replies.REFUSED_KEY, "");
+		return metadata.encode();
+	}
+
+	/** Answers a request that no handler begins with. */
 	private void refuse(RpcChannel channel, int requestId, RpcStatus status, String detail) {
-		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail,
-				RequestTemplate.NO_METADATA, this.segments);
+		boolean room = channel.maxSendMetadataBytes() >= REFUSED.length;
+		fail(channel, requestId, status, detail, room ? REFUSED : RequestTemplate.NO_METADATA);
+	}
+
+	private void fail(RpcChannel channel, int requestId, RpcStatus status, String detail, byte[] metadata) {
+		OutgoingMessage reply = this.calls.prepareFailure(channel, requestId, status, detail, metadata, this.segments);
 		if (reply != null) {
 			reply.submit();
 		}
@@ -260,7 +294,7 @@ final class ServerSession implements ChannelHandler {
 		this.claimed--;
 		if (reply == null) {
 			if (wanted) {
-				refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, NO_MEMORY);
+				fail(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, NO_MEMORY, RequestTemplate.NO_METADATA);
 			}
 		}
 		else if (wanted) {
@@ -300,6 +334,28 @@ final class ServerSession implements ChannelHandler {
 		if (call != null) {
 			this.active[requestId & 0xFFFF] = null;
 			cancel(call);
+		}
+	}
+
+	/**
+	 * Ends the calls whose deadline has passed, though their callers have not said so: a
+	 * message of theirs may be held up, or they may never send one.
+	 */
+	@Override
+	public void onTick(RpcChannel channel, long nowNanos) {
+		for (int slot = 0; this.claimed > 0 && slot < this.active.length; slot++) {
+			ServerCall call = this.active[slot];
+			if (call == null || call.deadlineNanos() == Long.MAX_VALUE
+					|| nowNanos - call.deadlineNanos() < LATE_NANOS) {
+				continue;
+			}
+			boolean streams = call.streamSender() != null || call.streamReceiver() != null;
+			int requestId = call.requestId();
+			this.active[slot] = null;
+			cancel(call);
+			if (!streams) {
+				refuse(channel, requestId, RpcStatus.DEADLINE_EXCEEDED, "the deadline passed while the handler ran");
+			}
 		}
 	}
 

@@ -25,6 +25,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.codec.UnsupportedTypeException;
 
@@ -104,6 +106,17 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 			}
 		}
 		return callable;
+	}
+
+	/**
+	 * The schema of the messages of all methods, which the codec prints. Messages that
+	 * follow a request appear as the result of a method {@code name(parameter)}.
+	 * @return the text, or {@code null} if the codec prints none
+	 */
+	public @Nullable String printedSchema() {
+		MessageCodec codec = this.methods.get(0).codec();
+		return codec.schema(this.name,
+				this.methods.stream().flatMap((method) -> method.signatures().stream()).toList());
 	}
 
 	/** All methods by which clients call the service, with what they call. */

@@ -19,11 +19,12 @@ package dev.rdmarpc.rpc;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 /** The client side of a service: turns method invocations into calls. */
-final class ServiceProxy implements InvocationHandler {
+final class ServiceProxy implements InvocationHandler, OptionsTarget {
 
 	private static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -33,22 +34,27 @@ final class ServiceProxy implements InvocationHandler {
 
 	private final ProxyMethods methods;
 
+	private final @Nullable ClientInterceptors interceptors;
+
 	private final CallOptions options;
 
-	ServiceProxy(ClientCalls calls, ServiceDescriptor service) {
-		this(calls, service, new ProxyMethods(service.methodsByJava()), CallOptions.NONE);
+	ServiceProxy(ClientCalls calls, ServiceDescriptor service, List<RpcClientInterceptor> interceptors) {
+		this(calls, service, new ProxyMethods(service.methodsByJava()),
+				ClientInterceptors.of(interceptors, calls, service), CallOptions.NONE);
 	}
 
-	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, ProxyMethods methods, CallOptions options) {
+	private ServiceProxy(ClientCalls calls, ServiceDescriptor service, ProxyMethods methods,
+			@Nullable ClientInterceptors interceptors, CallOptions options) {
 		this.calls = calls;
 		this.service = service;
 		this.methods = methods;
+		this.interceptors = interceptors;
 		this.options = options;
 	}
 
-	/** A proxy of the same service with other options. */
-	Object withOptions(CallOptions other) {
-		return new ServiceProxy(this.calls, this.service, this.methods, other).newProxy();
+	@Override
+	public Object withOptions(CallOptions other) {
+		return new ServiceProxy(this.calls, this.service, this.methods, this.interceptors, other).newProxy();
 	}
 
 	Object newProxy() {
@@ -62,8 +68,7 @@ final class ServiceProxy implements InvocationHandler {
 		MethodDescriptor descriptor = this.methods.find(method);
 		if (descriptor != null) {
 			try {
-				return this.calls.call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS,
-						OptionsScope.around(this.options));
+				return call(descriptor, (arguments != null) ? arguments : NO_ARGUMENTS);
 			}
 			catch (RpcException ex) {
 				throw ex.forCaller();
@@ -77,6 +82,12 @@ final class ServiceProxy implements InvocationHandler {
 			case "hashCode" -> System.identityHashCode(proxy);
 			default -> "client of " + this.service.name() + " at " + this.calls.target();
 		};
+	}
+
+	private @Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments) {
+		CallOptions made = OptionsScope.around(this.options);
+		ClientInterceptors around = this.interceptors;
+		return (around != null) ? around.call(method, arguments, made) : this.calls.call(method, arguments, made);
 	}
 
 }

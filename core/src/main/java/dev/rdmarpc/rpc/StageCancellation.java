@@ -22,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.UserTask;
 
@@ -34,6 +35,16 @@ final class StageCancellation extends LinkableTask implements UserTask {
 
 	StageCancellation(CompletionStage<?> stage) {
 		this.stage = stage;
+	}
+
+	/** Cancels a stage after the turn, if there is memory for that; driver. */
+	static void afterTurn(ChannelLoop loop, CompletionStage<?> stage) {
+		try {
+			loop.afterTurn(new StageCancellation(stage));
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("A handler's stage goes on", ex);
+		}
 	}
 
 	/** Not every stage can be cancelled, and what one that can does is up to its user. */

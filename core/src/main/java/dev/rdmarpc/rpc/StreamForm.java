@@ -28,28 +28,38 @@ import org.jspecify.annotations.Nullable;
 /**
  * The types in which a method can take or return a stream of messages. On the wire they
  * are the same.
+ *
+ * <p>
+ * Implementation notes. Types are recognized by their names, so that nothing of Reactor
+ * or of Reactive Streams is loaded before an interface names one of theirs.
  */
 enum StreamForm {
 
 	/** Nobody waits. */
-	PUBLISHER(Flow.Publisher.class),
+	PUBLISHER(Flow.Publisher.class.getName()),
+
+	/** The same, of Reactor. */
+	FLUX("reactor.core.publisher.Flux"),
+
+	/** The same, of other libraries. */
+	REACTIVE("org.reactivestreams.Publisher"),
 
 	/** Whoever takes the messages waits for each, and closes the stream. */
-	STREAM(Stream.class),
+	STREAM(Stream.class.getName()),
 
 	/** Whoever takes the messages waits for each, to the end. */
-	ITERATOR(Iterator.class);
+	ITERATOR(Iterator.class.getName());
 
-	private final Class<?> type;
+	private final String typeName;
 
-	StreamForm(Class<?> type) {
-		this.type = type;
+	StreamForm(String typeName) {
+		this.typeName = typeName;
 	}
 
 	/** The form of a type, or {@code null} if it is no stream of messages. */
 	static @Nullable StreamForm of(Class<?> type) {
 		for (StreamForm form : values()) {
-			if (form.type == type) {
+			if (form.typeName.equals(type.getName())) {
 				return form;
 			}
 		}
@@ -58,7 +68,12 @@ enum StreamForm {
 
 	/** Whether whoever takes the messages waits for them. */
 	boolean blocks() {
-		return this != PUBLISHER;
+		return this == STREAM || this == ITERATOR;
+	}
+
+	/** Whether failures are told to subscribers only. */
+	boolean signalsFailures() {
+		return this == FLUX || this == REACTIVE;
 	}
 
 	/**
@@ -66,9 +81,15 @@ enum StreamForm {
 	 * @param atOnce whether to subscribe now, or when the first message is wanted
 	 */
 	Object given(Flow.Publisher<?> messages, MethodDescriptor method, boolean holdMemory, boolean atOnce) {
-		if (this == PUBLISHER) {
-			return messages;
-		}
+		return switch (this) {
+			case PUBLISHER -> messages;
+			case FLUX -> ReactorForms.flux(messages);
+			case REACTIVE -> PublisherForms.given(messages);
+			case STREAM, ITERATOR -> awaited(messages, method, holdMemory, atOnce);
+		};
+	}
+
+	private Object awaited(Flow.Publisher<?> messages, MethodDescriptor method, boolean holdMemory, boolean atOnce) {
 		AwaitedMessages awaited = new AwaitedMessages(messages, method, holdMemory);
 		if (atOnce) {
 			awaited.subscribe();
@@ -84,6 +105,8 @@ enum StreamForm {
 	Flow.Publisher<?> published(Object messages) {
 		return switch (this) {
 			case PUBLISHER -> (Flow.Publisher<?>) messages;
+			case FLUX -> ReactorForms.published(messages);
+			case REACTIVE -> PublisherForms.published(messages);
 			case STREAM -> new IteratedMessages(((Stream<?>) messages).iterator(), ((Stream<?>) messages)::close);
 			case ITERATOR -> new IteratedMessages((Iterator<?>) messages, () -> {
 			});

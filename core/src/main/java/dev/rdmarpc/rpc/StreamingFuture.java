@@ -18,8 +18,6 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.Flow;
 
-import org.jspecify.annotations.Nullable;
-
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
@@ -31,9 +29,9 @@ final class StreamingFuture extends CallFuture {
 
 	private final FollowingMessages following;
 
-	StreamingFuture(CallTerms terms, MethodDescriptor method, @Nullable Object[] arguments, Flow.Publisher<?> messages,
+	StreamingFuture(CallTerms terms, MethodDescriptor method, Object content, Flow.Publisher<?> messages,
 			long deadlineNanos) {
-		super(terms, method, arguments, deadlineNanos);
+		super(terms, method, content, deadlineNanos);
 		this.following = new FollowingMessages(terms.calls().loops(), method, messages, this::completeExceptionally);
 	}
 

@@ -18,8 +18,6 @@ package dev.rdmarpc.rpc;
 
 import java.util.concurrent.CompletableFuture;
 
-import dev.rdmarpc.transport.Priority;
-
 /** The service of the tests. */
 public interface Echo {
 

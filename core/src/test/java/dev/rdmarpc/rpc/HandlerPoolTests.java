@@ -79,6 +79,27 @@ class HandlerPoolTests {
 	}
 
 	@Test
+	void whatWaitsGetsTheThreadsThatArePermittedLater() {
+		try (HandlerPool pool = platform(1, NEVER)) {
+			CountDownLatch release = new CountDownLatch(1);
+			AtomicInteger began = new AtomicInteger();
+			for (int i = 0; i < 6; i++) {
+				pool.execute(() -> {
+					began.incrementAndGet();
+					Await.latch(release);
+				});
+			}
+			RpcFixture.awaitTrue(() -> began.get() == 1);
+			pool.maxThreads(4);
+			RpcFixture.awaitTrue(() -> began.get() == 4);
+			assertThat(pool.threads()).isEqualTo(4);
+			pool.maxThreads(2);
+			release.countDown();
+			RpcFixture.awaitTrue(() -> began.get() == 6);
+		}
+	}
+
+	@Test
 	void anIdleThreadIsUsedAgain() {
 		try (HandlerPool pool = platform(8, NEVER)) {
 			AtomicInteger ran = new AtomicInteger();

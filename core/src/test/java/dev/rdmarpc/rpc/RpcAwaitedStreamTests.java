@@ -283,7 +283,7 @@ class RpcAwaitedStreamTests {
 				fixture.client.proxy(Two.class);
 			}
 		}).hasMessageContaining("Two/merge takes two streams of messages")
-			.hasMessageContaining("Flow.Publisher, Stream or Iterator");
+			.hasMessageContaining("Flow.Publisher, Publisher, Flux, Stream or Iterator");
 	}
 
 	private static void taping(Check check) throws Exception {

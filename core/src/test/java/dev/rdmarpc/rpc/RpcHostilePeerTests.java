@@ -126,6 +126,8 @@ class RpcHostilePeerTests {
 				Arguments.of("too much metadata", Frames.withInt(request, 28, 0xFFFF_0101)),
 				Arguments.of("id out of range", Frames.withInt(request, 4, 64)),
 				Arguments.of("largest id", Frames.withInt(request, 4, -1)),
+				Arguments.of("stream without reply", Frames.oneWay(Frames.streamed(request, 1))),
+				Arguments.of("messages follow a request without reply", Frames.oneWay(Frames.followed(request))),
 				Arguments.of("reply", Frames.reply(0, 0, 0, 0, new byte[0])),
 				Arguments.of("continuation of nothing", Frames.continuation(0, 1, 100, 50, new byte[10])));
 	}

@@ -17,7 +17,11 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -153,7 +158,8 @@ class RpcMetadataTests {
 			RpcException failure = RpcFixture
 				.failureOf(() -> CallOptions.NONE.withMetadata("k", "x".repeat(97)).on(few).plain());
 			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
-			assertThat(failure.detail()).contains("101 bytes of metadata (expected by the server: at most 100)");
+			assertThat(failure.detail()).contains(
+					"101 bytes of metadata (expected by the server: at most 100), which its max-metadata-size sets");
 			assertThat(few.fill(96)).isTrue();
 			assertThat(few.fill(97)).isFalse();
 			Answers none = reticent.proxy(Answers.class);
@@ -165,6 +171,108 @@ class RpcMetadataTests {
 			reticent.close();
 			modest.close();
 		}
+	}
+
+	@Test
+	void bytesTravelBothWays() {
+		byte[] sent = new byte[] { 0, -1, (byte) 0xC3, '/', 0 };
+		CallOptions binary = CallOptions.NONE.withMetadata("echo-bin", sent)
+			.withMetadata("none-bin", new byte[0])
+			.withReplyMetadata(this.reply);
+		assertThat(binary.metadata()).containsExactly(Map.entry("echo-bin", "AP/DLwA"), Map.entry("none-bin", ""));
+		assertThat(binary.on(this.answers).binary()).isEqualTo(sent);
+		assertThat(this.reply.getBytes("back-bin")).isEqualTo(sent);
+		assertThat(this.reply.get("back-bin")).isEqualTo("AP/DLwA");
+		assertThat(this.reply.getBytes("none-bin")).isEmpty();
+		assertThat(this.reply.getBytes("absent-bin")).isNull();
+	}
+
+	@Test
+	void bytesHaveNamesThatSayIt() {
+		CallMetadata own = new CallMetadata();
+		assertThatIllegalArgumentException().isThrownBy(() -> own.put("k", new byte[1]))
+			.withMessage("bytes as metadata 'k' (expected: a name that ends in -bin)");
+		assertThatIllegalArgumentException().isThrownBy(() -> CallOptions.NONE.withMetadata("k", new byte[1]));
+		assertThatIllegalArgumentException().isThrownBy(() -> own.set("k-bin", "no *"))
+			.withMessage("metadata 'k-bin' (expected: bytes, or their text in Base64)");
+		assertThatIllegalArgumentException().isThrownBy(() -> CallOptions.NONE.withMetadata("k-bin", "no *"));
+		assertThat(own.put("k-bin", "AP/DLwA=")).isTrue();
+		assertThat(own.getBytes("k-bin")).hasSize(5);
+	}
+
+	@Test
+	void textOfAPeerInPlaceOfBytesIsNone() {
+		byte[] encoded = "\5k-bin\2\0**".getBytes(StandardCharsets.UTF_8);
+		CallMetadata received = CallMetadata.decode(ByteBuffer.wrap(encoded).order(ByteOrder.LITTLE_ENDIAN));
+		assertThat(received.get("k-bin")).isEqualTo("**");
+		assertThat(received.getBytes("k-bin")).isNull();
+	}
+
+	@Test
+	void entriesAreReplacedAsLongAsThereIsRoom() {
+		CallMetadata own = new CallMetadata(20);
+		own.set("a", "12345");
+		own.set("b", "1234");
+		assertThat(own.put("a", "x")).isFalse();
+		own.set("a", "1234567");
+		own.set("b", "12345");
+		assertThatExceptionOfType(RpcException.class).isThrownBy(() -> own.set("b", "123456"))
+			.withMessageContaining("no room for metadata 'b' (expected: at most 20 bytes in all");
+		assertThat(own.asMap()).containsExactly(Map.entry("a", "1234567"), Map.entry("b", "12345"));
+	}
+
+	@Test
+	void aHandlerFailsThatSetsTooMuch() {
+		RpcException failure = RpcFixture.failureOf(() -> this.options.on(this.answers).set(LIMIT));
+		assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+		assertThat(failure.detail()).startsWith("no room for metadata 'k' (expected: at most 1024 bytes in all, ")
+			.contains("max-metadata-size");
+		assertThat(this.reply.asMap()).containsExactly(Map.entry("first", "yes"));
+	}
+
+	@Test
+	void aRefusalBringsMetadata() {
+		RpcServer refusing = RpcServer.builder()
+			.transport(this.fixture.serverTransport)
+			.options(RpcFixture.serverOptions(0))
+			.service(Answers.class, new AnswerService())
+			.interceptor((call) -> {
+				call.context().replyMetadata().set("retry-after", "7");
+				throw new RpcException(RpcStatus.UNAVAILABLE, "later");
+			})
+			.build()
+			.start();
+		RpcClient refused = this.fixture.newClient(refusing);
+		try {
+			assertThat(RpcFixture.failureOf(() -> this.options.on(refused.proxy(Answers.class)).plain()).status())
+				.isEqualTo(RpcStatus.UNAVAILABLE);
+			assertThat(this.reply.asMap()).containsExactly(Map.entry("retry-after", "7"));
+		}
+		finally {
+			refused.close();
+			refusing.close();
+		}
+	}
+
+	@Test
+	void interceptorsReadWhatTheCallerReads() {
+		List<@Nullable String> seen = new ArrayList<>();
+		try (RpcClient intercepted = RpcClient.builder()
+			.transport(this.fixture.clientTransport)
+			.target(TestEnvironment.host(), this.server.port())
+			.interceptor((call) -> {
+				CallOptions keeping = call.options().withReplyMetadata();
+				Object result = call.withOptions(keeping).proceed();
+				seen.add(Objects.requireNonNull(keeping.replyMetadata()).get("number"));
+				return result;
+			})
+			.build()) {
+			Answers other = intercepted.proxy(Answers.class);
+			this.options.on(other).answer(new byte[0], 0);
+			assertThat(this.reply.get("number")).isEqualTo("1!");
+			CallOptions.NONE.withMetadata("number", "2").on(other).answer(new byte[0], 0);
+		}
+		assertThat(seen).containsExactly("1!", "2!");
 	}
 
 	@Test
@@ -209,6 +317,10 @@ class RpcMetadataTests {
 		String plain();
 
 		boolean fill(int valueLength);
+
+		void set(int valueLength);
+
+		byte @Nullable [] binary();
 
 	}
 
@@ -264,6 +376,20 @@ class RpcMetadataTests {
 		@Override
 		public boolean fill(int valueLength) {
 			return reply().put("k", "x".repeat(valueLength));
+		}
+
+		@Override
+		public void set(int valueLength) {
+			reply().set("first", "yes");
+			reply().set("k", "x".repeat(valueLength));
+		}
+
+		@Override
+		public byte @Nullable [] binary() {
+			byte[] sent = context().requestMetadata().getBytes("echo-bin");
+			reply().put("back-bin", Objects.requireNonNull(sent));
+			reply().set("none-bin", Objects.requireNonNull(context().requestMetadata().getBytes("none-bin")));
+			return sent;
 		}
 
 	}

@@ -38,6 +38,8 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.tck.TestEnvironment;
 import org.reactivestreams.tck.flow.FlowPublisherVerification;
 import org.reactivestreams.tck.flow.FlowSubscriberBlackboxVerification;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -105,6 +107,18 @@ class RpcReactiveStreamsTests {
 	}
 
 	@TestFactory
+	Stream<DynamicTest> fluxOfAClient() {
+		return TckRules.of(new FluxRules());
+	}
+
+	/** Some rules can only be tested with several messages. */
+	@TestFactory
+	Stream<DynamicTest> monoOfAClient() {
+		return TckRules.of(new MonoRules(), "required_spec317_", "required_spec313_cancelMustMake",
+				"stochastic_spec103_");
+	}
+
+	@TestFactory
 	Stream<DynamicTest> subscriberOfAServer() {
 		return TckRules.of(new SubscriberRules());
 	}
@@ -140,6 +154,66 @@ class RpcReactiveStreamsTests {
 			return CallOptions.NONE.withMetadata("too", "long".repeat(1000))
 				.on(RpcReactiveStreamsTests.this.feed)
 				.count(1);
+		}
+
+	}
+
+	/** The same with types of Reactor. */
+	interface ReactorFeed {
+
+		Flux<Long> count(long many);
+
+		Mono<String> unary(String text);
+
+	}
+
+	/** What is published to the subscriber of a client that uses Reactor. */
+	public final class FluxRules extends FlowPublisherVerification<Long> {
+
+		private final ReactorFeed reactorFeed = RpcReactiveStreamsTests.this.client.proxy(Feed.class.getName(),
+				ReactorFeed.class);
+
+		FluxRules() {
+			super(environment());
+		}
+
+		@Override
+		public Flow.Publisher<Long> createFlowPublisher(long elements) {
+			return FlowAdapters.toFlowPublisher(this.reactorFeed.count(elements));
+		}
+
+		@Override
+		public Flow.Publisher<Long> createFailedFlowPublisher() {
+			return FlowAdapters.toFlowPublisher(
+					CallOptions.NONE.withMetadata("too", "long".repeat(1000)).on(this.reactorFeed).count(1));
+		}
+
+	}
+
+	/** The one reply to a client that uses Reactor. */
+	public final class MonoRules extends FlowPublisherVerification<String> {
+
+		private final ReactorFeed reactorFeed = RpcReactiveStreamsTests.this.client.proxy(Feed.class.getName(),
+				ReactorFeed.class);
+
+		MonoRules() {
+			super(environment());
+		}
+
+		@Override
+		public long maxElementsFromPublisher() {
+			return 1;
+		}
+
+		@Override
+		public Flow.Publisher<String> createFlowPublisher(long elements) {
+			return FlowAdapters.toFlowPublisher(this.reactorFeed.unary("one"));
+		}
+
+		@Override
+		public Flow.Publisher<String> createFailedFlowPublisher() {
+			return FlowAdapters.toFlowPublisher(
+					CallOptions.NONE.withMetadata("too", "long".repeat(1000)).on(this.reactorFeed).unary("one"));
 		}
 
 	}

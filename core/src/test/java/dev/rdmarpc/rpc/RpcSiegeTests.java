@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Many kinds of hostile peers at once, beside a client that notices nothing of them.
- * {@code -Drdma.test.siege.seconds} says for how long: one minute where the environment
+ * {@code -Drdma.test.siege.seconds} says for how long: 40 seconds where the environment
  * has {@code CI}, else 20 seconds. {@code -Drdma.test.siege.seed} repeats a run.
  */
 @Timeout(value = 4, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -54,7 +54,7 @@ class RpcSiegeTests {
 	private static final long SEED = Long.getLong("rdma.test.siege.seed", System.nanoTime());
 
 	private static final Duration LENGTH = Duration
-		.ofSeconds(Integer.getInteger("rdma.test.siege.seconds", (System.getenv("CI") != null) ? 60 : 20));
+		.ofSeconds(Integer.getInteger("rdma.test.siege.seconds", (System.getenv("CI") != null) ? 40 : 20));
 
 	private static final int PHASES = 10;
 

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -177,6 +178,11 @@ class RpcThrowableTests {
 			assertThat(fixture.serverTransport.problems()).as("the loop does not wait for it").isEmpty();
 			release.countDown();
 			assertThat(call.handle((result, failure) -> "over").get(20, TimeUnit.SECONDS)).isEqualTo("over");
+			server.close();
+			fixture.server.close();
+			fixture.serverTransport.close();
+			// whoever closes does not wait for the handler either
+			Await.until(() -> fixture.serverMemory.metrics().allocatedBytes() == 0);
 		}
 	}
 

@@ -44,7 +44,7 @@ class SchemaQuestionTests {
 	private static ServerCalls server() {
 		Server server = (text) -> 0;
 		List<ExportedMethod> methods = methods(Server.class).stream()
-			.map((method) -> ExportedMethod.of(method, server, Dispatch.EXECUTOR, List.of()))
+			.map((method) -> ExportedMethod.of(method, server, Dispatch.EXECUTOR, List.of(), List.of()))
 			.toList();
 		return new ServerCalls(new MethodTable(methods), "flatbuffers", ForkJoinPool.commonPool(), List.of(), 1);
 	}

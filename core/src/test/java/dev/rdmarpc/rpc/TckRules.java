@@ -23,15 +23,19 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.DynamicTest;
+import org.opentest4j.TestAbortedException;
+import org.testng.SkipException;
 import org.testng.annotations.BeforeMethod;
 import org.testng.annotations.Test;
 
 /**
  * Runs the tests of a class of the Reactive Streams TCK, which is written for TestNG: one
  * test for each rule that can be tested. One that the TCK skips fails, since nothing here
- * is beyond its reach.
+ * is beyond its reach, but for rules about several messages if a publisher has but one.
  */
 final class TckRules {
+
+	private static final String ONE_MESSAGE = "is higher than supported by given producer: 1";
 
 	private TckRules() {
 	}
@@ -41,17 +45,17 @@ final class TckRules {
 	 * @param verification an instance, used for all of its rules
 	 */
 	static Stream<DynamicTest> of(Object verification) {
-		return of(verification, "untested");
+		return of(verification, "untested_");
 	}
 
 	/**
 	 * The rules of a verification but for those that it is not subject to.
 	 * @param optional how the names of those begin that need not be kept
 	 */
-	static Stream<DynamicTest> of(Object verification, String optional) {
+	static Stream<DynamicTest> of(Object verification, String... optional) {
 		return Arrays.stream(verification.getClass().getMethods())
 			.filter((method) -> method.isAnnotationPresent(Test.class) && !method.getName().startsWith("untested_"))
-			.filter((method) -> !method.getName().startsWith(optional))
+			.filter((method) -> Arrays.stream(optional).noneMatch(method.getName()::startsWith))
 			.sorted(Comparator.comparing(Method::getName))
 			.map((rule) -> DynamicTest.dynamicTest(rule.getName(), () -> check(verification, rule)));
 	}
@@ -66,6 +70,9 @@ final class TckRules {
 			rule.invoke(verification);
 		}
 		catch (InvocationTargetException ex) {
+			if (ex.getCause() instanceof SkipException && ex.getCause().getMessage().endsWith(ONE_MESSAGE)) {
+				throw new TestAbortedException("a rule about several messages", ex);
+			}
 			throw ex.getCause();
 		}
 	}

@@ -22,8 +22,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-import dev.rdmarpc.transport.Priority;
-
 /** Settings of one method of a service interface. */
 @Documented
 @Target(ElementType.METHOD)
@@ -35,11 +33,11 @@ public @interface RdmaMethod {
 	 */
 	String name() default "";
 
-	/** The priority of its calls, unless {@link CallOptions} set another. */
+	/** The priority of its calls, unless {@code CallOptions} set another. */
 	Priority priority() default Priority.NORMAL;
 
 	/**
-	 * The deadline of its calls in milliseconds, unless {@link CallOptions} set another;
+	 * The deadline of its calls in milliseconds, unless {@code CallOptions} set another;
 	 * 0 means the client's default.
 	 */
 	long deadlineMillis() default 0;
@@ -51,9 +49,16 @@ public @interface RdmaMethod {
 	boolean idempotent() default false;
 
 	/**
+	 * Whether the caller goes on when the request was sent, without a reply: it does not
+	 * hear how the call ends, nor whether it began. For methods that return {@code void},
+	 * declare no exceptions and take no stream.
+	 */
+	boolean oneWay() default false;
+
+	/**
 	 * Whether the handler always runs on the thread of the loop that received the call,
 	 * which saves a handoff between threads. Otherwise that is up to the server's
-	 * {@link Dispatch}. A handler that takes longer than a millisecond makes the loop
+	 * {@code Dispatch}. A handler that takes longer than a millisecond makes the loop
 	 * change its thread.
 	 */
 	boolean inline() default false;

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Arrays;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,8 @@ import org.jspecify.annotations.Nullable;
  */
 public class RpcException extends RuntimeException {
 
+	private static final int MAX_CAUSES = 16;
+
 	private final RpcStatus status;
 
 	private final String detail;
@@ -49,6 +53,10 @@ public class RpcException extends RuntimeException {
 
 	private final @Nullable Throwable declared;
 
+	private final transient @Nullable FailureDetails details;
+
+	private final boolean beforeExecution;
+
 	/**
 	 * For handlers: fails the call with a status and a text for the caller.
 	 * @param detail the text; {@code null}, the message of many exceptions, is an empty
@@ -59,16 +67,33 @@ public class RpcException extends RuntimeException {
 	}
 
 	/**
+	 * For handlers: fails the call with a status, a text and details for the caller, who
+	 * gets them from {@link #details}.
+	 * @param detail the text; {@code null} is an empty text
+	 * @param details a record of types that can be results. Details that exceed the room
+	 * for metadata are left out, or violations at their end
+	 */
+	public RpcException(RpcStatus status, @Nullable String detail, Record details) {
+		this(status, (detail != null) ? detail : "", "", "", null, false, null, new FailureDetails.Given(details));
+	}
+
+	/**
 	 * Creates the exception a caller gets.
 	 * @param detail what happened, without status and method
 	 */
 	public RpcException(RpcStatus status, @Nullable String detail, String service, String method,
 			@Nullable Throwable cause) {
-		this(status, (detail != null) ? detail : "", service, method, cause, false, null);
+		this(status, (detail != null) ? detail : "", service, method, cause, false, null, null);
 	}
 
 	private RpcException(RpcStatus status, String detail, String service, String method, @Nullable Throwable cause,
-			boolean madeElsewhere, @Nullable Throwable declared) {
+			boolean madeElsewhere, @Nullable Throwable declared, @Nullable FailureDetails details) {
+		this(status, detail, service, method, cause, madeElsewhere, declared, details, false);
+	}
+
+	private RpcException(RpcStatus status, String detail, String service, String method, @Nullable Throwable cause,
+			boolean madeElsewhere, @Nullable Throwable declared, @Nullable FailureDetails details,
+			boolean beforeExecution) {
 		super(text(status, detail, service, method), cause);
 		if (status == RpcStatus.OK) {
 			throw new IllegalArgumentException("an exception with status OK");
@@ -79,31 +104,59 @@ public class RpcException extends RuntimeException {
 		this.method = method;
 		this.thrown = madeElsewhere ? new AtomicBoolean() : null;
 		this.declared = declared;
+		this.details = details;
+		this.beforeExecution = beforeExecution;
 		if (!madeElsewhere) {
 			super.fillInStackTrace();
 		}
 	}
 
 	/**
-	 * A failure to be thrown by another thread than this one, see {@link #thrownHere}.
+	 * The failure of a call that an exception stands for: itself, that of the stage or
+	 * future that it comes from, or that behind an exception which the method declares.
+	 * @return {@code null} if there is none
 	 */
-	static RpcException madeElsewhere(RpcStatus status, String detail, @Nullable MethodDescriptor method,
-			@Nullable Throwable cause) {
-		return new RpcException(status, detail, (method != null) ? method.service() : "",
-				(method != null) ? method.name() : "", cause, true, null);
+	public static @Nullable RpcException in(Throwable failure) {
+		Throwable last = failure;
+		for (int i = 0; i < MAX_CAUSES; i++) {
+			if (last instanceof RpcException found) {
+				return found;
+			}
+			Throwable cause = last.getCause();
+			if (cause == null) {
+				break;
+			}
+			last = cause;
+		}
+		return Arrays.stream(last.getSuppressed())
+			.filter(RpcException.class::isInstance)
+			.map(RpcException.class::cast)
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**
-	 * The same for a reply that carries an exception which the method declares.
+	 * A failure to be thrown by another thread than this one, see {@link #thrownHere}.
 	 */
-	static RpcException madeElsewhere(RpcStatus status, String detail, MethodDescriptor method,
-			@Nullable Throwable cause, @Nullable Throwable declared) {
-		return new RpcException(status, detail, method.service(), method.name(), cause, true, declared);
+	static RpcException madeElsewhere(RpcStatus status, String detail, @Nullable CalledMethod method,
+			@Nullable Throwable cause) {
+		return new RpcException(status, detail, (method != null) ? method.service() : "",
+				(method != null) ? method.name() : "", cause, true, null, null);
+	}
+
+	/**
+	 * The same for a reply that carries an exception which the method declares, or
+	 * details.
+	 */
+	static RpcException madeElsewhere(RpcStatus status, String detail, CalledMethod method,
+			@Nullable Throwable declared, @Nullable FailureDetails details) {
+		return new RpcException(status, detail, method.service(), method.name(), null, true, declared, details);
 	}
 
 	/** The same for a failure of a certain method, to be thrown by another thread. */
-	RpcException elsewhere(MethodDescriptor called) {
-		return madeElsewhere(this.status, this.detail, called, getCause(), this.declared);
+	RpcException elsewhere(CalledMethod called) {
+		return new RpcException(this.status, this.detail, called.service(), called.name(), getCause(), true,
+				this.declared, this.details, this.beforeExecution);
 	}
 
 	/**
@@ -119,7 +172,8 @@ public class RpcException extends RuntimeException {
 			super.fillInStackTrace();
 			return this;
 		}
-		return new RpcException(this.status, this.detail, this.service, this.method, getCause());
+		return new RpcException(this.status, this.detail, this.service, this.method, getCause(), false, null,
+				this.details, this.beforeExecution);
 	}
 
 	/**
@@ -151,6 +205,24 @@ public class RpcException extends RuntimeException {
 		return service.isEmpty() ? status + ": " + detail : service + "/" + method + " " + status + ": " + detail;
 	}
 
+	/**
+	 * The same failure of a call that no handler has begun with; for those who refuse
+	 * calls, such as interceptors.
+	 */
+	public final RpcException beforeExecution() {
+		return new RpcException(this.status, this.detail, this.service, this.method, getCause(), this.thrown != null,
+				this.declared, this.details, true);
+	}
+
+	/**
+	 * Whether it is certain that no handler has begun with the call: it was not sent, or
+	 * the server has refused it. Such a call can be made again even if its method is not
+	 * idempotent.
+	 */
+	public final boolean isBeforeExecution() {
+		return this.beforeExecution;
+	}
+
 	/** How the call ended; never {@link RpcStatus#OK}. */
 	public final RpcStatus status() {
 		return this.status;
@@ -159,6 +231,20 @@ public class RpcException extends RuntimeException {
 	/** What happened, without status and method. */
 	public final String detail() {
 		return this.detail;
+	}
+
+	/**
+	 * What the handler has said beyond status and text, if it is of that type.
+	 * @param type the record that the handler has given, of a class of the same name
+	 */
+	public final <T extends Record> Optional<T> details(Class<T> type) {
+		FailureDetails held = this.details;
+		return (held != null) ? Optional.ofNullable(held.as(type)) : Optional.empty();
+	}
+
+	/** The details that were given here, or {@code null}. */
+	@Nullable Record givenDetails() {
+		return (this.details instanceof FailureDetails.Given given) ? given.value() : null;
 	}
 
 	/** The service called, or an empty string. */

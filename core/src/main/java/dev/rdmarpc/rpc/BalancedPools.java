@@ -1,0 +1,451 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.balancing.LoadBalancer;
+import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * The connections of a client to a target with several addresses, which may come and go.
+ * The load balancer decides which of them a call goes to; if that is not available, it
+ * goes to any other.
+ *
+ * <p>
+ * Thread-safe.
+ *
+ * <p>
+ * Implementation notes. The list of addresses is replaced, never changed, so that picking
+ * takes no lock. The lock guards replacing it. A call that waits for a connection is in
+ * {@code waits} before it looks at the list, and the list is replaced before
+ * {@code waits} is looked at, so that no call misses an address. An address that is none
+ * any more is closed after it has left the list: a call that has just picked it finds it
+ * draining, and is made again elsewhere, since it was never sent.
+ */
+final class BalancedPools implements ChannelSource {
+
+	/** The most addresses that are used of a target. */
+	static final int MOST_ADDRESSES = 1024;
+
+	private static final Logger logger = LoggerFactory.getLogger(BalancedPools.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	private static final int MOST_FAILURES_TOLD = 3;
+
+	private final String target;
+
+	private final BiFunction<BalancedPools, InetSocketAddress, AddressPool> factory;
+
+	private final LoadBalancer balancer;
+
+	private final PoolCounters counters;
+
+	private final QueuePairPoolOptions options;
+
+	private final @Nullable AddressRefresh refresh;
+
+	private volatile List<AddressPool> current = List.of();
+
+	private final Set<ChannelWait> waits = ConcurrentHashMap.newKeySet();
+
+	private final List<Consumer<List<String>>> consumers = new ArrayList<>();
+
+	private @Nullable ChannelWait readyWait;
+
+	private volatile boolean used;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates the pools, which do not connect yet.
+	 * @param factory makes the queue pairs to an address
+	 * @param counters what the pools of all addresses count with
+	 * @param refresh makes what asks for the addresses, or is {@code null} if they never
+	 * change
+	 */
+	BalancedPools(String target, LoadBalancer balancer,
+			BiFunction<BalancedPools, InetSocketAddress, AddressPool> factory, PoolCounters counters,
+			QueuePairPoolOptions options, @Nullable Function<BalancedPools, AddressRefresh> refresh) {
+		this.target = target;
+		this.factory = factory;
+		this.balancer = balancer;
+		this.counters = counters;
+		this.options = options;
+		this.refresh = (refresh != null) ? refresh.apply(this) : null;
+	}
+
+	@Override
+	public @Nullable RpcChannel openChannel(long key) {
+		List<AddressPool> all = this.current;
+		int picked = pick(all, key);
+		if (picked >= 0 && picked < all.size()) {
+			RpcChannel channel = all.get(picked).queuePairs().openChannel(key);
+			if (channel != null) {
+				return channel;
+			}
+		}
+		RpcChannel other = any(all, true);
+		return (other != null) ? other : any(all, false);
+	}
+
+	private int pick(List<AddressPool> all, long key) {
+		if (all.isEmpty()) {
+			return LoadBalancer.NONE;
+		}
+		try {
+			return this.balancer.pick(all, key);
+		}
+		catch (RuntimeException ex) {
+			failures.log(Level.WARN, "The load balancer of '{}' has failed; calls go to any address: {}", this.target,
+					FailureText.of(ex));
+			return LoadBalancer.NONE;
+		}
+	}
+
+	/** If none is available, one that is left out for its failures has to do. */
+	private static @Nullable RpcChannel any(List<AddressPool> all, boolean available) {
+		int from = all.isEmpty() ? 0 : ThreadLocalRandom.current().nextInt(all.size());
+		for (int n = 0; n < all.size(); n++) {
+			AddressPool pool = all.get((from + n) % all.size());
+			RpcChannel channel = (!available || pool.isAvailable()) ? pool.queuePairs().openChannel(LoadBalancer.NO_KEY)
+					: null;
+			if (channel != null) {
+				return channel;
+			}
+		}
+		return null;
+	}
+
+	@Override
+	public boolean keys() {
+		return this.balancer.usesKeys();
+	}
+
+	@Override
+	public boolean observes() {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<RpcChannel> channel(boolean waitForReady) {
+		use();
+		ChannelWait wait = waitForReady ? readyWait() : new ChannelWait(false, this::exhausted);
+		if (this.waits.add(wait)) {
+			wait.whenComplete((channel, failure) -> this.waits.remove(wait));
+		}
+		wait.follow(this.current);
+		if (this.closed) {
+			wait.completeExceptionally(closed());
+		}
+		return wait;
+	}
+
+	private synchronized ChannelWait readyWait() {
+		ChannelWait wait = this.readyWait;
+		if (wait == null || wait.isDone()) {
+			wait = new ChannelWait(true, this::exhausted);
+			this.readyWait = wait;
+		}
+		else {
+			this.current.forEach((pool) -> pool.queuePairs().connect());
+		}
+		return wait;
+	}
+
+	private void use() {
+		this.used = true;
+		if (this.refresh != null && (!this.refresh.isStarted() || this.current.isEmpty())) {
+			this.refresh.start();
+		}
+	}
+
+	/** Nothing can come of the addresses that a call has waited for. */
+	private void exhausted(ChannelWait wait) {
+		if (this.closed) {
+			wait.completeExceptionally(closed());
+		}
+		else if (!wait.follow(this.current) && !wait.isForReady() && !this.current.isEmpty()) {
+			wait.completeExceptionally(unavailable());
+		}
+	}
+
+	/** The resolver has answered. */
+	void update(List<InetSocketAddress> found) {
+		List<AddressPool> added = new ArrayList<>();
+		List<AddressPool> removed = new ArrayList<>();
+		List<AddressPool> next = new ArrayList<>();
+		synchronized (this) {
+			if (this.closed) {
+				return;
+			}
+			Set<InetSocketAddress> wanted = found.stream()
+				.limit(MOST_ADDRESSES)
+				.collect(Collectors.toCollection(LinkedHashSet::new));
+			for (AddressPool pool : this.current) {
+				(wanted.remove(pool.address()) ? next : removed).add(pool);
+			}
+			wanted.forEach((address) -> added.add(this.factory.apply(this, address)));
+			next.addAll(added);
+			this.current = List.copyOf(next);
+		}
+		if (found.size() > MOST_ADDRESSES) {
+			failures.log(Level.WARN, "'{}' has {} addresses, of which {} are used", this.target, found.size(),
+					MOST_ADDRESSES);
+		}
+		if (this.refresh != null && (!added.isEmpty() || !removed.isEmpty())) {
+			logger.info("Addresses of '{}': {} (new: {}, gone: {})", this.target, names(next), names(added),
+					names(removed));
+		}
+		if (this.used) {
+			added.forEach((pool) -> pool.queuePairs().connect());
+		}
+		this.waits.forEach((wait) -> wait.follow(this.current));
+		tell();
+		removed.forEach(AddressPool::close);
+	}
+
+	@Override
+	public void onAddresses(Consumer<List<String>> consumer) {
+		synchronized (this.consumers) {
+			this.consumers.add(consumer);
+			consumer.accept(names(this.current));
+		}
+	}
+
+	private void tell() {
+		synchronized (this.consumers) {
+			List<String> names = names(this.current);
+			for (Consumer<List<String>> consumer : this.consumers) {
+				try {
+					consumer.accept(names);
+				}
+				catch (RuntimeException ex) {
+					failures.log(Level.WARN, "The addresses of '{}' cannot be told: {}", this.target,
+							FailureText.of(ex));
+				}
+			}
+		}
+	}
+
+	private static List<String> names(List<AddressPool> pools) {
+		return pools.stream().map(AddressPool::name).toList();
+	}
+
+	/** The resolver does not answer; that ends the wait of those who wait for it. */
+	void notFound() {
+		if (this.current.isEmpty()) {
+			this.waits.forEach((wait) -> {
+				if (!wait.isForReady()) {
+					wait.completeExceptionally(unavailable());
+				}
+			});
+		}
+	}
+
+	/** A connection is lost or cannot be made, perhaps because its address has moved. */
+	void troubled() {
+		if (this.refresh != null) {
+			this.refresh.soon();
+		}
+	}
+
+	private RpcException unavailable() {
+		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE,
+				"no connection to " + this.target + ": " + lastFailure() + pauseSince(Long.MIN_VALUE), null, null);
+	}
+
+	private static RpcException closed() {
+		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE, "the client is closed", null, null);
+	}
+
+	@Override
+	public void agree() {
+		this.current.forEach((pool) -> pool.queuePairs().agree());
+	}
+
+	@Override
+	public void connect() {
+		use();
+		this.current.forEach((pool) -> pool.queuePairs().connect());
+	}
+
+	@Override
+	public String target() {
+		return this.target;
+	}
+
+	@Override
+	public long restartingNanos() {
+		return pools().mapToLong(QueuePairPool::restartingNanos).max().orElse(Long.MIN_VALUE);
+	}
+
+	@Override
+	public List<ClientConnection> connections() {
+		return pools().flatMap((pool) -> pool.connections().stream()).toList();
+	}
+
+	@Override
+	public List<AddressHealth> addresses() {
+		return this.current.stream().map(AddressPool::health).toList();
+	}
+
+	@Override
+	public ConnectionState state() {
+		if (this.closed) {
+			return ConnectionState.CLOSED;
+		}
+		if (this.current.isEmpty() && this.refresh != null && this.refresh.isStarted()) {
+			return this.refresh.lastFailure().isEmpty() ? ConnectionState.CONNECTING : ConnectionState.BACKOFF;
+		}
+		return pools().map(QueuePairPool::state).reduce(ConnectionState::better).orElse(ConnectionState.IDLE);
+	}
+
+	/** Of an address that works there is nothing to be said, nor then of others. */
+	@Override
+	public String lastFailure() {
+		if (this.current.isEmpty()) {
+			return (this.refresh != null) ? this.refresh.lastFailure() : "";
+		}
+		if (open() > 0) {
+			return "";
+		}
+		Map<String, String> all = new LinkedHashMap<>();
+		for (AddressPool pool : this.current) {
+			String failure = pool.queuePairs().lastFailure();
+			if (!failure.isEmpty()) {
+				all.put(pool.name(), failure);
+			}
+		}
+		int more = all.size() - MOST_FAILURES_TOLD;
+		return all.entrySet()
+			.stream()
+			.limit(MOST_FAILURES_TOLD)
+			.map((entry) -> entry.getKey() + ": " + entry.getValue())
+			.collect(Collectors.joining("; ")) + ((more > 0) ? "; and " + more + " more" : "");
+	}
+
+	@Override
+	public String pauseSince(long nanos) {
+		return pools().map((pool) -> pool.pauseSince(nanos)).filter((pause) -> !pause.isEmpty()).findFirst().orElse("");
+	}
+
+	@Override
+	public void repeated() {
+		this.counters.repetitions.increment();
+	}
+
+	private Stream<QueuePairPool> pools() {
+		return this.current.stream().map(AddressPool::queuePairs);
+	}
+
+	@Override
+	public int open() {
+		return pools().mapToInt(QueuePairPool::open).sum();
+	}
+
+	@Override
+	public int min() {
+		return this.options.min() * this.current.size();
+	}
+
+	@Override
+	public int max() {
+		return this.options.max() * this.current.size();
+	}
+
+	@Override
+	public int outstandingCalls() {
+		return pools().mapToInt(QueuePairPool::outstandingCalls).sum();
+	}
+
+	@Override
+	public long connects() {
+		return this.counters.connects.sum();
+	}
+
+	@Override
+	public long growths() {
+		return this.counters.growths.sum();
+	}
+
+	@Override
+	public long shrinks() {
+		return this.counters.shrinks.sum();
+	}
+
+	@Override
+	public long losses() {
+		return this.counters.losses.sum();
+	}
+
+	@Override
+	public long repetitions() {
+		return this.counters.repetitions.sum();
+	}
+
+	/** One address that works is enough. */
+	@Override
+	public QueuePairPoolHealth health() {
+		if (this.closed) {
+			return QueuePairPoolHealth.DOWN;
+		}
+		if (open() > 0) {
+			return QueuePairPoolHealth.UP;
+		}
+		boolean failed = this.current.isEmpty() ? !lastFailure().isEmpty()
+				: pools().anyMatch((pool) -> pool.health() != QueuePairPoolHealth.UP);
+		return failed ? QueuePairPoolHealth.DOWN : QueuePairPoolHealth.UP;
+	}
+
+	@Override
+	public void close() {
+		List<AddressPool> all;
+		synchronized (this) {
+			this.closed = true;
+			all = this.current;
+		}
+		if (this.refresh != null) {
+			this.refresh.close();
+		}
+		all.forEach((pool) -> pool.queuePairs().close());
+		this.waits.forEach((wait) -> wait.completeExceptionally(closed()));
+	}
+
+}

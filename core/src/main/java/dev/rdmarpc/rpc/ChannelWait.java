@@ -1,0 +1,88 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * The wait for a channel to any address of a target, also to those that are found
+ * meanwhile. Thread-safe.
+ */
+final class ChannelWait extends CompletableFuture<RpcChannel> {
+
+	private final boolean forReady;
+
+	private final Consumer<ChannelWait> exhausted;
+
+	private final Set<AddressPool> followed = Collections.newSetFromMap(new IdentityHashMap<>());
+
+	private int left;
+
+	/**
+	 * Creates a wait that follows no address yet.
+	 * @param forReady whether it outlasts failed attempts to connect
+	 * @param exhausted is told when nothing can come of any address followed so far
+	 */
+	ChannelWait(boolean forReady, Consumer<ChannelWait> exhausted) {
+		this.forReady = forReady;
+		this.exhausted = exhausted;
+	}
+
+	boolean isForReady() {
+		return this.forReady;
+	}
+
+	/**
+	 * Waits for these addresses, too.
+	 * @return whether any of them is new to it
+	 */
+	boolean follow(List<AddressPool> addresses) {
+		List<AddressPool> added = new ArrayList<>();
+		synchronized (this) {
+			for (AddressPool address : addresses) {
+				if (this.followed.add(address)) {
+					added.add(address);
+				}
+			}
+			this.left += added.size();
+		}
+		for (AddressPool address : added) {
+			address.queuePairs().channel(this.forReady).whenComplete((channel, failure) -> {
+				if (failure == null) {
+					complete(channel);
+				}
+				else if (isLast()) {
+					this.exhausted.accept(this);
+				}
+			});
+		}
+		return !added.isEmpty();
+	}
+
+	private synchronized boolean isLast() {
+		return --this.left == 0;
+	}
+
+}

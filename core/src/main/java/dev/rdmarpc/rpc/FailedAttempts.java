@@ -1,0 +1,41 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.transport.RpcChannel;
+
+/** Ends attempts to connect that have failed before there was a connection. */
+final class FailedAttempts {
+
+	private FailedAttempts() {
+	}
+
+	/** Closes the channel and says why, in short if there is no memory to say more. */
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	static void end(RpcChannel channel, String what, Throwable why) {
+		String reason = what;
+		try {
+			reason = what + ": " + FailureText.of(why);
+		}
+		catch (Throwable ex) {
+			// the short reason does
+		}
+		channel.close(reason);
+	}
+
+}

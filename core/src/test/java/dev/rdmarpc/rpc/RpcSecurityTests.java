@@ -1,0 +1,228 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.nio.charset.StandardCharsets;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.TestCertificates;
+import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.transport.ChannelSecurity;
+import dev.rdmarpc.transport.Frames;
+import dev.rdmarpc.transport.PeerCredentials;
+import dev.rdmarpc.transport.RdmaAuthenticator;
+import dev.rdmarpc.verbs.TlsOptions;
+import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Who may connect, and what a server knows of who has. */
+class RpcSecurityTests {
+
+	private static final String TOKEN = "correct horse battery staple";
+
+	private static final RdmaAuthenticator TOKENS = RdmaAuthenticator
+		.ofTokens(Map.of("reports", bytes(TOKEN), "batch", bytes("another one")));
+
+	private final AtomicReference<Principal> seen = new AtomicReference<>();
+
+	private final EchoService service = new EchoService() {
+
+		@Override
+		public String echo(String text) {
+			RpcSecurityTests.this.seen.set(RpcContext.current().principal());
+			return super.echo(text);
+		}
+
+	};
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static ChannelSecurity showing(String token) {
+		return ChannelSecurity.NONE.withToken(() -> bytes(token));
+	}
+
+	private void call(ChannelSecurity server, ChannelSecurity client, Consumer<Echo> test) {
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcServerOptions options = RpcFixture.serverOptions(0);
+			try (RpcServer guarded = fixture.startServer(
+					options.withChannel(options.channel()
+						.withSecurity(server)
+						.withTimeouts(Duration.ofSeconds(2), Duration.ofSeconds(10), Duration.ofSeconds(30))),
+					Echo.class, this.service); RpcClient caller = fixture.newClient(guarded, securedWith(client))) {
+				test.accept(caller.proxy(Echo.class));
+			}
+		}
+	}
+
+	private static UnaryOperator<RpcClientOptions> securedWith(ChannelSecurity security) {
+		return (options) -> options.withChannel(options.channel().withSecurity(security));
+	}
+
+	private RpcException refusal(ChannelSecurity server, ChannelSecurity client) {
+		AtomicReference<RpcException> failure = new AtomicReference<>();
+		call(server, client, (echo) -> failure.set(RpcFixture.failureOf(() -> echo.echo("in vain"))));
+		assertThat(this.seen).hasNullValue();
+		return failure.get();
+	}
+
+	@Test
+	void aTokenSaysWhoCalls() {
+		call(ChannelSecurity.NONE.withAuthenticator(TOKENS), showing(TOKEN), (echo) -> {
+			assertThat(echo.echo("hello")).isEqualTo("hello");
+			assertThat(this.seen.get().getName()).isEqualTo("reports");
+		});
+	}
+
+	@Test
+	void aWrongTokenIsUnauthenticated() {
+		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(TOKENS), showing(TOKEN + "!"));
+		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
+		assertThat(failure).hasMessageContaining("the token is not known").hasMessageNotContaining(TOKEN);
+	}
+
+	@Test
+	void noTokenIsUnauthenticated() {
+		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(TOKENS), ChannelSecurity.NONE);
+		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
+		assertThat(failure).hasMessageContaining("a token is required");
+	}
+
+	@Test
+	void aServerThatAsksNobodyIgnoresTokens() {
+		call(ChannelSecurity.NONE, showing(TOKEN), (echo) -> {
+			assertThat(echo.echo("hello")).isEqualTo("hello");
+			assertThat(this.seen).hasNullValue();
+		});
+	}
+
+	@Test
+	void theNextConnectionShowsTheNextToken() {
+		AtomicReference<String> current = new AtomicReference<>("expired");
+		call(ChannelSecurity.NONE.withAuthenticator(TOKENS), ChannelSecurity.NONE.withToken(() -> bytes(current.get())),
+				(echo) -> {
+					assertThat(RpcFixture.failureOf(() -> echo.echo("early")).status())
+						.isEqualTo(RpcStatus.UNAUTHENTICATED);
+					current.set(TOKEN);
+					RpcFixture.awaitTrue(() -> RpcFixture.failureOf(() -> echo.echo("late")) == null);
+				});
+	}
+
+	@Test
+	void aDecisionMayTakeItsTime() {
+		CompletableFuture<Principal> decision = new CompletableFuture<>();
+		AtomicReference<PeerCredentials> asked = new AtomicReference<>();
+		RdmaAuthenticator slow = (credentials) -> {
+			asked.set(credentials);
+			RpcFixture.inThread(() -> decision.complete(() -> "somebody"));
+			return decision;
+		};
+		call(ChannelSecurity.NONE.withAuthenticator(slow), showing(TOKEN), (echo) -> {
+			assertThat(echo.echo("hello")).isEqualTo("hello");
+			assertThat(this.seen.get().getName()).isEqualTo("somebody");
+			assertThat(asked.get().token()).isEqualTo(bytes(TOKEN));
+			assertThat(asked.get().remoteAddress()).isNotNull();
+			assertThat(asked.get().toString()).doesNotContain(TOKEN);
+		});
+	}
+
+	@Test
+	void aDecisionThatNeverComesEndsWithTheHandshake() {
+		RpcException failure = refusal(
+				ChannelSecurity.NONE.withAuthenticator((credentials) -> new CompletableFuture<>()), showing(TOKEN));
+		assertThat(failure.status()).isIn(RpcStatus.UNAVAILABLE, RpcStatus.DEADLINE_EXCEEDED);
+	}
+
+	@Test
+	void whatFailsInTheDecisionIsNotTold() {
+		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator((credentials) -> {
+			throw new IllegalStateException("ldap://internal:389 says no");
+		}), showing(TOKEN));
+		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
+		assertThat(failure).hasMessageContaining("not authenticated").hasMessageNotContaining("ldap");
+	}
+
+	@Test
+	void aTokenThatIsTooLongIsNotSent() {
+		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(TOKENS), showing("x".repeat(1025)));
+		assertThat(failure).hasMessageContaining("no token for the handshake").hasMessageNotContaining("xxx");
+	}
+
+	@Test
+	void whoHasNotBeenLetInMaySayNothingElse() {
+		CompletableFuture<Principal> decision = new CompletableFuture<>();
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcServerOptions options = RpcFixture.serverOptions(0);
+			ChannelSecurity security = ChannelSecurity.NONE.withAuthenticator((credentials) -> decision);
+			try (RpcServer guarded = fixture.startServer(options.withChannel(options.channel().withSecurity(security)),
+					Echo.class, this.service); RawPeer peer = RawPeer.connect(guarded.port())) {
+				peer.send(Frames.hello(1, 32));
+				peer.send(Frames.hello(1, 32));
+				peer.awaitEnd();
+				assertThat(peer.receive()).as("frame for a peer that is not known").isNull();
+				decision.complete(() -> "too late");
+				RpcFixture.awaitTrue(() -> guarded.channels().isEmpty());
+			}
+		}
+	}
+
+	@Test
+	void certificatesSayWhoCallsAndLargeMessagesPass() {
+		TestEnvironment.assumeTcp();
+		TestCertificates own = TestCertificates.client();
+		TlsOptions serverTls = TlsOptions.of(() -> TestCertificates.server().context(own))
+			.withClientAuthentication(ClientAuthentication.NEED);
+		TlsOptions clientTls = TlsOptions.of(() -> own.context(TestCertificates.server()));
+		RdmaAuthenticator authenticator = RdmaAuthenticator
+			.ofCertificates((credentials) -> credentials.certificates().get(0).getSubjectX500Principal());
+		call(ChannelSecurity.NONE.withTls(serverTls).withAuthenticator(authenticator),
+				ChannelSecurity.NONE.withTls(clientTls), (echo) -> {
+					assertThat(echo.echo("hello")).isEqualTo("hello");
+					assertThat(this.seen.get()).isEqualTo(own.certificate().getSubjectX500Principal());
+					byte[] large = new byte[3 << 20];
+					new Random(1).nextBytes(large);
+					assertThat(echo.bytes(large)).isEqualTo(large);
+				});
+	}
+
+	@Test
+	void withoutACertificateNobodyIsKnown() {
+		RdmaAuthenticator authenticator = RdmaAuthenticator
+			.ofCertificates((credentials) -> credentials.certificates().get(0).getSubjectX500Principal());
+		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(authenticator), ChannelSecurity.NONE);
+		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
+		assertThat(failure).hasMessageContaining("a certificate is required");
+	}
+
+	@Test
+	void textsShowNoSecret() {
+		assertThat(showing(TOKEN).withAuthenticator(TOKENS).toString()).doesNotContain(TOKEN);
+		assertThat(TOKENS.toString()).doesNotContain(TOKEN);
+	}
+
+}

@@ -1,0 +1,41 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a failure says beyond its status and text. Thread-safe. */
+interface FailureDetails {
+
+	/** The details, or {@code null} if they are not of that type. */
+	<T extends Record> @Nullable T as(Class<T> type);
+
+	/**
+	 * Those of a failure made here.
+	 *
+	 * @param value the details
+	 */
+	record Given(Record value) implements FailureDetails {
+
+		@Override
+		public <T extends Record> @Nullable T as(Class<T> type) {
+			return type.isInstance(this.value) ? type.cast(this.value) : null;
+		}
+
+	}
+
+}
