@@ -22,9 +22,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 
+import io.grpc.SecurityLevel;
+
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.transport.ChannelOptions;
-import dev.rdmarpc.transport.Priority;
 import dev.rdmarpc.transport.RequestTemplate;
 
 /** What both sides of a connection that carries gRPC calls agree on. */
@@ -58,7 +59,7 @@ final class GrpcProtocol {
 		try {
 			byte[] hash = MessageDigest.getInstance("SHA-256")
 				.digest(("dev.rdmarpc.grpc/" + name).getBytes(StandardCharsets.UTF_8));
-			return new RequestTemplate(ByteBuffer.wrap(hash).getLong(), Priority.NORMAL.code(), 1);
+			return new RequestTemplate(ByteBuffer.wrap(hash).getLong(), RequestTemplate.NORMAL_PRIORITY, 1);
 		}
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException(ex);
@@ -80,6 +81,11 @@ final class GrpcProtocol {
 		long timeoutNanos = Math.min(keepAliveTimeoutNanos, Long.MAX_VALUE / 8);
 		return options.withTimeouts(Duration.ofNanos(options.handshakeTimeoutNanos()), Duration.ofNanos(keepAliveNanos),
 				Duration.ofNanos(keepAliveNanos + timeoutNanos));
+	}
+
+	/** What gRPC may know of how a connection is protected. */
+	static SecurityLevel securityLevel(ChannelOptions options) {
+		return (options.security().tls() != null) ? SecurityLevel.PRIVACY_AND_INTEGRITY : SecurityLevel.NONE;
 	}
 
 	/** For the message at hand, to be cleared; the current thread's. */

@@ -35,6 +35,9 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  */
 final class HeaderBlock {
 
+	/** No metadata. */
+	static final byte[][] NONE = {};
+
 	private static final RateLimitedLogger omissions = new RateLimitedLogger(
 			LoggerFactory.getLogger(HeaderBlock.class));
 
@@ -45,11 +48,17 @@ final class HeaderBlock {
 
 	private static final int ENTRY_LENGTH_BYTES = NAME_LENGTH_BYTES + 4;
 
+	/** Names, and values that are text: nobody is given the arrays of those. */
+	private static final RecentTexts TEXTS = new RecentTexts();
+
 	private HeaderBlock() {
 	}
 
 	/** The names and values of metadata in turn, without those that may not be sent. */
 	static byte[][] of(Metadata metadata) {
+		if (InternalMetadata.headerCount(metadata) == 0) {
+			return NONE;
+		}
 		byte[][] all = InternalMetadata.serialize(metadata);
 		int kept = 0;
 		for (int i = 0; i < all.length; i += 2) {
@@ -115,10 +124,12 @@ final class HeaderBlock {
 		byte[][] entries = new byte[2 * count][];
 		int at = offset;
 		for (int i = 0; i < entries.length; i += 2) {
-			entries[i] = bytes(source, at + NAME_LENGTH_BYTES, nameLength(source, at));
+			entries[i] = TEXTS.bytes(source, at + NAME_LENGTH_BYTES, nameLength(source, at));
 			at += NAME_LENGTH_BYTES + entries[i].length;
-			entries[i + 1] = bytes(source, at + Integer.BYTES, source.getInt(at));
-			at += Integer.BYTES + entries[i + 1].length;
+			int value = source.getInt(at);
+			at += Integer.BYTES;
+			entries[i + 1] = isBinary(entries[i]) ? bytes(source, at, value) : TEXTS.bytes(source, at, value);
+			at += value;
 			check(entries[i], entries[i + 1], what);
 		}
 		return InternalMetadata.newMetadata(entries);

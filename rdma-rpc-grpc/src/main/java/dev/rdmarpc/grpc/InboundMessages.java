@@ -24,6 +24,7 @@ import java.util.function.Function;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
+import dev.rdmarpc.transport.PackedMessages;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
 
@@ -76,6 +77,11 @@ final class InboundMessages implements StreamReceiver.Listener {
 	@Override
 	public void onMessage(RegisteredBuffer memory, ByteBuffer message) {
 		this.tasks.executeAfterTurn(() -> arrived(memory, message));
+	}
+
+	@Override
+	public void onPack(RegisteredBuffer memory, ByteBuffer pack) {
+		this.tasks.executeAfterTurn(() -> PackedMessages.forEach(memory, pack, this::arrived));
 	}
 
 	@Override

@@ -41,6 +41,9 @@ final class OutgoingPiece implements WritableBuffer {
 
 	private int written;
 
+	/** The next piece of those that its home has in the same state; guarded by that. */
+	@Nullable OutgoingPiece next;
+
 	/**
 	 * Creates a piece.
 	 * @param memory takes ownership; {@code null} if the call has ended

@@ -16,12 +16,10 @@
 
 package dev.rdmarpc.grpc;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import io.grpc.Status;
 import io.grpc.internal.WritableBuffer;
 import io.grpc.internal.WritableBufferAllocator;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.MemoryExhaustedException;
@@ -43,9 +41,13 @@ final class OutgoingPieces implements WritableBufferAllocator {
 
 	private final RegisteredMemory memory;
 
-	private final List<OutgoingPiece> live = new ArrayList<>(2);
+	/** Those that are being filled, the last one first. */
+	private @Nullable OutgoingPiece live;
 
-	private final List<OutgoingPiece> waiting = new ArrayList<>(2);
+	/** Those that wait, in order. */
+	private @Nullable OutgoingPiece firstWaiting;
+
+	private @Nullable OutgoingPiece lastWaiting;
 
 	private long waitingBytes;
 
@@ -72,7 +74,8 @@ final class OutgoingPieces implements WritableBufferAllocator {
 		}
 		synchronized (this) {
 			if (!this.closed) {
-				this.live.add(piece);
+				piece.next = this.live;
+				this.live = piece;
 				return piece;
 			}
 		}
@@ -81,17 +84,37 @@ final class OutgoingPieces implements WritableBufferAllocator {
 	}
 
 	synchronized void forget(OutgoingPiece piece) {
-		this.live.remove(piece);
+		OutgoingPiece before = null;
+		for (OutgoingPiece filled = this.live; filled != null; filled = filled.next) {
+			if (filled == piece) {
+				if (before != null) {
+					before.next = piece.next;
+				}
+				else {
+					this.live = piece.next;
+				}
+				piece.next = null;
+				return;
+			}
+			before = filled;
+		}
 	}
 
 	/** Keeps a piece until the message is sent that it is part of. */
 	synchronized void await(OutgoingPiece piece) {
-		this.live.remove(piece);
+		forget(piece);
 		if (this.closed) {
 			piece.drop();
 		}
 		else {
-			this.waiting.add(piece);
+			OutgoingPiece before = this.lastWaiting;
+			this.lastWaiting = piece;
+			if (before != null) {
+				before.next = piece;
+			}
+			else {
+				this.firstWaiting = piece;
+			}
 			this.waitingBytes += piece.readableBytes();
 		}
 	}
@@ -103,17 +126,16 @@ final class OutgoingPieces implements WritableBufferAllocator {
 
 	/** Appends to a message what waits to be sent. */
 	synchronized void addTo(MessageSegments message) {
-		for (int i = 0; i < this.waiting.size(); i++) {
-			this.waiting.get(i).addTo(message);
+		for (OutgoingPiece piece = this.firstWaiting; piece != null; piece = piece.next) {
+			piece.addTo(message);
 		}
 	}
 
 	/** What waited is part of a message that was prepared, or of none. */
 	synchronized void clear() {
-		for (int i = 0; i < this.waiting.size(); i++) {
-			this.waiting.get(i).drop();
-		}
-		this.waiting.clear();
+		dropAll(this.firstWaiting);
+		this.firstWaiting = null;
+		this.lastWaiting = null;
 		this.waitingBytes = 0;
 	}
 
@@ -123,8 +145,18 @@ final class OutgoingPieces implements WritableBufferAllocator {
 	synchronized void close() {
 		this.closed = true;
 		clear();
-		this.live.forEach(OutgoingPiece::drop);
-		this.live.clear();
+		dropAll(this.live);
+		this.live = null;
+	}
+
+	private static void dropAll(@Nullable OutgoingPiece first) {
+		OutgoingPiece piece = first;
+		while (piece != null) {
+			OutgoingPiece next = piece.next;
+			piece.next = null;
+			piece.drop();
+			piece = next;
+		}
 	}
 
 }

@@ -114,9 +114,9 @@ public final class RdmaChannelBuilder extends ForwardingChannelBuilder2<RdmaChan
 	}
 
 	/**
-	 * Frames, credits, eager limit, window of streams and timeouts of each connection.
-	 * The largest message and the keep-alive are raised to what gRPC's own settings ask
-	 * for.
+	 * Frames, credits, eager limit, window of streams, timeouts and security of each
+	 * connection. The largest message and the keep-alive are raised to what gRPC's own
+	 * settings ask for.
 	 */
 	public RdmaChannelBuilder channelOptions(ChannelOptions value) {
 		this.options = value;
@@ -135,16 +135,16 @@ public final class RdmaChannelBuilder extends ForwardingChannelBuilder2<RdmaChan
 		return this;
 	}
 
-	/** Nothing changes: connections are not encrypted. */
+	/** Nothing changes: TLS is part of {@link #channelOptions}. */
 	@Override
 	public RdmaChannelBuilder usePlaintext() {
 		return this;
 	}
 
-	/** Not supported. */
+	/** Not supported: TLS is part of {@link #channelOptions}. */
 	@Override
 	public RdmaChannelBuilder useTransportSecurity() {
-		throw new UnsupportedOperationException("queue pairs are not encrypted (expected: usePlaintext)");
+		throw new UnsupportedOperationException("TLS of gRPC is not used here (expected: TLS of the channel options)");
 	}
 
 	@Override

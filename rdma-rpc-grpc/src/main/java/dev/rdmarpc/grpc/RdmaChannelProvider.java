@@ -82,7 +82,7 @@ public final class RdmaChannelProvider extends ManagedChannelProvider {
 		}
 		if (!(plain instanceof InsecureChannelCredentials)) {
 			return NewChannelBuilderResult.error("credentials " + plain.getClass().getName()
-					+ " (expected: InsecureChannelCredentials, since queue pairs are not encrypted)");
+					+ " (expected: InsecureChannelCredentials, and TLS of the channel options)");
 		}
 		return NewChannelBuilderResult.channelBuilder(RdmaChannelBuilder.forTarget(target, plain, callCredentials));
 	}

@@ -147,7 +147,7 @@ final class RdmaClientStream extends AbstractClientStream {
 	/** What the caller's side wants to be done. */
 	private final class Sending implements Sink {
 
-		private byte[][] headers = new byte[0][];
+		private byte[][] headers = HeaderBlock.NONE;
 
 		private @Nullable Held held;
 
@@ -156,7 +156,6 @@ final class RdmaClientStream extends AbstractClientStream {
 			metadata.discardAll(GrpcUtil.CONTENT_TYPE_KEY);
 			metadata.discardAll(GrpcUtil.TE_HEADER);
 			metadata.discardAll(GrpcUtil.USER_AGENT_KEY);
-			metadata.put(GrpcUtil.USER_AGENT_KEY, RdmaClientStream.this.transport.userAgent());
 			this.headers = HeaderBlock.of(metadata);
 			RdmaClientStream.this.state.begin();
 			if (RdmaClientStream.this.state.following != null && this.held == null) {
@@ -269,7 +268,7 @@ final class RdmaClientStream extends AbstractClientStream {
 			MessageSegments message = GrpcProtocol.segments();
 			try {
 				RequestHead.add(message, RdmaClientStream.this.method.getFullMethodName(),
-						RdmaClientStream.this.authority, this.headers);
+						RdmaClientStream.this.authority, this.headers, RdmaClientStream.this.transport.userAgent());
 				RdmaClientStream.this.pieces.addTo(message);
 				checkLength(message.totalBytes(), channel);
 				InboundMessages replies = call.replies;
@@ -282,7 +281,7 @@ final class RdmaClientStream extends AbstractClientStream {
 			finally {
 				message.clear();
 				RdmaClientStream.this.pieces.clear();
-				this.headers = new byte[0][];
+				this.headers = HeaderBlock.NONE;
 			}
 		}
 

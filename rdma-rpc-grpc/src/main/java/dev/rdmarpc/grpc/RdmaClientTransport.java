@@ -33,7 +33,6 @@ import io.grpc.InternalChannelz.SocketStats;
 import io.grpc.InternalLogId;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.SecurityLevel;
 import io.grpc.Status;
 import io.grpc.internal.ClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
@@ -81,7 +80,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private final String authority;
 
-	private final String userAgent;
+	private final byte[][] userAgent;
 
 	private final InternalLogId logId;
 
@@ -108,6 +107,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private volatile @Nullable Status forced;
 
+	private volatile boolean unauthenticated;
+
 	private volatile Attributes attributes;
 
 	private @Nullable Listener listener;
@@ -118,10 +119,12 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		this.settings = settings;
 		this.address = address;
 		this.authority = options.getAuthority();
-		this.userAgent = GrpcUtil.getGrpcUserAgent("rdma", options.getUserAgent());
+		Metadata own = new Metadata();
+		own.put(GrpcUtil.USER_AGENT_KEY, GrpcUtil.getGrpcUserAgent("rdma", options.getUserAgent()));
+		this.userAgent = HeaderBlock.of(own);
 		this.logId = InternalLogId.allocate(RdmaClientTransport.class, address.toString());
 		this.attributes = Attributes.newBuilder()
-			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, SecurityLevel.NONE)
+			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, GrpcProtocol.securityLevel(settings.channel()))
 			.set(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS, options.getEagAttributes())
 			.build();
 		this.channel = transport.newChannel(settings.loop(transport), settings.channel(), this);
@@ -136,7 +139,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		return this.authority;
 	}
 
-	String userAgent() {
+	/** The header that every call has. */
+	byte[][] userAgent() {
 		return this.userAgent;
 	}
 
@@ -262,7 +266,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	Status statusOf(CallFailure failure, String detail) {
 		Status known = this.forced;
 		return switch (failure) {
-			case CONNECTION_LOST, NOT_SENT -> (known != null) ? known : unavailable(detail);
+			case CONNECTION_LOST, NOT_SENT -> (known != null) ? known : unconnected(detail);
 			case DEADLINE_EXCEEDED -> Status.DEADLINE_EXCEEDED.withDescription(detail);
 			case CANCELLED -> Status.CANCELLED.withDescription(detail);
 			case RESOURCE_EXHAUSTED, MESSAGE_TOO_LARGE -> Status.RESOURCE_EXHAUSTED.withDescription(detail);
@@ -270,8 +274,9 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		};
 	}
 
-	private Status unavailable(String detail) {
-		return Status.UNAVAILABLE.withDescription("no connection to " + this.address + ": " + detail);
+	private Status unconnected(String detail) {
+		Status status = this.unauthenticated ? Status.UNAUTHENTICATED : Status.UNAVAILABLE;
+		return status.withDescription("no connection to " + this.address + ": " + detail);
 	}
 
 	@Override
@@ -368,6 +373,11 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	}
 
 	@Override
+	public void onUnauthenticated(RpcChannel refused) {
+		this.unauthenticated = true;
+	}
+
+	@Override
 	public void onGoodbye(RpcChannel draining) {
 		this.tasks.executeAfterTurn(() -> stop("the peer is shutting down", SimpleDisconnectError.UNKNOWN));
 	}
@@ -377,14 +387,14 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		this.tasks.executeAfterTurn(() -> {
 			stop(reason, SimpleDisconnectError.CONNECTION_RESET);
 			Status known = this.forced;
-			Status status = (known != null) ? known : unavailable(reason);
+			Status status = (known != null) ? known : unconnected(reason);
 			openCalls().forEach((call) -> call.failUnlessSubmitted(status));
 			listener().transportTerminated();
 		});
 	}
 
 	private void stop(String reason, DisconnectError error) {
-		Status status = unavailable(reason);
+		Status status = unconnected(reason);
 		end(status);
 		failWaiting(status);
 		tellShutdown(status, error);

@@ -18,10 +18,13 @@ package dev.rdmarpc.grpc;
 
 import java.io.File;
 import java.net.InetSocketAddress;
+import java.security.Principal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.grpc.Attributes;
 import io.grpc.ForwardingServerBuilder;
+import io.grpc.Grpc;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerStreamTracer;
 import io.grpc.internal.GrpcUtil;
@@ -41,6 +44,14 @@ import dev.rdmarpc.transport.RdmaTransport;
  * Not thread-safe, as gRPC's other builders.
  */
 public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerBuilder> {
+
+	/**
+	 * Who the caller is, among the attributes of calls and connections, if the server's
+	 * {@linkplain ChannelOptions#security() security} asks for that.
+	 */
+	@Grpc.TransportAttr
+	public static final Attributes.Key<Principal> TRANSPORT_ATTR_PRINCIPAL = Attributes.Key
+		.create("dev.rdmarpc.grpc.RdmaServerBuilder.TRANSPORT_ATTR_PRINCIPAL");
 
 	private static final int MAX_CONNECTIONS = 1024;
 
@@ -108,9 +119,9 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	}
 
 	/**
-	 * Frames, credits, eager limit, window of streams, calls and timeouts of each
-	 * connection. The largest message and the keep-alive are raised to what gRPC's own
-	 * settings ask for.
+	 * Frames, credits, eager limit, window of streams, calls, timeouts and security of
+	 * each connection. The largest message and the keep-alive are raised to what gRPC's
+	 * own settings ask for.
 	 */
 	public RdmaServerBuilder channelOptions(ChannelOptions value) {
 		this.options = value;
@@ -141,10 +152,10 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 		return this;
 	}
 
-	/** Not supported. */
+	/** Not supported: TLS is part of {@link #channelOptions}. */
 	@Override
 	public RdmaServerBuilder useTransportSecurity(File chain, File key) {
-		throw new UnsupportedOperationException("queue pairs are not encrypted");
+		throw new UnsupportedOperationException("TLS of gRPC is not used here (expected: TLS of the channel options)");
 	}
 
 	@Override

@@ -242,7 +242,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			logger.debug("No memory for a reply", ex);
 			try {
 				this.pieces.clear();
-				reply = prepare(null, new byte[0][],
+				reply = prepare(null, HeaderBlock.NONE,
 						Status.RESOURCE_EXHAUSTED.withDescription("no registered memory for the reply"));
 			}
 			catch (MemoryExhaustedException again) {
@@ -256,9 +256,8 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private void end(OutgoingMessage reply) {
 		StreamSender messages = this.sender;
-		Runnable then = () -> this.transport.ended(this, reply);
-		if (messages == null || messages.drain(then)) {
-			then.run();
+		if (messages == null || messages.drain(() -> this.transport.ended(this, reply))) {
+			this.transport.ended(this, reply);
 		}
 	}
 
@@ -275,7 +274,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				code = Status.RESOURCE_EXHAUSTED.withDescription("reply of " + length + " bytes (expected: at most "
 						+ this.channel.maxSendBytes() + ", which both sides accept)");
 				message.clear();
-				ReplyHead.add(message, null, new byte[0][], code.getDescription());
+				ReplyHead.add(message, null, HeaderBlock.NONE, code.getDescription());
 			}
 			return this.channel.prepareReply(this.requestId, code.getCode().value(), RequestTemplate.NO_METADATA,
 					message);

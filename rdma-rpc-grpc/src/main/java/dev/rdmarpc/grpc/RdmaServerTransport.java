@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.grpc;
 
+import java.security.Principal;
 import java.util.Arrays;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -30,7 +31,6 @@ import io.grpc.InternalChannelz.SocketOptions;
 import io.grpc.InternalChannelz.SocketStats;
 import io.grpc.InternalLogId;
 import io.grpc.Metadata;
-import io.grpc.SecurityLevel;
 import io.grpc.Status;
 import io.grpc.internal.GrpcAttributes;
 import io.grpc.internal.MaxConnectionIdleManager;
@@ -92,6 +92,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private volatile @Nullable SerialTasks tasks;
 
+	private volatile @Nullable Principal principal;
+
 	private volatile Attributes attributes = Attributes.EMPTY;
 
 	private volatile @Nullable ServerTransportListener listener;
@@ -140,6 +142,11 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	@Override
+	public void onAuthenticated(Principal who) {
+		this.principal = who;
+	}
+
+	@Override
 	public void onOpen(RpcChannel opened) {
 		this.channel = opened;
 		this.logId = InternalLogId.allocate(RdmaServerTransport.class, String.valueOf(opened.remoteAddress()));
@@ -165,12 +172,16 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			open.close("the server is shutting down");
 			return null;
 		}
-		this.attributes = created.transportReady(Attributes.newBuilder()
+		Attributes.Builder known = Attributes.newBuilder()
 			.set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, open.remoteAddress())
 			.set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR,
 					(open.localAddress() != null) ? open.localAddress() : this.server.getListenSocketAddress())
-			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, SecurityLevel.NONE)
-			.build());
+			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, GrpcProtocol.securityLevel(this.settings.channel()));
+		Principal who = this.principal;
+		if (who != null) {
+			known.set(RdmaServerBuilder.TRANSPORT_ATTR_PRINCIPAL, who);
+		}
+		this.attributes = created.transportReady(known.build());
 		watch();
 		this.listener = created;
 		return created;

@@ -47,12 +47,14 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 
 	private static final int MAX_DESCRIPTION_BYTES = 16 * 1024;
 
+	private static final byte[] NO_TEXT = {};
+
 	private static final String HEADERS = "Response header metadata";
 
 	/** Appends a head to a message. */
 	static void add(MessageSegments message, byte @Nullable [][] headers, byte[][] trailers,
 			@Nullable String description) {
-		byte[] text = (description != null) ? description.getBytes(StandardCharsets.UTF_8) : new byte[0];
+		byte[] text = (description != null) ? description.getBytes(StandardCharsets.UTF_8) : NO_TEXT;
 		if (text.length > MAX_DESCRIPTION_BYTES) {
 			text = Arrays.copyOf(text, MAX_DESCRIPTION_BYTES);
 		}
@@ -103,7 +105,7 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 		Metadata headers = withHeaders ? HeaderBlock.read(message, at, first, HEADERS, maxMetadataBytes) : null;
 		Metadata trailers = HeaderBlock.read(message, at + first, second, "Response trailer metadata",
 				maxMetadataBytes);
-		String description = RequestHead.text(message, at + first + second, text);
+		String description = (text > 0) ? RequestHead.text(message, at + first + second, text) : "";
 		message.position(at + first + second + text);
 		return new ReplyHead(headers, trailers, description);
 	}

@@ -42,29 +42,43 @@ record RequestHead(String method, String authority, Metadata headers) {
 
 	private static final int FIXED_BYTES = 8;
 
-	/** Appends a head to a message. */
-	static void add(MessageSegments message, String method, String authority, byte[][] headers) {
-		byte[] name = bytes(method, "method name");
-		byte[] host = bytes(authority, "authority");
-		int block = HeaderBlock.length(headers);
-		int length = FIXED_BYTES + name.length + host.length + block;
+	private static final int MOST_TEXT_BYTES = 0xFFFF;
+
+	private static final RecentTexts TEXTS = new RecentTexts();
+
+	/**
+	 * Appends a head to a message.
+	 * @param more further headers
+	 */
+	static void add(MessageSegments message, String method, String authority, byte[][] headers, byte[][] more) {
+		check(method, "method name");
+		check(authority, "authority");
+		int block = HeaderBlock.length(headers) + HeaderBlock.length(more);
+		int length = FIXED_BYTES + method.length() + authority.length() + block;
 		ByteBuffer target = message.claimMemory(length);
-		target.putShort(0, (short) name.length);
-		target.putShort(2, (short) host.length);
+		target.putShort(0, (short) method.length());
+		target.putShort(2, (short) authority.length());
 		target.putInt(4, block);
-		target.put(FIXED_BYTES, name);
-		target.put(FIXED_BYTES + name.length, host);
-		HeaderBlock.put(headers, target, FIXED_BYTES + name.length + host.length);
+		put(method, target, FIXED_BYTES);
+		put(authority, target, FIXED_BYTES + method.length());
+		int at = HeaderBlock.put(headers, target, FIXED_BYTES + method.length() + authority.length());
+		HeaderBlock.put(more, target, at);
 		message.add(target, 0, length);
 	}
 
-	private static byte[] bytes(String text, String what) {
-		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-		if (bytes.length > 0xFFFF) {
-			throw Status.INTERNAL.withDescription(what + " of " + bytes.length + " bytes (expected: at most 65535)")
+	private static void check(String text, String what) {
+		if (text.length() > MOST_TEXT_BYTES || !HeaderBlock.isPrintable(text)) {
+			throw Status.INTERNAL
+				.withDescription(what + " of " + text.length() + " characters (expected: at most " + MOST_TEXT_BYTES
+						+ ", of printable ASCII)")
 				.asRuntimeException();
 		}
-		return bytes;
+	}
+
+	private static void put(String text, ByteBuffer target, int offset) {
+		for (int i = 0; i < text.length(); i++) {
+			target.put(offset + i, (byte) text.charAt(i));
+		}
 	}
 
 	/**
@@ -88,8 +102,8 @@ record RequestHead(String method, String authority, Metadata headers) {
 				.asRuntimeException();
 		}
 		at += FIXED_BYTES;
-		String method = text(message, at, name);
-		String authority = text(message, at + name, host);
+		String method = TEXTS.text(message, at, name);
+		String authority = TEXTS.text(message, at + name, host);
 		if (!HeaderBlock.isPrintable(method) || !HeaderBlock.isPrintable(authority)) {
 			throw Status.INTERNAL.withDescription("method name or authority that is not printable ASCII")
 				.asRuntimeException();

@@ -126,9 +126,9 @@ class ConnectionTests {
 	void encryptionIsRefused() {
 		Assertions
 			.assertThatThrownBy(() -> Grpc.newChannelBuilder("rdma:///localhost:80", TlsChannelCredentials.create()))
-			.hasMessageContaining("queue pairs are not encrypted");
+			.hasMessageContaining("TLS of the channel options");
 		Assertions.assertThatThrownBy(() -> RdmaChannelBuilder.forAddress("localhost", 80).useTransportSecurity())
-			.hasMessageContaining("not encrypted");
+			.hasMessageContaining("TLS of the channel options");
 	}
 
 	@Test

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.grpc;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -80,7 +81,7 @@ class StressTests {
 		long seed = System.nanoTime();
 		METHODS.forEach((method) -> this.succeeded.put(method.getType(), new LongAdder()));
 		try (GrpcFixture fixture = new GrpcFixture()) {
-			Server server = serve(fixture, 0);
+			Server server = serveOnPortOfItsOwn(fixture, new Random(seed - 2));
 			int port = server.getPort();
 			ManagedChannel channel = fixture.connect(port, (builder) -> {
 			});
@@ -130,6 +131,23 @@ class StressTests {
 
 	private long successes() {
 		return this.succeeded.values().stream().mapToLong(LongAdder::sum).sum();
+	}
+
+	/**
+	 * On a port that nobody is given who asks for any: neither another process nor a
+	 * client that connects to it takes it while the server is away.
+	 */
+	private static Server serveOnPortOfItsOwn(GrpcFixture fixture, Random random) throws Exception {
+		for (int attempt = 0;; attempt++) {
+			try {
+				return serve(fixture, 16_384 + random.nextInt(16_384));
+			}
+			catch (IOException ex) {
+				if (attempt == 100) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	private static Server serve(GrpcFixture fixture, int port) throws Exception {

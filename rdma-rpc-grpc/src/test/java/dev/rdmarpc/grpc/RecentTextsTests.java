@@ -1,0 +1,88 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is read again and again, and what is not. */
+class RecentTextsTests {
+
+	private final RecentTexts texts = new RecentTexts();
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 7, 8, 9, 16, 63, 64 })
+	void whatWasReadBeforeIsTheSameObject(int length) {
+		String text = "a".repeat(length);
+		ByteBuffer first = at(3, text);
+		ByteBuffer second = at(11, text);
+		byte[] bytes = this.texts.bytes(first, 3, length);
+		Assertions.assertThat(bytes).isEqualTo(text.getBytes(StandardCharsets.UTF_8));
+		Assertions.assertThat(this.texts.bytes(second, 11, length)).isSameAs(bytes);
+		String read = this.texts.text(first, 3, length);
+		Assertions.assertThat(read).isEqualTo(text);
+		Assertions.assertThat(this.texts.text(second, 11, length)).isSameAs(read);
+	}
+
+	@Test
+	void whatIsLongIsNotKept() {
+		ByteBuffer source = at(0, "x".repeat(65));
+		Assertions.assertThat(this.texts.bytes(source, 0, 65)).hasSize(65).isNotSameAs(this.texts.bytes(source, 0, 65));
+		Assertions.assertThat(this.texts.text(source, 0, 65)).hasSize(65);
+	}
+
+	@Test
+	void textMayBeAny() {
+		String text = "h\u00e9llo \u4e16\u754c";
+		int length = text.getBytes(StandardCharsets.UTF_8).length;
+		Assertions.assertThat(this.texts.text(at(5, text), 5, length)).isEqualTo(text);
+	}
+
+	@Test
+	void nothingBehindTheSourceIsRead() {
+		ByteBuffer source = at(0, "0123456789");
+		Assertions.assertThatThrownBy(() -> this.texts.bytes(source.limit(4), 0, 5))
+			.isInstanceOf(IndexOutOfBoundsException.class);
+	}
+
+	@Test
+	void manyTextsOfSimilarContentAreToldApart() {
+		long seed = System.nanoTime();
+		Random random = new Random(seed);
+		for (int i = 0; i < 200_000; i++) {
+			byte[] bytes = new byte[random.nextInt(20)];
+			for (int k = 0; k < bytes.length; k++) {
+				bytes[k] = (byte) ('a' + random.nextInt(2));
+			}
+			ByteBuffer source = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+			Assertions.assertThat(this.texts.bytes(source, 0, bytes.length)).as("seed %d", seed).isEqualTo(bytes);
+		}
+	}
+
+	private static ByteBuffer at(int offset, String text) {
+		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+		return ByteBuffer.allocateDirect(offset + bytes.length).order(ByteOrder.LITTLE_ENDIAN).put(offset, bytes);
+	}
+
+}
