@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.boot;
 
+import java.util.function.Consumer;
+
 import dev.rdmarpc.rpc.RpcClient;
 
 /**
@@ -30,5 +32,14 @@ public interface RdmaClientCustomizer {
 	 * @param target the name of the target
 	 */
 	void customize(String target, RpcClient.Builder client);
+
+	/** A customizer of the client of one target only. */
+	static RdmaClientCustomizer of(String onlyTarget, Consumer<RpcClient.Builder> customizer) {
+		return (target, client) -> {
+			if (target.equals(onlyTarget)) {
+				customizer.accept(client);
+			}
+		};
+	}
 
 }

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
@@ -42,6 +43,16 @@ public interface RdmaClients {
 	 */
 	default void onClient(BiConsumer<String, RpcClient> consumer) {
 		clients().forEach(consumer);
+	}
+
+	/**
+	 * Changes the default deadline of the calls to a target, from the next call on, until
+	 * the application ends.
+	 * @param deadline zero for none
+	 * @throws IllegalArgumentException if it is negative
+	 */
+	default void defaultDeadline(String target, Duration deadline) {
+		client(target).defaultDeadline(deadline);
 	}
 
 	/** A proxy for a service at a target. */

@@ -18,11 +18,15 @@ package dev.rdmarpc.boot;
 
 import java.net.InetSocketAddress;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
+import dev.rdmarpc.balancing.AddressResolver;
+import dev.rdmarpc.balancing.FixedAddresses;
+
 /**
- * Locates targets. By default host and port come from {@code rdma.rpc.client.<target>.*};
- * a bean of this type replaces them, for service discovery or for tests.
+ * Locates targets. By default they are where {@code rdma.rpc.client.<target>.*} says; a
+ * bean of this type replaces them, for service discovery or for tests.
  */
 @FunctionalInterface
 public interface RdmaConnectionDetails extends ConnectionDetails {
@@ -35,5 +39,16 @@ public interface RdmaConnectionDetails extends ConnectionDetails {
 	 * message
 	 */
 	InetSocketAddress address(String target);
+
+	/**
+	 * Returns what knows the addresses of a target that has several, or whose addresses
+	 * come and go; {@link FixedAddresses} if they are known. Called once, when the client
+	 * is created; the client closes the resolver.
+	 * @param target the name of the target
+	 * @return {@code null} if the target has the one {@link #address}
+	 */
+	default @Nullable AddressResolver resolver(String target) {
+		return null;
+	}
 
 }

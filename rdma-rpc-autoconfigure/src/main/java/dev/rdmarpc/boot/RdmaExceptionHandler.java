@@ -22,6 +22,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
+import org.springframework.aot.hint.annotation.Reflective;
+
 /**
  * Marks a method of an {@link RdmaAdvice} that decides what the caller is told of an
  * exception. The method whose exception is nearest to the one thrown is called, or, if
@@ -37,6 +39,7 @@ import java.lang.annotation.Target;
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 public @interface RdmaExceptionHandler {
 
 	/** The exceptions; by default those of the parameter. */

@@ -106,12 +106,13 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 		return PropertyCheck.positive(setting.name(), setting.value());
 	}
 
-	private record Setting<T>(String name, T value) {
+	/** A value and the property that it is from, or would be. */
+	record Setting<T>(String name, T value) {
 
 	}
 
 	/** Looks up a setting and records where it was found. */
-	private record Source(String target, RdmaRpcProperties properties) {
+	record Source(String target, RdmaRpcProperties properties) {
 
 		<T> Setting<T> get(String setting, Function<Client, @Nullable T> getter, T fallback) {
 			for (String entry : new String[] { this.target, RdmaRpcProperties.DEFAULT_CLIENT }) {

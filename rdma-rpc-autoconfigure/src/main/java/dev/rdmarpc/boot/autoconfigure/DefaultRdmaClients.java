@@ -16,19 +16,24 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.balancing.AddressResolver;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -40,11 +45,13 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(DefaultRdmaClients.class);
 
-	private final RdmaTransport transport;
+	private final Supplier<RdmaTransport> transport;
 
 	private final MessageCodec codec;
 
 	private final RdmaRpcProperties properties;
+
+	private final ConnectionSecurity security;
 
 	private final RdmaConnectionDetails connectionDetails;
 
@@ -56,24 +63,35 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private boolean closed;
 
-	DefaultRdmaClients(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			RdmaConnectionDetails connectionDetails,
+	DefaultRdmaClients(Supplier<RdmaTransport> transport, MessageCodec codec, RdmaRpcProperties properties,
+			ConnectionSecurity security, RdmaConnectionDetails connectionDetails,
 			List<? extends BiConsumer<String, RpcClient.Builder>> customizers) {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
+		this.security = security;
 		this.connectionDetails = connectionDetails;
 		this.customizers = customizers;
 	}
 
 	@Override
-	public synchronized RpcClient client(String target) {
+	public RpcClient client(String target) {
+		RpcClient known = known(target);
+		return (known != null) ? known : client(target, this.transport.get());
+	}
+
+	private synchronized @Nullable RpcClient known(String target) {
 		if (this.closed) {
 			throw new IllegalStateException("the clients are closed");
 		}
-		RpcClient client = this.clients.get(target);
+		return this.clients.get(target);
+	}
+
+	/** The transport is given, because opening it may have to wait for other beans. */
+	private synchronized RpcClient client(String target, RdmaTransport opened) {
+		RpcClient client = known(target);
 		if (client == null) {
-			RpcClient made = build(target);
+			RpcClient made = build(target, opened);
 			client = made;
 			this.clients.put(target, made);
 			this.consumers.forEach((consumer) -> consumer.accept(target, made));
@@ -81,22 +99,46 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		return client;
 	}
 
-	private RpcClient build(String target) {
+	private RpcClient build(String target, RdmaTransport opened) {
 		ClientSettings settings = ClientSettings.of(target, this.properties);
 		RpcClient.Builder builder = RpcClient.builder()
-			.transport(this.transport)
+			.transport(opened)
 			.codec(this.codec)
-			.options(settings.options())
-			.target(target, () -> this.connectionDetails.address(target));
+			.options(secured(target, settings.options()));
+		ClientAddresses addresses = ClientAddresses.of(target, this.properties);
+		AddressResolver resolver = this.connectionDetails.resolver(target);
+		if (resolver != null) {
+			builder.addresses(target, resolver)
+				.loadBalancer(addresses.loadBalancing().create())
+				.outliers(addresses.outliers());
+		}
+		else {
+			builder.target(target, () -> this.connectionDetails.address(target));
+		}
 		this.customizers.forEach((customizer) -> customizer.accept(target, builder));
 		if (this.connectionDetails instanceof PropertiesRdmaConnectionDetails) {
 			boolean configured = this.properties.client().containsKey(target)
 					|| this.properties.client().containsKey(RdmaRpcProperties.DEFAULT_CLIENT);
-			logger.info("Calls to '{}' go to {}{}", target,
-					(settings.port() != 0) ? settings.host() + ":" + settings.port() : "the server of this application",
+			logger.info("Calls to '{}' go to {}{}", target, addresses.isGiven() ? addresses : place(settings),
 					configured ? "" : ", the default: there are no properties 'rdma.rpc.client." + target + "'");
 		}
 		return builder.build();
+	}
+
+	@Override
+	public void defaultDeadline(String target, Duration deadline) {
+		RpcClient client = client(target);
+		Duration before = client.defaultDeadline();
+		client.defaultDeadline(deadline);
+		logger.info("Default deadline of calls to '{}' changed from {} to {}", target, before, deadline);
+	}
+
+	private static String place(ClientSettings settings) {
+		return (settings.port() != 0) ? settings.host() + ":" + settings.port() : "the server of this application";
+	}
+
+	private RpcClientOptions secured(String target, RpcClientOptions options) {
+		return options.withChannel(options.channel().withSecurity(this.security.client(target)));
 	}
 
 	@Override

@@ -31,6 +31,7 @@ import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Memory;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Polling;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.QueuePairs;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Server;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Shm;
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.rpc.HandlerOptions;
@@ -39,6 +40,7 @@ import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PollingOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
 
 /**
  * Makes the options of the core from properties. What the core would refuse is refused
@@ -130,6 +132,18 @@ final class PropertyMapping {
 				PropertyCheck.notNegative(prefix + "linger-timeout", iwarp.lingerTimeout()),
 				PropertyCheck.notNegative(prefix + "frame-timeout", iwarp.frameTimeout()),
 				stagingBytes(prefix + "staging", iwarp.staging(), memory.max().toBytes()));
+	}
+
+	static SharedMemoryOptions shm(Shm shm) {
+		String prefix = "rdma.rpc.shm.";
+		int ringBytes = PropertyCheck.bytes(prefix + "ring-size", shm.ringSize(), SharedMemoryOptions.MIN_RING_BYTES,
+				SharedMemoryOptions.MAX_RING_BYTES, 1);
+		PropertyCheck.that(Integer.bitCount(ringBytes) == 1, prefix + "ring-size", shm.ringSize(), "a power of two");
+		return new SharedMemoryOptions(shm.directory(), ringBytes,
+				PropertyCheck.range(prefix + "max-queue-pairs", shm.maxQueuePairs(), 1, 1 << 24),
+				PropertyCheck.range(prefix + "max-read-depth", shm.maxReadDepth(), 1,
+						SharedMemoryOptions.MAX_READ_DEPTH),
+				PropertyCheck.notNegative(prefix + "drain-timeout", shm.drainTimeout()));
 	}
 
 	private static int stagingBytes(String name, @Nullable DataSize size, long memoryBytes) {

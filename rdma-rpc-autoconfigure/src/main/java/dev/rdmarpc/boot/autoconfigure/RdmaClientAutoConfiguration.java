@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
@@ -27,35 +28,58 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
+import dev.rdmarpc.boot.RdmaAddressResolverFactory;
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
+import dev.rdmarpc.boot.retry.RetryBudget;
+import dev.rdmarpc.boot.retry.RetryInterceptor;
+import dev.rdmarpc.boot.retry.RetryListener;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.ContextPropagation;
 import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.rpc.RpcClientInterceptor;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of the clients.
  */
-@AutoConfiguration(after = RdmaTransportAutoConfiguration.class)
+@AutoConfiguration(after = { RdmaTransportAutoConfiguration.class, RdmaContextPropagationAutoConfiguration.class })
 public final class RdmaClientAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RdmaConnectionDetails rdmaConnectionDetails(RdmaRpcProperties properties, Environment environment) {
-		return new PropertiesRdmaConnectionDetails(properties, environment);
+	RdmaConnectionDetails rdmaConnectionDetails(RdmaRpcProperties properties, Environment environment,
+			ObjectProvider<RdmaAddressResolverFactory> resolvers) {
+		return new PropertiesRdmaConnectionDetails(properties, environment, resolvers.orderedStream().toList());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean(RdmaClients.class)
-	DefaultRdmaClients rdmaClients(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			RdmaConnectionDetails connectionDetails, ObjectProvider<RdmaClientCustomizer> customizers,
-			ConfigurableListableBeanFactory beans) {
+	DefaultRdmaClients rdmaClients(ObjectProvider<RdmaTransport> transport, MessageCodec codec,
+			RdmaRpcProperties properties, ConnectionSecurity security, RdmaConnectionDetails connectionDetails,
+			ObjectProvider<RpcClientInterceptor> interceptors, ObjectProvider<ContextPropagation> propagation,
+			ObjectProvider<RdmaClientCustomizer> customizers, ConfigurableListableBeanFactory beans) {
 		TargetNames.check(properties, beans);
-		properties.client().keySet().forEach((target) -> ClientSettings.of(target, properties));
-		List<BiConsumer<String, RpcClient.Builder>> applied = customizers
-			.orderedStream().<BiConsumer<String, RpcClient.Builder>>map((customizer) -> customizer::customize).toList();
-		return new DefaultRdmaClients(transport, codec, properties, connectionDetails, applied);
+		properties.client().keySet().forEach((target) -> {
+			ClientSettings.of(target, properties);
+			ClientAddresses.of(target, properties);
+			security.client(target);
+			new ClientRetries(target, properties).check();
+		});
+		List<BiConsumer<String, RpcClient.Builder>> applied = new ArrayList<>();
+		applied.add((target, client) -> propagation.ifAvailable(client::contextPropagation));
+		applied.add((target, client) -> interceptors.orderedStream().forEach(client::interceptor));
+		customizers.orderedStream().forEach((customizer) -> applied.add(customizer::customize));
+		return new DefaultRdmaClients(transport::getObject, codec, properties, security, connectionDetails, applied);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RetryInterceptor rdmaRetryInterceptor(RdmaRpcProperties properties, ObjectProvider<RetryListener> listeners) {
+		return new RetryInterceptor((target, method) -> new ClientRetries(target, properties).settings(method),
+				(target) -> new RetryBudget(new ClientRetries(target, properties).budget()), (target, method, retry,
+						failure) -> listeners.forEach((listener) -> listener.retrying(target, method, retry, failure)));
 	}
 
 	@Bean

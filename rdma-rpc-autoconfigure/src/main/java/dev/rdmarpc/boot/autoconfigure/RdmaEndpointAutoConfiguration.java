@@ -16,10 +16,14 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.regex.Pattern;
+
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
 import org.springframework.boot.actuate.autoconfigure.info.InfoContributorFallback;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -29,9 +33,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.RdmaServerControl;
 import dev.rdmarpc.boot.endpoint.RdmaEndpoint;
 import dev.rdmarpc.boot.endpoint.RdmaInfoContributor;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -43,19 +49,31 @@ import dev.rdmarpc.transport.RdmaTransport;
 @ConditionalOnBean(RdmaTransport.class)
 public final class RdmaEndpointAutoConfiguration {
 
+	/** Properties, and environment variables that set them. */
+	private static final Pattern TOKEN = Pattern.compile("(?i)^rdma[._]rpc[._](server[._]tokens|client[._].*token)");
+
+	/** Hides tokens from the endpoints that show properties, whatever they show. */
+	@Bean
+	@ConditionalOnMissingBean(name = "rdmaTokenSanitizingFunction")
+	SanitizingFunction rdmaTokenSanitizingFunction() {
+		return (data) -> TOKEN.matcher(data.getKey()).find() ? data.withSanitizedValue() : data;
+	}
+
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnAvailableEndpoint
-	RdmaEndpoint rdmaEndpoint(RdmaTransport transport, ObjectProvider<RpcServer> server,
-			ObjectProvider<RdmaClients> clients) {
-		return new RdmaEndpoint(transport, server::getIfAvailable, clients.getIfAvailable());
+	RdmaEndpoint rdmaEndpoint(ProviderSelection selection, BeanFactory beans, ObjectProvider<RpcServer> server,
+			ObjectProvider<RdmaServerControl> control, ObjectProvider<RdmaClients> clients) {
+		return new RdmaEndpoint(selection, new OpenedTransport(beans), server::getIfAvailable, control::getIfUnique,
+				clients.getIfAvailable());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnEnabledInfoContributor(value = "rdma", fallback = InfoContributorFallback.DISABLE)
-	RdmaInfoContributor rdmaInfoContributor(RdmaTransport transport, ObjectProvider<RpcServer> server) {
-		return new RdmaInfoContributor(transport, server::getIfAvailable);
+	RdmaInfoContributor rdmaInfoContributor(ProviderSelection selection, BeanFactory beans,
+			ObjectProvider<RpcServer> server) {
+		return new RdmaInfoContributor(selection, new OpenedTransport(beans), server::getIfAvailable);
 	}
 
 }

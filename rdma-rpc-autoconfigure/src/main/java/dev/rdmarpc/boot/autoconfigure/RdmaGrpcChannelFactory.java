@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -31,24 +32,23 @@ import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * Makes the gRPC channels to {@code rdma:} targets, on the transport of the application.
+ * Makes the gRPC channels to {@code rdma:} targets, on the transport of the application
+ * and protected as its clients of the same names.
  */
 class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilder> {
 
-	private final RdmaTransport transport;
-
-	private final ChannelOptions channel;
+	private final Supplier<RdmaTransport> transport;
 
 	private final RdmaGrpcTargets configured;
 
-	RdmaGrpcChannelFactory(RdmaTransport transport, ChannelOptions channel, RdmaGrpcTargets configured,
-			GrpcChannelBuilderCustomizer<RdmaChannelBuilder> customizer, ClientInterceptorsConfigurer interceptors,
-			ChannelCredentialsProvider credentials) {
-		super(List.of(customizer), interceptors);
+	RdmaGrpcChannelFactory(Supplier<RdmaTransport> transport, ChannelOptions channel, ConnectionSecurity security,
+			RdmaGrpcTargets configured, GrpcChannelBuilderCustomizer<RdmaChannelBuilder> customizer,
+			ClientInterceptorsConfigurer interceptors, ChannelCredentialsProvider credentials) {
+		super(List.of((target, builder) -> builder.channelOptions(channel.withSecurity(security.client(target))),
+				customizer), interceptors);
 		setVirtualTargets(configured);
 		setCredentialsProvider(credentials);
 		this.transport = transport;
-		this.channel = channel;
 		this.configured = configured;
 	}
 
@@ -65,7 +65,7 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 
 	@Override
 	protected RdmaChannelBuilder newChannelBuilder(String target, ChannelCredentials credentials) {
-		return super.newChannelBuilder(target, credentials).transport(this.transport).channelOptions(this.channel);
+		return super.newChannelBuilder(target, credentials).transport(this.transport.get());
 	}
 
 }

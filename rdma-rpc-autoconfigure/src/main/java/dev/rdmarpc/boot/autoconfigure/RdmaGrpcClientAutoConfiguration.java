@@ -56,18 +56,20 @@ public final class RdmaGrpcClientAutoConfiguration {
 	@Bean
 	@Order(0)
 	@ConditionalOnMissingBean
-	RdmaGrpcChannelFactory rdmaGrpcChannelFactory(RdmaTransport transport, RdmaRpcProperties properties,
-			GrpcClientProperties grpc, Environment environment, ClientInterceptorsConfigurer interceptors,
-			ChannelCredentialsProvider credentials, ObjectProvider<CompressorRegistry> compressors,
-			ObjectProvider<DecompressorRegistry> decompressors,
+	RdmaGrpcChannelFactory rdmaGrpcChannelFactory(ObjectProvider<RdmaTransport> transport, RdmaRpcProperties properties,
+			ConnectionSecurity security, GrpcClientProperties grpc, Environment environment,
+			ClientInterceptorsConfigurer interceptors, ChannelCredentialsProvider credentials,
+			ObjectProvider<CompressorRegistry> compressors, ObjectProvider<DecompressorRegistry> decompressors,
 			ObjectProvider<GrpcChannelBuilderCustomizer<?>> customizers,
 			ObjectProvider<GrpcClientDefaultServiceConfigCustomizer> serviceConfigs,
 			ObjectProvider<ClientInterceptorFilter> interceptorFilter,
 			ObjectProvider<GrpcChannelFactoryCustomizer> factoryCustomizers) {
 		RdmaGrpcTargets targets = new RdmaGrpcTargets(grpc, environment);
 		targets.checkAll();
-		RdmaGrpcChannelFactory factory = new RdmaGrpcChannelFactory(transport, PropertyMapping.grpcChannel(properties),
-				targets, new RdmaGrpcChannelCustomizer(grpc, compressors, decompressors, customizers, serviceConfigs),
+		targets.ours().forEach(security::client);
+		RdmaGrpcChannelFactory factory = new RdmaGrpcChannelFactory(transport::getObject,
+				PropertyMapping.grpcChannel(properties), security, targets,
+				new RdmaGrpcChannelCustomizer(grpc, compressors, decompressors, customizers, serviceConfigs),
 				interceptors, credentials);
 		interceptorFilter.ifAvailable(factory::setInterceptorFilter);
 		factoryCustomizers.orderedStream().forEach((customizer) -> customizer.customize(factory));

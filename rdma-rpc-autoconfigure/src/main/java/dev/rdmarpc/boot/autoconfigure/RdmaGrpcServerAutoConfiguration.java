@@ -55,11 +55,12 @@ public final class RdmaGrpcServerAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnProperty("rdma.rpc.grpc.server.port")
 	RdmaGrpcServerFactory rdmaGrpcServerFactory(RdmaTransport transport, RdmaRpcProperties properties,
-			GrpcServerProperties grpc, GrpcServiceDiscoverer discoverer, GrpcServiceConfigurer configurer,
-			ObjectProvider<CompressorRegistry> compressors, ObjectProvider<DecompressorRegistry> decompressors,
-			ObjectProvider<GrpcServerExecutorProvider> executor, ObjectProvider<ServerBuilderCustomizer<?>> customizers,
+			ConnectionSecurity security, GrpcServerProperties grpc, GrpcServiceDiscoverer discoverer,
+			GrpcServiceConfigurer configurer, ObjectProvider<CompressorRegistry> compressors,
+			ObjectProvider<DecompressorRegistry> decompressors, ObjectProvider<GrpcServerExecutorProvider> executor,
+			ObjectProvider<ServerBuilderCustomizer<?>> customizers,
 			ObjectProvider<GrpcServerFactoryCustomizer> factoryCustomizers) {
-		RdmaGrpcServerFactory factory = new RdmaGrpcServerFactory(transport, properties,
+		RdmaGrpcServerFactory factory = new RdmaGrpcServerFactory(transport, properties, security,
 				new RdmaGrpcServerCustomizer(grpc, compressors, decompressors, executor, customizers));
 		factoryCustomizers.orderedStream().forEach((customizer) -> customizer.customize(factory));
 		discoverer.findServices()

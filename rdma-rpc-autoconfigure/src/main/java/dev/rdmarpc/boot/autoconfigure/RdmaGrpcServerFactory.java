@@ -28,7 +28,8 @@ import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * Creates the gRPC server that is called over RDMA, on the transport of the application.
+ * Creates the gRPC server that is called over RDMA, on the transport of the application
+ * and protected as its own server.
  */
 class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> {
 
@@ -42,14 +43,15 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 
 	private final int maxConnections;
 
-	RdmaGrpcServerFactory(RdmaTransport transport, RdmaRpcProperties properties,
+	RdmaGrpcServerFactory(RdmaTransport transport, RdmaRpcProperties properties, ConnectionSecurity security,
 			ServerBuilderCustomizer<RdmaServerBuilder> customizer) {
 		super("", List.of(customizer));
 		GrpcServer server = properties.grpc().server();
 		String prefix = "rdma.rpc.grpc.server.";
 		this.transport = transport;
 		this.address = PropertyMapping.grpcAddress(server);
-		this.channel = PropertyMapping.grpcChannel(properties);
+		this.channel = PropertyMapping.grpcChannel(properties).withSecurity(security.server());
+		security.check(this.address, this.channel.security(), transport.selection().provider().name());
 		this.loops = PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
 		this.maxConnections = PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1,
 				Integer.MAX_VALUE);

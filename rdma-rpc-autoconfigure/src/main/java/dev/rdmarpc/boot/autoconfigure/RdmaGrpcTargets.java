@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -48,6 +49,11 @@ class RdmaGrpcTargets implements VirtualTargets {
 		return this.resolver.resolvePlaceholders((channel != null) ? channel.getTarget() : name);
 	}
 
+	/** The configured channels that lead over RDMA. */
+	List<String> ours() {
+		return this.properties.getChannel().keySet().stream().filter((name) -> isOurs(getTarget(name))).toList();
+	}
+
 	/**
 	 * Placeholders of ports that are not known yet are left to the creation of the
 	 * channel.
@@ -77,10 +83,11 @@ class RdmaGrpcTargets implements VirtualTargets {
 		PropertyCheck.that(valid, prefix + "target", target, "rdma:///host:port with a port from 1 to 65535");
 		Channel.Ssl ssl = channel.getSsl();
 		PropertyCheck.that(!Boolean.TRUE.equals(ssl.getEnabled()), prefix + "ssl.enabled", true,
-				"false for an rdma: target, since queue pairs are not encrypted");
+				"false for an rdma: target, which 'rdma.rpc.client." + name + ".ssl.bundle' protects");
 		String bundle = ssl.getBundle();
 		PropertyCheck.that(bundle == null || Boolean.FALSE.equals(ssl.getEnabled()), prefix + "ssl.bundle",
-				String.valueOf(bundle), "none for an rdma: target, since queue pairs are not encrypted");
+				String.valueOf(bundle),
+				"none for an rdma: target, which 'rdma.rpc.client." + name + ".ssl.bundle' protects");
 	}
 
 }

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,7 +29,6 @@ import org.springframework.context.annotation.Bean;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.health.RdmaHealthContributor;
 import dev.rdmarpc.rpc.RpcServer;
-import dev.rdmarpc.transport.RdmaTransport;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of the health of transport, server
@@ -42,9 +42,9 @@ public final class RdmaHealthContributorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "rdmaHealthIndicator", "rdmaHealthContributor" })
-	RdmaHealthContributor rdmaHealthContributor(ObjectProvider<RdmaTransport> transport,
-			ObjectProvider<RpcServer> server, ObjectProvider<RdmaClients> clients, RdmaRpcProperties properties) {
-		return new RdmaHealthContributor(transport::getIfAvailable, server::getIfAvailable, clients.getIfAvailable(),
+	RdmaHealthContributor rdmaHealthContributor(BeanFactory beans, ObjectProvider<RpcServer> server,
+			ObjectProvider<RdmaClients> clients, RdmaRpcProperties properties) {
+		return new RdmaHealthContributor(new OpenedTransport(beans), server::getIfAvailable, clients.getIfAvailable(),
 				(target) -> ClientSettings.of(target, properties).required());
 	}
 

@@ -17,6 +17,8 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -26,6 +28,7 @@ import org.springframework.context.annotation.Bean;
 
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.metrics.RdmaClientMetrics;
+import dev.rdmarpc.boot.metrics.RdmaRetryMetrics;
 import dev.rdmarpc.boot.metrics.RdmaServerMetrics;
 import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -43,14 +46,37 @@ public final class RdmaMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RdmaTransportMetrics rdmaTransportMetrics(RdmaTransport transport) {
-		return new RdmaTransportMetrics(transport);
+	RdmaTransportMetrics rdmaTransportMetrics() {
+		return new RdmaTransportMetrics();
+	}
+
+	/** Tells the meters of a transport that is opened after them, or before. */
+	@Bean
+	static BeanPostProcessor rdmaTransportMetricsNotifier(ObjectProvider<RdmaTransportMetrics> metrics) {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (bean instanceof RdmaTransport transport) {
+					metrics.orderedStream().forEach((binder) -> binder.opened(transport));
+				}
+				return bean;
+			}
+
+		};
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	RdmaServerMetrics rdmaServerMetrics() {
 		return new RdmaServerMetrics();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(RdmaClients.class)
+	RdmaRetryMetrics rdmaRetryMetrics() {
+		return new RdmaRetryMetrics();
 	}
 
 	@Bean

@@ -36,6 +36,7 @@ import org.springframework.core.annotation.Order;
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.observation.CallMeters;
+import dev.rdmarpc.boot.observation.RdmaCallMeterDescriptions;
 import dev.rdmarpc.boot.observation.RdmaCallMeters;
 import dev.rdmarpc.boot.observation.RdmaClientObservationConvention;
 import dev.rdmarpc.boot.observation.RdmaClientObserver;
@@ -65,6 +66,18 @@ public final class RdmaObservationAutoConfiguration {
 				MetricsProperties properties) {
 			return new RdmaCallMeters(handler, registry,
 					!properties.getObservations().getIgnoredMeters().contains(IgnoredMeters.LONG_TASK_TIMER));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	static class DescriptionsConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		RdmaCallMeterDescriptions rdmaCallMeterDescriptions() {
+			return new RdmaCallMeterDescriptions();
 		}
 
 	}

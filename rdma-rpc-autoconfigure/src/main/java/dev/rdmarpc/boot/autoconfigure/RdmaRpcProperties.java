@@ -17,18 +17,24 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
+import dev.rdmarpc.balancing.LoadBalancing;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.rpc.Dispatch;
 import dev.rdmarpc.rpc.HandlerThreads;
+import dev.rdmarpc.rpc.RpcStatus;
 import dev.rdmarpc.transport.PollingMode;
+import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
 
 /**
@@ -49,9 +55,12 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * @param polling How threads wait for completions.
  * @param codec FlatBuffers codec.
  * @param iwarp User-space iWARP provider.
+ * @param shm Shared-memory provider.
  * @param observation Observation of calls.
+ * @param security Protection of connections.
  * @param server Server.
  * @param grpc Applications written for gRPC.
+ * @param discovery Targets at locations 'discovery:///service'.
  * @param client Clients by the names of their targets. The entry 'default' holds defaults
  * for all targets.
  */
@@ -59,9 +68,9 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
 		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
 		@DefaultValue("256KB") DataSize streamWindow, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
-		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp,
-		@DefaultValue Observation observation, @DefaultValue Server server, @DefaultValue Grpc grpc,
-		@DefaultValue Map<String, Client> client) {
+		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Shm shm,
+		@DefaultValue Observation observation, @DefaultValue Security security, @DefaultValue Server server,
+		@DefaultValue Grpc grpc, @DefaultValue Discovery discovery, @DefaultValue Map<String, Client> client) {
 
 	/** The entry of {@link #client()} that applies to all targets. */
 	public static final String DEFAULT_CLIENT = "default";
@@ -179,12 +188,41 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	}
 
 	/**
+	 * Shared-memory provider.
+	 *
+	 * @param directory Directory in which processes meet, permitted to the user alone. By
+	 * default one of the user's below /dev/shm.
+	 * @param ringSize Shared memory of a connection for each direction, a power of two.
+	 * The side that listens decides.
+	 * @param maxQueuePairs Maximum number of open queue pairs.
+	 * @param maxReadDepth Maximum number of outstanding RDMA Reads in one direction of a
+	 * connection.
+	 * @param drainTimeout How long an orderly disconnect waits for posted work to be
+	 * taken.
+	 */
+	public record Shm(@Nullable Path directory, @DefaultValue("256KB") DataSize ringSize,
+			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
+			@DefaultValue("5s") Duration drainTimeout) {
+
+	}
+
+	/**
 	 * Observation of calls.
 	 *
 	 * @param client Whether to observe the calls that this application makes.
 	 * @param server Whether to observe the calls that this application serves.
 	 */
 	public record Observation(@DefaultValue("true") boolean client, @DefaultValue("true") boolean server) {
+
+	}
+
+	/**
+	 * Protection of connections.
+	 *
+	 * @param required Whether to refuse to start a server that others can reach without
+	 * TLS or without authentication.
+	 */
+	public record Security(@DefaultValue("false") boolean required) {
 
 	}
 
@@ -218,6 +256,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * on Java 21 to 23 if it is true.
 	 * @param maxHandlerThreads Maximum number of platform threads of the server's own
 	 * executor. Virtual threads are as many as there are calls.
+	 * @param slowCallThreshold How long a call takes, the wait for a thread included, of
+	 * which a line is logged, for each method at most one in ten seconds. By default none
+	 * is.
+	 * @param accessLog Whether to log a line for each call.
+	 * @param ssl TLS.
+	 * @param tokens Tokens by the names of the principals that show them. With tokens,
+	 * callers without one of them are refused.
 	 */
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
@@ -226,7 +271,30 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
 			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
 			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
-			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads) {
+			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads,
+			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog, @DefaultValue ServerSsl ssl,
+			@DefaultValue Map<String, String> tokens) {
+
+		/** Shows no secret. */
+		@Override
+		public String toString() {
+			return "Server[address=" + this.address + ", port=" + this.port + ", ssl=" + this.ssl + ", tokens of "
+					+ this.tokens.keySet() + "]";
+		}
+
+	}
+
+	/**
+	 * TLS of the server.
+	 *
+	 * @param bundle Name of the SSL bundle with the certificate of this server. Without
+	 * it, connections are not encrypted.
+	 * @param clientAuth Whether callers have to show a certificate. Unless there are
+	 * tokens, it says who they are.
+	 * @param principal What of a caller's certificate is its name.
+	 */
+	public record ServerSsl(@DefaultValue("") String bundle, @DefaultValue("none") ClientAuthentication clientAuth,
+			@DefaultValue("subject") CertificatePrincipal principal) {
 
 	}
 
@@ -255,12 +323,30 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	}
 
 	/**
+	 * Targets at locations 'discovery:///service'.
+	 *
+	 * @param portKey Key of the metadata in which an instance of a service announces its
+	 * port for RDMA.
+	 */
+	public record Discovery(@DefaultValue("rdma.port") String portKey) {
+
+	}
+
+	/**
 	 * The client of one target. What is not set comes from the entry 'default', then from
 	 * the built-in defaults.
 	 *
 	 * @param host Name or address of the target.
 	 * @param port Port of the target. Use 0 for the port on which this application's own
 	 * server listens.
+	 * @param addresses Addresses of the target in place of host and port: a list of
+	 * host:port, or 'dns:///name:port' for all addresses of a name, or
+	 * 'discovery:///service' for the instances that Spring Cloud's DiscoveryClient knows.
+	 * @param loadBalancing Which of several addresses a call goes to: each in turn, that
+	 * with the fewest outstanding calls, or the same one for the same key.
+	 * @param resolutionInterval How often the addresses are looked up again if they can
+	 * change. They are also looked up when a connection is lost. 0 for only then.
+	 * @param outlierDetection When one of several addresses gets no calls for a while.
 	 * @param required Whether the application depends on this target: it is connected at
 	 * startup, and health is DOWN while there is no connection.
 	 * @param deadline Default deadline of calls. 0 for none.
@@ -280,16 +366,89 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param waitForReady Whether all calls wait for a connection, within their deadline,
 	 * instead of failing with the first failed attempt to connect.
 	 * @param queuePairs Queue pairs to the target.
+	 * @param retry Retries of calls.
+	 * @param methods Settings of single methods, by the simple name of the service and
+	 * the name of the method.
+	 * @param ssl TLS.
+	 * @param token What is shown to the target to say who calls.
 	 */
-	public record Client(@Nullable String host, @Nullable Integer port, @Nullable Boolean required,
-			@Nullable Duration deadline, @Nullable Duration connectTimeout, @Nullable Duration initialBackoff,
-			@Nullable Duration maxBackoff, @Nullable Duration handshakeTimeout, @Nullable Duration keepAlive,
-			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls,
-			@Nullable Duration restartTimeout, @Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs) {
+	public record Client(@Nullable String host, @Nullable Integer port, @Nullable List<String> addresses,
+			@Nullable LoadBalancing loadBalancing, @Nullable Duration resolutionInterval,
+			@Nullable OutlierDetection outlierDetection, @Nullable Boolean required, @Nullable Duration deadline,
+			@Nullable Duration connectTimeout, @Nullable Duration initialBackoff, @Nullable Duration maxBackoff,
+			@Nullable Duration handshakeTimeout, @Nullable Duration keepAlive, @Nullable Duration deadPeerTimeout,
+			@Nullable DataSize maxMessageSize, @Nullable Integer maxCalls, @Nullable Duration restartTimeout,
+			@Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs, @Nullable Retry retry,
+			@Nullable Map<String, Map<String, ClientMethod>> methods, @Nullable ClientSsl ssl, @Nullable String token) {
 
 		/** Nothing set. */
 		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
-				null, null, null);
+				null, null, null, null, null, null, null, null, null, null, null);
+
+		/** Shows no secret. */
+		@Override
+		public String toString() {
+			return "Client[host=" + this.host + ", port=" + this.port + ", ssl=" + this.ssl + "]";
+		}
+
+	}
+
+	/**
+	 * TLS of a client.
+	 *
+	 * @param bundle Name of the SSL bundle with the certificates that are trusted, and
+	 * this application's own if there is one. Without it, connections are not encrypted.
+	 * @param verifyHostName Whether the certificate of the target must be one of the host
+	 * that is connected to.
+	 */
+	public record ClientSsl(@Nullable String bundle, @Nullable Boolean verifyHostName) {
+
+	}
+
+	/**
+	 * When one of several addresses gets no calls for a while.
+	 *
+	 * @param consecutiveFailures Failures in a row after which an address gets no calls:
+	 * replies with UNAVAILABLE, and lost connections. 0 for never.
+	 * @param baseEjectionTime How long it gets none, times how often that was so shortly
+	 * before.
+	 * @param maxEjectionTime Longest such time.
+	 * @param maxEjectionPercent Largest part of the addresses that get none at a time.
+	 */
+	public record OutlierDetection(@Nullable Integer consecutiveFailures, @Nullable Duration baseEjectionTime,
+			@Nullable Duration maxEjectionTime, @Nullable Integer maxEjectionPercent) {
+
+		/** Nothing set. */
+		static final OutlierDetection EMPTY = new OutlierDetection(null, null, null, null);
+
+	}
+
+	/**
+	 * Settings of one method.
+	 *
+	 * @param retry Retries of its calls. What is not set comes from the target.
+	 */
+	public record ClientMethod(@Nullable Retry retry) {
+
+	}
+
+	/**
+	 * Retries of calls.
+	 *
+	 * @param maxRetries How often a call is made again at most. 0 for never.
+	 * @param delay Pause before the first retry.
+	 * @param multiplier Factor by which the pause grows from one retry to the next.
+	 * @param jitter What is added to the pause or subtracted from it at random, at most.
+	 * It grows with the pause.
+	 * @param maxDelay Longest pause.
+	 * @param statuses Failures of idempotent methods that are retried. Calls that no
+	 * handler has begun with are retried in any case.
+	 * @param budget How many retries a target gets for each call, on average, beside a
+	 * reserve of 10.
+	 */
+	public record Retry(@Nullable Integer maxRetries, @Nullable Duration delay, @Nullable Double multiplier,
+			@Nullable Duration jitter, @Nullable Duration maxDelay, @Nullable Set<RpcStatus> statuses,
+			@Nullable Double budget) {
 
 	}
 

@@ -38,27 +38,32 @@ import org.springframework.context.annotation.Lazy;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.ContextPropagation;
 import dev.rdmarpc.rpc.RpcExceptionHandler;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.rpc.RpcServerInterceptor;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of a server for the beans annotated
  * with {@link RdmaService}.
  */
-@AutoConfiguration(after = { RdmaTransportAutoConfiguration.class, TaskExecutionAutoConfiguration.class })
+@AutoConfiguration(after = { RdmaTransportAutoConfiguration.class, RdmaContextPropagationAutoConfiguration.class,
+		TaskExecutionAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "rdma.rpc.server.enabled", matchIfMissing = true)
 public final class RdmaServerAutoConfiguration {
 
 	@Bean(RdmaServerFactory.BEAN_NAME)
 	@ConditionalOnMissingBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
-	RdmaServerFactory rdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			ConfigurableApplicationContext context,
+	RdmaServerFactory rdmaServerFactory(ObjectProvider<RdmaTransport> transport, MessageCodec codec,
+			RdmaRpcProperties properties, ConnectionSecurity security, ConfigurableApplicationContext context,
 			@Qualifier(HandlerExecutors.BEAN_NAME) ObjectProvider<Executor> named,
 			@Qualifier(TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME) ObjectProvider<Executor> general,
-			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RdmaServerCustomizer> customizers) {
-		return new RdmaServerFactory(transport, codec, properties, context,
-				new HandlerExecutors(context, named, general), exceptionHandlers, customizers);
+			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RpcServerInterceptor> interceptors,
+			ObjectProvider<ContextPropagation> propagation, ObjectProvider<RdmaServerCustomizer> customizers) {
+		return new RdmaServerFactory(transport, codec, properties, security, context,
+				new HandlerExecutors(context, named, general), exceptionHandlers, interceptors, propagation,
+				customizers);
 	}
 
 	/** Created with the server, and with it the beans that it asks. */

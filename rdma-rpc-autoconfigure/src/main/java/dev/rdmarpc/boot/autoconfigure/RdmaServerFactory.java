@@ -30,9 +30,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.ContextPropagation;
 import dev.rdmarpc.rpc.RpcExceptionHandler;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.rpc.RpcServerInterceptor;
 import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -45,11 +48,13 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	static final String BEAN_NAME = "rdmaServerFactory";
 
-	private final RdmaTransport transport;
+	private final ObjectProvider<RdmaTransport> transport;
 
 	private final MessageCodec codec;
 
 	private final RdmaRpcProperties properties;
+
+	private final ConnectionSecurity security;
 
 	private final ConfigurableApplicationContext context;
 
@@ -57,28 +62,36 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	private final ObjectProvider<RpcExceptionHandler> exceptionHandlers;
 
+	private final ObjectProvider<RpcServerInterceptor> interceptors;
+
+	private final ObjectProvider<ContextPropagation> propagation;
+
 	private final ObjectProvider<RdmaServerCustomizer> customizers;
 
 	private final List<ServiceBean> served = new ArrayList<>();
 
 	private boolean created;
 
-	RdmaServerFactory(RdmaTransport transport, MessageCodec codec, RdmaRpcProperties properties,
-			ConfigurableApplicationContext context, HandlerExecutors executors,
-			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RdmaServerCustomizer> customizers) {
+	RdmaServerFactory(ObjectProvider<RdmaTransport> transport, MessageCodec codec, RdmaRpcProperties properties,
+			ConnectionSecurity security, ConfigurableApplicationContext context, HandlerExecutors executors,
+			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RpcServerInterceptor> interceptors,
+			ObjectProvider<ContextPropagation> propagation, ObjectProvider<RdmaServerCustomizer> customizers) {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
+		this.security = security;
 		this.context = context;
 		this.executors = executors;
 		this.exceptionHandlers = exceptionHandlers;
+		this.interceptors = interceptors;
+		this.propagation = propagation;
 		this.customizers = customizers;
 	}
 
 	RpcServer create() {
-		RpcServerOptions options = PropertyMapping.server(this.properties);
+		RpcServerOptions options = secured(PropertyMapping.server(this.properties));
 		RpcServer.Builder builder = RpcServer.builder()
-			.transport(this.transport)
+			.transport(this.transport.getObject())
 			.codec(this.codec)
 			.options(options.withHandlers(this.executors.adapt(options.handlers())));
 		Executor executor = this.executors.find();
@@ -89,8 +102,17 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));
 		new ServiceExporter(builder).export(this.served);
 		this.exceptionHandlers.orderedStream().forEach(builder::exceptionHandler);
+		this.interceptors.orderedStream().forEach(builder::interceptor);
+		this.propagation.ifAvailable(builder::contextPropagation);
 		this.customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
+		ServerCallLog.addTo(builder, this.properties.server());
 		return builder.build();
+	}
+
+	private RpcServerOptions secured(RpcServerOptions options) {
+		ChannelSecurity asked = this.security.server();
+		this.security.check(options.address(), asked, this.transport.getObject().selection().provider().name());
+		return options.withChannel(options.channel().withSecurity(asked));
 	}
 
 	@Override

@@ -21,8 +21,12 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -30,16 +34,20 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.PropertySource;
 
+import dev.rdmarpc.boot.RdmaServerControl;
 import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Starts the server last and drains it together with the web server, also when the
- * context is stopped or paused and restarted. All threads of the transport are daemons,
- * so a separate thread keeps the application alive until the server stops.
+ * context is stopped or paused and restarted; meanwhile the application is not ready. All
+ * threads of the transport are daemons, so a separate thread keeps the application alive
+ * until the server stops.
  */
-class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton, DisposableBean {
+class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartInitializingSingleton, DisposableBean {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaServerLifecycle.class);
 
 	/** The phase in which Boot's web servers are shut down gracefully. */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024;
@@ -54,6 +62,11 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 	private volatile CountDownLatch stopped = new CountDownLatch(0);
 
 	private volatile @Nullable RpcServer server;
+
+	/** Whether the server was stopped and not started again. */
+	private volatile boolean drained;
+
+	private volatile @Nullable Thread draining;
 
 	RdmaServerLifecycle(ConfigurableApplicationContext context) {
 		this.context = context;
@@ -83,10 +96,56 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 			throw new RdmaServerStartException("rdma.rpc.server", starting.options().address(), ex);
 		}
 		CountDownLatch stopping = new CountDownLatch(1);
+		CountDownLatch before = this.stopped;
 		this.stopped = stopping;
 		keepAliveUntil(stopping);
+		before.countDown();
 		publishPort(this.context.getEnvironment(), LOCAL_PORT_PROPERTY, starting.port());
 		this.context.publishEvent(new RdmaServerStartedEvent(starting));
+		if (this.drained) {
+			this.drained = false;
+			AvailabilityChangeEvent.publish(this.context, ReadinessState.ACCEPTING_TRAFFIC);
+		}
+	}
+
+	@Override
+	public synchronized State state() {
+		Thread busy = this.draining;
+		if (busy != null && busy.isAlive()) {
+			return State.DRAINING;
+		}
+		return isRunning() ? State.RUNNING : State.STOPPED;
+	}
+
+	/** The application is kept alive meanwhile. */
+	@Override
+	public synchronized void drain() {
+		if (state() != State.RUNNING) {
+			return;
+		}
+		RpcServer current = server();
+		logger.info("Draining the server on {}: {} calls are running", current.address(), current.activeCalls());
+		this.drained = true;
+		AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
+		Thread thread = new Thread(() -> {
+			current.stop();
+			logger.info("The server is drained");
+		}, "rdma-rpc-drain");
+		this.draining = thread;
+		thread.start();
+	}
+
+	@Override
+	public synchronized void resume() {
+		State state = state();
+		if (state == State.DRAINING) {
+			throw new IllegalStateException(
+					"the server is still draining: " + server().activeCalls() + " calls are running");
+		}
+		if (state == State.STOPPED) {
+			start();
+			logger.info("The server is back in service on {}", server().address());
+		}
 	}
 
 	private static void keepAliveUntil(CountDownLatch stopped) {
@@ -118,11 +177,24 @@ class RdmaServerLifecycle implements SmartLifecycle, SmartInitializingSingleton,
 		RpcServer current = this.server;
 		try {
 			if (current != null) {
-				current.stop();
+				stop(current);
 			}
 		}
 		finally {
 			this.stopped.countDown();
+		}
+	}
+
+	/** Whoever asks for readiness learns first that there is no use in calling. */
+	private void stop(RpcServer current) {
+		try {
+			if (current.isRunning()) {
+				this.drained = true;
+				AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
+			}
+		}
+		finally {
+			current.stop();
 		}
 	}
 

@@ -24,16 +24,20 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RdmaAuthenticator;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.VerbsProvider;
 import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of what servers and clients share:
@@ -49,7 +53,16 @@ public final class RdmaTransportAutoConfiguration {
 		return new IwarpProvider(PropertyMapping.iwarp(properties.iwarp(), properties.memory()));
 	}
 
-	/** Beans come before providers of the same name that the service loader finds. */
+	@Bean
+	@ConditionalOnMissingBean
+	SharedMemoryProvider rdmaSharedMemoryProvider(RdmaRpcProperties properties) {
+		return new SharedMemoryProvider(PropertyMapping.shm(properties.shm()));
+	}
+
+	/**
+	 * Beans come before providers of the same name that the service loader finds. Checks
+	 * the properties of what is opened later.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
 	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
@@ -59,20 +72,30 @@ public final class RdmaTransportAutoConfiguration {
 				providers.add(discovered);
 			}
 		}
+		PropertyMapping.memory(properties.memory());
 		return ProviderSelection.select(PropertyMapping.transport(properties).provider(), providers);
 	}
 
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties) {
 		return RegisteredMemory.create(PropertyMapping.memory(properties.memory()));
 	}
 
+	/** Opened by the first client or server. */
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	RdmaTransport rdmaTransport(RdmaRpcProperties properties, ProviderSelection selection, RegisteredMemory memory) {
 		TransportOptions options = PropertyMapping.transport(properties);
 		return RdmaTransport.open(options, selection, memory);
+	}
+
+	@Bean
+	ConnectionSecurity rdmaConnectionSecurity(RdmaRpcProperties properties, ObjectProvider<SslBundles> bundles,
+			ObjectProvider<RdmaAuthenticator> authenticators) {
+		return new ConnectionSecurity(properties, bundles, authenticators);
 	}
 
 	@Bean

@@ -75,7 +75,7 @@ final class ServiceExporter {
 		RdmaService annotation = service.annotation();
 		Object bean = service.instance();
 		boolean named = annotation.interfaces().length > 0;
-		List<Class<?>> types = named ? Arrays.asList(annotation.interfaces()) : interfaces(service);
+		List<Class<?>> types = named(service);
 		check(annotation.name().isEmpty() || types.size() == 1,
 				() -> "@RdmaService of bean '" + beanName + "' has the name '" + annotation.name()
 						+ "', but the bean has " + types.size() + " services: " + names(types)
@@ -97,6 +97,19 @@ final class ServiceExporter {
 						(above) -> this.inherited.computeIfAbsent(above, (key) -> new HashMap<>()).put(beanName, bean));
 			}
 		}
+	}
+
+	/** The interfaces that a bean asks to be served under. */
+	private static List<Class<?>> named(ServiceBean service) {
+		Class<?>[] named = service.annotation().interfaces();
+		return (named.length > 0) ? Arrays.asList(named) : interfaces(service);
+	}
+
+	/** All interfaces under which a bean may be served. */
+	static Set<Class<?>> types(ServiceBean service) {
+		Set<Class<?>> types = new LinkedHashSet<>(named(service));
+		List.copyOf(types).forEach((type) -> types.addAll(above(type)));
+		return types;
 	}
 
 	private <T> void offer(String name, Class<T> type, Object bean) {

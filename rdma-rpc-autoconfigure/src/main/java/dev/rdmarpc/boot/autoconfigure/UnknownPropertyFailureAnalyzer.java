@@ -75,7 +75,7 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 			if (component.getType().isRecord()) {
 				collect(name + ".", component.getType(), target, names);
 			}
-			else if (component.getType() == Map.class) {
+			else if (type == RdmaRpcProperties.class && component.getType() == Map.class) {
 				collect(name + "." + target + ".", RdmaRpcProperties.Client.class, target, names);
 			}
 			else {

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,6 +32,8 @@ import org.springframework.validation.method.MethodValidationException;
 import org.springframework.validation.method.ParameterErrors;
 import org.springframework.validation.method.ParameterValidationResult;
 
+import dev.rdmarpc.rpc.FieldViolations;
+import dev.rdmarpc.rpc.FieldViolations.Violation;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcExceptionHandler;
@@ -42,20 +45,45 @@ import dev.rdmarpc.rpc.RpcStatus;
  */
 final class ValidationExceptionHandler implements RpcExceptionHandler {
 
+	/** A call can be wrong in as many ways as it has bytes. */
+	private static final int MAX_VIOLATIONS = 32;
+
+	private static final int MAX_TEXT_LENGTH = 256;
+
 	@Override
 	public @Nullable Throwable handle(MethodDescriptor method, Throwable failure) {
 		Class<?> service = method.javaMethod().getDeclaringClass();
-		List<String> fields = List.of();
+		List<Violation> found = List.of();
 		if (failure instanceof ConstraintViolationException ex && ex.getConstraintViolations() != null
 				&& ex.getConstraintViolations().stream().allMatch((violation) -> isArgument(violation, service))) {
-			fields = ex.getConstraintViolations().stream().map(ValidationExceptionHandler::describe).toList();
+			found = ex.getConstraintViolations().stream().map(ValidationExceptionHandler::describe).toList();
 		}
 		else if (failure instanceof MethodValidationException ex && !ex.isForReturnValue()
 				&& service.isInstance(ex.getTarget())) {
-			fields = ex.getParameterValidationResults().stream().flatMap(ValidationExceptionHandler::describe).toList();
+			found = ex.getParameterValidationResults().stream().flatMap(ValidationExceptionHandler::describe).toList();
 		}
-		return fields.isEmpty() ? null : new RpcException(RpcStatus.INVALID_ARGUMENT,
-				fields.stream().sorted().collect(Collectors.joining("; ")));
+		return found.isEmpty() ? null : rejected(found);
+	}
+
+	private static RpcException rejected(List<Violation> found) {
+		List<Violation> told = found.stream()
+			.sorted(Comparator.comparing(Violation::field).thenComparing(Violation::message))
+			.limit(MAX_VIOLATIONS)
+			.toList();
+		int omitted = found.size() - told.size();
+		String text = told.stream()
+			.map((violation) -> violation.field() + ": " + violation.message())
+			.collect(Collectors.joining("; "));
+		return new RpcException(RpcStatus.INVALID_ARGUMENT, (omitted == 0) ? text : text + "; and " + omitted + " more",
+				new FieldViolations(told, omitted));
+	}
+
+	private static Violation violation(String field, @Nullable String message) {
+		return new Violation(shortened(field), shortened((message != null) ? message : "not valid"));
+	}
+
+	private static String shortened(String text) {
+		return (text.length() <= MAX_TEXT_LENGTH) ? text : text.substring(0, MAX_TEXT_LENGTH) + "…";
 	}
 
 	private static boolean isArgument(ConstraintViolation<?> violation, Class<?> service) {
@@ -67,22 +95,28 @@ final class ValidationExceptionHandler implements RpcExceptionHandler {
 		return StreamSupport.stream(violation.getPropertyPath().spliterator(), false);
 	}
 
-	private static String describe(ConstraintViolation<?> violation) {
+	private static Violation describe(ConstraintViolation<?> violation) {
 		String path = nodes(violation).filter((node) -> node.getKind() != ElementKind.METHOD)
 			.map(Path.Node::toString)
 			.collect(Collectors.joining("."));
-		return path + ": " + violation.getMessage();
+		return violation(path, violation.getMessage());
 	}
 
-	private static Stream<String> describe(ParameterValidationResult result) {
-		String name = result.getMethodParameter().getParameterName();
+	private static Stream<Violation> describe(ParameterValidationResult result) {
+		String name = result.getMethodParameter().getParameterName() + position(result);
 		if (result instanceof ParameterErrors errors) {
 			return errors.getAllErrors()
 				.stream()
-				.map((error) -> name + ((error instanceof FieldError field) ? "." + field.getField() : "") + ": "
-						+ error.getDefaultMessage());
+				.map((error) -> violation(name + ((error instanceof FieldError field) ? "." + field.getField() : ""),
+						error.getDefaultMessage()));
 		}
-		return result.getResolvableErrors().stream().map((error) -> name + ": " + error.getDefaultMessage());
+		return result.getResolvableErrors().stream().map((error) -> violation(name, error.getDefaultMessage()));
+	}
+
+	/** Which element of a parameter that is a list, an array or a map. */
+	private static String position(ParameterValidationResult result) {
+		Object position = (result.getContainerIndex() != null) ? result.getContainerIndex() : result.getContainerKey();
+		return (position != null) ? "[" + position + "]" : "";
 	}
 
 }

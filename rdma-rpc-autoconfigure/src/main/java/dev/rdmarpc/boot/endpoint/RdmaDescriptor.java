@@ -21,6 +21,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
+import dev.rdmarpc.rpc.AddressHealth;
 import dev.rdmarpc.rpc.QueuePairHealth;
 import dev.rdmarpc.verbs.DeviceLimits;
 
@@ -28,17 +29,17 @@ import dev.rdmarpc.verbs.DeviceLimits;
  * The response of the endpoint {@code rdma}.
  *
  * @param provider the verbs provider and why it was chosen
- * @param device name of the device
+ * @param device name of the device, {@code null} as long as nothing has needed it
  * @param problems what should run but does not, one sentence each
- * @param limits what the device can do
- * @param memory registered memory
+ * @param limits what the device can do, if it is open
+ * @param memory registered memory, if there is any
  * @param loops the loops that are running
  * @param server the server, if there is one
  * @param clients the clients
  */
-public record RdmaDescriptor(ProviderDescriptor provider, String device, List<String> problems, DeviceLimits limits,
-		MemoryDescriptor memory, List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
-		List<ClientDescriptor> clients) implements OperationResponseBody {
+public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String device, List<String> problems,
+		@Nullable DeviceLimits limits, @Nullable MemoryDescriptor memory, List<LoopDescriptor> loops,
+		@Nullable ServerDescriptor server, List<ClientDescriptor> clients) implements OperationResponseBody {
 
 	/** The selected provider, the reason, and all candidates. */
 	public record ProviderDescriptor(String name, String reason, List<CandidateDescriptor> candidates) {
@@ -69,14 +70,15 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, List<St
 
 	}
 
-	/** A channel: one queue pair and its peer. */
-	public record ChannelDescriptor(String peer, String state) {
+	/** A channel: one queue pair, by its number on the device, and its peer. */
+	public record ChannelDescriptor(int queuePair, String peer, String state) {
 
 	}
 
 	/** The server and what it offers. */
-	public record ServerDescriptor(boolean running, @Nullable String address, int activeCalls, int connections,
-			int maxConnections, List<ServiceDescriptor> services) {
+	public record ServerDescriptor(String state, boolean running, @Nullable String address, int activeCalls,
+			int maxConcurrentCalls, int connections, int maxConnections,
+			List<ServiceDescriptor> services) implements OperationResponseBody {
 
 	}
 
@@ -87,13 +89,14 @@ public record RdmaDescriptor(ProviderDescriptor provider, String device, List<St
 
 	/** A method by its name on the wire. */
 	public record MethodDescriptor(String name, String signature, boolean asynchronous, boolean inline,
-			boolean idempotent) {
+			boolean idempotent, boolean takesStream, boolean repliesWithStream) {
 
 	}
 
-	/** A client, and why it has no connection. */
-	public record ClientDescriptor(String target, String state, String health, String lastFailure, PoolDescriptor pool,
-			List<QueuePairHealth> queuePairs) {
+	/** A client, and why it has no connection; the deadline is as in ISO 8601. */
+	public record ClientDescriptor(String target, String state, String health, String lastFailure, String deadline,
+			PoolDescriptor pool, List<AddressHealth> addresses,
+			List<QueuePairHealth> queuePairs) implements OperationResponseBody {
 
 	}
 

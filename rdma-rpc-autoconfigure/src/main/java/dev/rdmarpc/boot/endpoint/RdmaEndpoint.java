@@ -16,150 +16,250 @@
 
 package dev.rdmarpc.boot.endpoint;
 
-import java.lang.reflect.Method;
-import java.util.Arrays;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.convert.DurationStyle;
 
 import dev.rdmarpc.boot.RdmaClients;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.CandidateDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ChannelDescriptor;
+import dev.rdmarpc.boot.RdmaServerControl;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ClientDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.LoopDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MemoryDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MethodDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.PoolDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ProviderDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ReceivesDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
-import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
-import dev.rdmarpc.memory.MemoryMetrics;
-import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.rpc.QueuePairPoolMetrics;
+import dev.rdmarpc.boot.endpoint.RdmaParts.Clients;
+import dev.rdmarpc.boot.endpoint.RdmaParts.QueuePairs;
+import dev.rdmarpc.boot.endpoint.RdmaParts.Services;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcServer;
-import dev.rdmarpc.transport.ChannelLoop;
-import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
-import dev.rdmarpc.transport.RpcChannel;
 
-/** The Actuator endpoint {@code rdma}. */
-@Endpoint(id = "rdma")
+/**
+ * The Actuator endpoint {@code rdma}: the whole state, its parts, and operations that
+ * drain the server and change limits. By default it can only be read.
+ */
+@Endpoint(id = "rdma", defaultAccess = Access.READ_ONLY)
 public class RdmaEndpoint {
 
-	/** The prefix of a simple name: part of a package, or an enclosing type. */
-	private static final String QUALIFIER = "[^<>,\\s\\[\\]?&.$]+[.$]";
+	private static final Logger logger = LoggerFactory.getLogger(RdmaEndpoint.class);
 
-	private final RdmaTransport transport;
+	private static final String SERVER = "server";
+
+	private static final String SERVICES = "services";
+
+	private static final String CLIENTS = "clients";
+
+	private final ProviderSelection selection;
+
+	private final Supplier<@Nullable RdmaTransport> transport;
 
 	private final Supplier<@Nullable RpcServer> server;
+
+	private final Supplier<@Nullable RdmaServerControl> control;
 
 	private final @Nullable RdmaClients clients;
 
 	/**
-	 * Creates the endpoint.
-	 * @param server queried on each request, since there may be none yet
+	 * Creates the endpoint. Suppliers are queried on each request.
+	 * @param transport returns {@code null} as long as nothing has opened it
+	 * @param server returns {@code null} as long as there is none
+	 * @param control of the server
 	 */
-	public RdmaEndpoint(RdmaTransport transport, Supplier<@Nullable RpcServer> server, @Nullable RdmaClients clients) {
+	public RdmaEndpoint(ProviderSelection selection, Supplier<@Nullable RdmaTransport> transport,
+			Supplier<@Nullable RpcServer> server, Supplier<@Nullable RdmaServerControl> control,
+			@Nullable RdmaClients clients) {
+		this.selection = selection;
 		this.transport = transport;
 		this.server = server;
+		this.control = control;
 		this.clients = clients;
 	}
 
 	/** Returns the whole state. */
 	@ReadOperation
 	public RdmaDescriptor rdma() {
-		return new RdmaDescriptor(provider(), this.transport.device().name(), this.transport.problems(),
-				this.transport.device().limits(), memory(),
-				this.transport.loops().stream().map(RdmaEndpoint::loop).toList(), server(), clients());
+		RdmaTransport open = this.transport.get();
+		if (open == null) {
+			return new RdmaDescriptor(RdmaView.provider(this.selection), null, List.of(), null, null, List.of(),
+					serverState(), clientStates());
+		}
+		return new RdmaDescriptor(RdmaView.provider(open.selection()), open.device().name(), open.problems(),
+				open.device().limits(), RdmaView.memory(open.memory()),
+				open.loops().stream().map(RdmaView::loop).toList(), serverState(), clientStates());
 	}
 
-	private ProviderDescriptor provider() {
-		ProviderSelection selection = this.transport.selection();
-		List<CandidateDescriptor> candidates = selection.candidates()
-			.stream()
-			.map((candidate) -> new CandidateDescriptor(candidate.name(), candidate.availability().available(),
-					candidate.availability().reason()))
-			.toList();
-		return new ProviderDescriptor(selection.provider().name(), selection.reason(), candidates);
+	/**
+	 * Returns a part of the state.
+	 * @param part devices, memory, queue-pairs, server, services or clients
+	 * @return {@code null} if there is no such part
+	 */
+	@ReadOperation
+	public @Nullable OperationResponseBody part(@Selector String part) {
+		RdmaTransport open = this.transport.get();
+		return switch (part) {
+			case "devices" -> (open != null) ? RdmaView.devices(open) : null;
+			case "memory" -> (open != null) ? RdmaView.memoryOf(open) : null;
+			case "queue-pairs" -> new QueuePairs((open != null) ? RdmaView.queuePairs(open) : List.of());
+			case SERVER -> serverState();
+			case SERVICES -> services();
+			case CLIENTS -> new Clients(clientStates());
+			default -> null;
+		};
 	}
 
-	private MemoryDescriptor memory() {
-		RegisteredMemory memory = this.transport.memory();
-		MemoryMetrics metrics = memory.metrics();
-		return new MemoryDescriptor(memory.options().maxBytes(), metrics.registeredBytes(), metrics.allocatedBytes(),
-				metrics.cachedBytes(), metrics.userBytes(), metrics.extents(), metrics.outstanding(),
-				metrics.allocations(), metrics.waits(), metrics.failures(), metrics.leaks());
+	/**
+	 * Returns one of the services, with its schemas, or one of the clients.
+	 * @param part services or clients
+	 * @param name of the service, or of the client's target
+	 * @return {@code null} if there is none
+	 */
+	@ReadOperation
+	public @Nullable OperationResponseBody member(@Selector String part, @Selector String name) {
+		return switch (part) {
+			case SERVICES -> service(name);
+			case CLIENTS -> client(name);
+			default -> null;
+		};
 	}
 
-	private static LoopDescriptor loop(ChannelLoop loop) {
-		LoopMetrics metrics = loop.metrics();
-		return new LoopDescriptor(loop.name(), loop.outstandingCalls(), metrics.completions(), metrics.polls(),
-				metrics.emptyPolls(), metrics.paidSpins(), metrics.spinNanos() / 1_000, metrics.awaits(),
-				metrics.awaitNanos() / 1_000_000, metrics.wakeUps(), metrics.sentBytes(), metrics.receivedBytes(),
-				metrics.readBytes(), metrics.framesSent(), metrics.framesReceived(), metrics.creditFrames(),
-				new ReceivesDescriptor(metrics.receivesPosted(), metrics.receivesPromised(),
-						metrics.receiveMemoryBytes(), metrics.receivePosts(), metrics.receivesReplaced()),
-				loop.channels().stream().map(RdmaEndpoint::channel).toList());
+	/**
+	 * Drains the server or puts it back into service, or changes its limits.
+	 * @param part server
+	 * @param draining whether it is to be out of service
+	 * @param maxConcurrentCalls maximum number of concurrent calls, at least 1
+	 * @return the server's state afterwards, {@code null} if there is no server
+	 */
+	@WriteOperation
+	public @Nullable ServerDescriptor change(@Selector String part, @Nullable Boolean draining,
+			@Nullable Integer maxConcurrentCalls) {
+		RpcServer current = this.server.get();
+		if (!part.equals(SERVER) || current == null) {
+			return null;
+		}
+		require(draining != null || maxConcurrentCalls != null,
+				"nothing to change (expected: draining or maxConcurrentCalls)");
+		if (maxConcurrentCalls != null) {
+			limit(current, maxConcurrentCalls);
+		}
+		if (draining != null) {
+			drain(draining);
+		}
+		return serverState();
 	}
 
-	private static ChannelDescriptor channel(RpcChannel channel) {
-		return new ChannelDescriptor(String.valueOf(channel.remoteAddress()), channel.state().name());
+	/**
+	 * Changes the default deadline of a client.
+	 * @param part clients
+	 * @param name of its target
+	 * @param deadline such as 500ms or PT2S, 0 for none
+	 * @return the client's state afterwards, {@code null} if there is no such client
+	 */
+	@WriteOperation
+	public @Nullable ClientDescriptor changeMember(@Selector String part, @Selector String name, String deadline) {
+		if (!part.equals(CLIENTS) || this.clients == null || client(name) == null) {
+			return null;
+		}
+		this.clients.defaultDeadline(name, duration(deadline));
+		return client(name);
 	}
 
-	private @Nullable ServerDescriptor server() {
+	private static void limit(RpcServer server, int calls) {
+		require(calls >= 1, "maxConcurrentCalls " + calls + " (expected: at least 1)");
+		int before = server.options().maxConcurrentCalls();
+		server.maxConcurrentCalls(calls);
+		logger.info("Maximum number of concurrent calls changed from {} to {}", before, calls);
+	}
+
+	private void drain(boolean draining) {
+		RdmaServerControl known = this.control.get();
+		if (known == null) {
+			throw refusal("this server cannot be drained");
+		}
+		if (draining) {
+			known.drain();
+			return;
+		}
+		try {
+			known.resume();
+		}
+		catch (IllegalStateException ex) {
+			throw new InvalidEndpointRequestException(String.valueOf(ex.getMessage()), ex.getMessage(), ex);
+		}
+	}
+
+	private static Duration duration(String text) {
+		Duration value;
+		try {
+			value = DurationStyle.detectAndParse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw refusal("deadline '" + text + "' (expected: a duration such as 500ms or PT2S, 0 for none)");
+		}
+		require(!value.isNegative(), "deadline " + text + " (expected: not negative)");
+		return value;
+	}
+
+	private static void require(boolean valid, String reason) {
+		if (!valid) {
+			throw refusal(reason);
+		}
+	}
+
+	private static InvalidEndpointRequestException refusal(String reason) {
+		return new InvalidEndpointRequestException(reason, reason);
+	}
+
+	private @Nullable ServerDescriptor serverState() {
 		RpcServer current = this.server.get();
 		if (current == null) {
 			return null;
 		}
-		return new ServerDescriptor(current.isRunning(), current.isRunning() ? current.address().toString() : null,
-				current.activeCalls(), current.channels().size(), current.options().maxConnections(),
-				current.services().stream().map(RdmaEndpoint::service).toList());
+		RdmaServerControl known = this.control.get();
+		return RdmaView.server(current, (known != null) ? known.state()
+				: current.isRunning() ? RdmaServerControl.State.RUNNING : RdmaServerControl.State.STOPPED);
 	}
 
-	private static ServiceDescriptor service(dev.rdmarpc.rpc.ServiceDescriptor service) {
-		return new ServiceDescriptor(service.name(), service.type().getName(),
-				service.methods()
-					.stream()
-					.map((method) -> new MethodDescriptor(method.name(), signature(service.type(), method.javaMethod()),
-							method.asynchronous(), method.inline(), method.idempotent()))
-					.toList());
+	private Services services() {
+		RpcServer current = this.server.get();
+		return new Services(
+				(current != null) ? current.services().stream().map(RdmaView::service).toList() : List.of());
 	}
 
-	/**
-	 * {@code Service.method(Type, Other<Type>)}, without packages and enclosing types.
-	 */
-	private static String signature(Class<?> service, Method method) {
-		return service.getSimpleName() + "." + method.getName()
-				+ Arrays.stream(method.getGenericParameterTypes())
-					.map((type) -> type.getTypeName().replaceAll(QUALIFIER, ""))
-					.collect(Collectors.joining(", ", "(", ")"));
-	}
-
-	private List<ClientDescriptor> clients() {
-		if (this.clients == null) {
-			return List.of();
+	private RdmaParts.@Nullable Service service(String name) {
+		RpcServer current = this.server.get();
+		if (current == null) {
+			return null;
 		}
-		return this.clients.clients()
-			.entrySet()
+		return current.services()
 			.stream()
-			.map((entry) -> client(entry.getKey(), entry.getValue()))
-			.toList();
+			.filter((service) -> service.name().equals(name))
+			.findFirst()
+			.map(RdmaView::serviceWithSchemas)
+			.orElse(null);
 	}
 
-	private static ClientDescriptor client(String target, RpcClient client) {
-		QueuePairPoolMetrics metrics = client.metrics();
-		return new ClientDescriptor(target, client.state().name(), metrics.health().name(), client.lastFailure(),
-				new PoolDescriptor(metrics.open(), metrics.min(), metrics.max(), metrics.outstandingCalls(),
-						metrics.connects(), metrics.growths(), metrics.shrinks(), metrics.losses(),
-						metrics.repetitions()),
-				client.queuePairs());
+	private Map<String, RpcClient> known() {
+		return (this.clients != null) ? this.clients.clients() : Map.of();
+	}
+
+	private List<ClientDescriptor> clientStates() {
+		return known().entrySet().stream().map((entry) -> RdmaView.client(entry.getKey(), entry.getValue())).toList();
+	}
+
+	private @Nullable ClientDescriptor client(String target) {
+		RpcClient known = known().get(target);
+		return (known != null) ? RdmaView.client(target, known) : null;
 	}
 
 }

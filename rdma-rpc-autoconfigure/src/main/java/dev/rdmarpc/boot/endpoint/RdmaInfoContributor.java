@@ -25,20 +25,26 @@ import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /** Adds provider, device and the server's port to {@code info}. */
 public class RdmaInfoContributor implements InfoContributor {
 
-	private final RdmaTransport transport;
+	private final ProviderSelection selection;
+
+	private final Supplier<@Nullable RdmaTransport> transport;
 
 	private final Supplier<@Nullable RpcServer> server;
 
 	/**
 	 * Creates the contributor.
+	 * @param transport returns {@code null} as long as nothing has opened it
 	 * @param server queried on each request, since there may be none yet
 	 */
-	public RdmaInfoContributor(RdmaTransport transport, Supplier<@Nullable RpcServer> server) {
+	public RdmaInfoContributor(ProviderSelection selection, Supplier<@Nullable RdmaTransport> transport,
+			Supplier<@Nullable RpcServer> server) {
+		this.selection = selection;
 		this.transport = transport;
 		this.server = server;
 	}
@@ -46,9 +52,13 @@ public class RdmaInfoContributor implements InfoContributor {
 	@Override
 	public void contribute(Info.Builder builder) {
 		Map<String, Object> details = new LinkedHashMap<>();
-		details.put("provider", this.transport.selection().provider().name());
-		details.put("reason", this.transport.selection().reason());
-		details.put("device", this.transport.device().name());
+		RdmaTransport opened = this.transport.get();
+		ProviderSelection used = (opened != null) ? opened.selection() : this.selection;
+		details.put("provider", used.provider().name());
+		details.put("reason", used.reason());
+		if (opened != null) {
+			details.put("device", opened.device().name());
+		}
 		RpcServer current = this.server.get();
 		if (current != null && current.isRunning()) {
 			details.put("port", current.port());

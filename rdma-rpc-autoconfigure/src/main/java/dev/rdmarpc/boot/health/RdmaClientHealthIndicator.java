@@ -16,10 +16,15 @@
 
 package dev.rdmarpc.boot.health;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
+import dev.rdmarpc.rpc.AddressHealth;
 import dev.rdmarpc.rpc.ConnectionState;
 import dev.rdmarpc.rpc.RpcClient;
 
@@ -27,7 +32,7 @@ import dev.rdmarpc.rpc.RpcClient;
  * Reports whether a target can be called. While no connection to it can be established, a
  * required target is DOWN. Any other is UNKNOWN, because it should not take the
  * application out of service. While only some of its queue pairs are lost, a target is
- * {@link #DEGRADED}.
+ * {@link #DEGRADED}. One with several addresses is UP while one of them works.
  */
 public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 
@@ -64,8 +69,20 @@ public class RdmaClientHealthIndicator extends AbstractHealthIndicator {
 			builder.withDetail("lastFailure", failure);
 		}
 		builder.withDetail("required", this.required);
+		List<AddressHealth> addresses = this.client.addresses();
+		if (addresses.size() > 1) {
+			Map<String, String> details = new LinkedHashMap<>();
+			addresses.forEach((address) -> details.put(address.address(), describe(address)));
+			builder.withDetail("addresses", details);
+		}
 		long ready = this.client.queuePairs().stream().filter((pair) -> pair.state() == ConnectionState.READY).count();
 		builder.withDetail("queuePairs", ready + " of " + this.client.queuePairs().size());
+	}
+
+	private static String describe(AddressHealth address) {
+		String more = address.ejected() ? "gets no calls for a while"
+				: (address.state() != ConnectionState.READY) ? address.lastFailure() : "";
+		return address.state() + (more.isEmpty() ? "" : ": " + more);
 	}
 
 	/** Nothing has failed, perhaps because nothing was tried. */

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.boot.metrics;
 
+import java.util.Locale;
+
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 
@@ -45,7 +47,28 @@ public enum RdmaClientMeters implements DescribedMeter {
 			"Connections lost after they had been established."),
 
 	REPETITIONS("rdma.client.calls.repeated", Meter.Type.COUNTER, "calls",
-			"Calls retried because their connection was lost.");
+			"Calls retried because their connection was lost."),
+
+	ADDRESS_STATE("rdma.client.address.state", Meter.Type.GAUGE, "state",
+			"1 when calls can go to the address, 0.5 while it gets none because too many failed, 0 without a connection.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return AddressKeyNames.values();
+
+		}
+
+	},
+
+	RETRIES("rdma.rpc.client.retries", Meter.Type.COUNTER, "retries",
+			"Calls made again by rdma.rpc.client.<target>.retry, by the status of the attempt before.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return KeyName.merge(KeyNames.values(), RetryKeyNames.values());
+		}
+
+	};
 
 	private final String name;
 
@@ -87,7 +110,49 @@ public enum RdmaClientMeters implements DescribedMeter {
 		return KeyNames.values();
 	}
 
-	/** Keys of all of them. */
+	/** Keys of meters of one of several addresses. */
+	public enum AddressKeyNames implements KeyName {
+
+		/** The name of the target. */
+		TARGET("target"),
+
+		/** One of the addresses that the target has at present. */
+		ADDRESS("address");
+
+		private final String key;
+
+		AddressKeyNames(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+
+		}
+
+	}
+
+	/** Further keys of retries. */
+	public enum RetryKeyNames implements KeyName {
+
+		/** The service. */
+		SERVICE,
+
+		/** The method. */
+		METHOD,
+
+		/** Why the attempt before failed. */
+		STATUS;
+
+		@Override
+		public String asString() {
+			return name().toLowerCase(Locale.ROOT);
+		}
+
+	}
+
+	/** Keys of all others. */
 	public enum KeyNames implements KeyName {
 
 		/** The name of the target. */

@@ -17,11 +17,16 @@
 package dev.rdmarpc.boot.metrics;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.metrics.RdmaClientMeters.AddressKeyNames;
 import dev.rdmarpc.rpc.QueuePairPoolHealth;
 import dev.rdmarpc.rpc.QueuePairPoolMetrics;
+import dev.rdmarpc.rpc.RpcClient;
 
 /**
  * Binds {@link RdmaClientMeters} to the clients of an application, including clients
@@ -38,8 +43,32 @@ public class RdmaClientMetrics implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		this.clients.onClient((target, client) -> bind(
-				SourceMeters.of(registry, client.metrics()).with(RdmaClientMeters.KeyNames.TARGET, target)));
+		this.clients.onClient((target, client) -> {
+			bind(SourceMeters.of(registry, client.metrics()).with(RdmaClientMeters.KeyNames.TARGET, target));
+			bindAddresses(registry, target, client);
+		});
+	}
+
+	private static void bindAddresses(MeterRegistry registry, String target, RpcClient client) {
+		DescribedMeter meter = RdmaClientMeters.ADDRESS_STATE;
+		MultiGauge states = MultiGauge.builder(meter.getName())
+			.description(meter.description())
+			.baseUnit(meter.registeredUnit())
+			.register(registry);
+		client.onAddresses(
+				(addresses) -> states.register(addresses.stream()
+					.map((address) -> Row.of(Tags.of(AddressKeyNames.TARGET.asString(), target,
+							AddressKeyNames.ADDRESS.asString(), address), client, (source) -> state(source, address)))
+					.toList(), true));
+	}
+
+	private static double state(RpcClient client, String address) {
+		return client.addresses()
+			.stream()
+			.filter((candidate) -> candidate.address().equals(address))
+			.mapToDouble((found) -> (found.queuePairs() == 0) ? 0 : found.ejected() ? 0.5 : 1)
+			.findFirst()
+			.orElse(0);
 	}
 
 	private static void bind(SourceMeters<QueuePairPoolMetrics> meters) {

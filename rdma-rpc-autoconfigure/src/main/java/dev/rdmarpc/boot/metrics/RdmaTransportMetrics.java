@@ -16,11 +16,14 @@
 
 package dev.rdmarpc.boot.metrics;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryMetrics;
 import dev.rdmarpc.transport.LoopMetrics;
@@ -29,17 +32,39 @@ import dev.rdmarpc.transport.RdmaTransport;
 /** Binds {@link RdmaMeters} to a transport, summed over its loops. */
 public class RdmaTransportMetrics implements MeterBinder {
 
-	private final RdmaTransport transport;
+	private final List<MeterRegistry> registries = new ArrayList<>();
+
+	private @Nullable RdmaTransport transport;
+
+	/** Creates a binder whose transport is not open yet. */
+	public RdmaTransportMetrics() {
+	}
 
 	/** Creates the binder for a transport. */
 	public RdmaTransportMetrics(RdmaTransport transport) {
 		this.transport = transport;
 	}
 
+	/** Binds now, or when the transport is open. */
 	@Override
-	public void bindTo(MeterRegistry registry) {
-		bindMemory(SourceMeters.of(registry, this.transport.memory().metrics()));
-		SourceMeters<RdmaTransport> meters = SourceMeters.of(registry, this.transport);
+	public synchronized void bindTo(MeterRegistry registry) {
+		this.registries.add(registry);
+		if (this.transport != null) {
+			bind(registry, this.transport);
+		}
+	}
+
+	/** The transport is open from now on; the first one counts. */
+	public synchronized void opened(RdmaTransport opened) {
+		if (this.transport == null) {
+			this.transport = opened;
+			this.registries.forEach((registry) -> bind(registry, opened));
+		}
+	}
+
+	private static void bind(MeterRegistry registry, RdmaTransport transport) {
+		bindMemory(SourceMeters.of(registry, transport.memory().metrics()));
+		SourceMeters<RdmaTransport> meters = SourceMeters.of(registry, transport);
 		bindLimits(meters);
 		bindQueuePairs(meters);
 		bindReceives(meters);

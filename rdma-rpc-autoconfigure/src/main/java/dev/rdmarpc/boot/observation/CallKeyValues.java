@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.ClientKeyNames;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.HighCardinalityKeyNames;
 import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.LowCardinalityKeyNames;
+import dev.rdmarpc.boot.observation.RdmaObservationDocumentation.ServerKeyNames;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcStatus;
 
@@ -38,7 +39,14 @@ final class CallKeyValues {
 				LowCardinalityKeyNames.STATUS.withValue((status != null) ? status.name() : KeyValue.NONE_VALUE));
 	}
 
-	static KeyValues ofServer(MethodDescriptor method, String peer) {
+	static KeyValues ofServer(RdmaServerObservationContext context) {
+		KeyValues values = ofBoth(context.getMethod(), context.getPeer())
+			.and(ServerKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)));
+		int number = context.getQueuePair();
+		return (number != 0) ? values.and(ServerKeyNames.QUEUE_PAIR.withValue(String.valueOf(number))) : values;
+	}
+
+	private static KeyValues ofBoth(MethodDescriptor method, String peer) {
 		return KeyValues.of(HighCardinalityKeyNames.PEER.withValue(peer),
 				HighCardinalityKeyNames.RPC_SYSTEM.withValue("rdma-rpc"),
 				HighCardinalityKeyNames.RPC_SERVICE.withValue(method.service()),
@@ -46,7 +54,7 @@ final class CallKeyValues {
 	}
 
 	static KeyValues ofClient(MethodDescriptor method, String target) {
-		KeyValues values = ofServer(method, target);
+		KeyValues values = ofBoth(method, target);
 		PeerAddress address = PeerAddress.parse(target);
 		return (address != null)
 				? values.and(ClientKeyNames.SERVER_ADDRESS.withValue(address.host()),

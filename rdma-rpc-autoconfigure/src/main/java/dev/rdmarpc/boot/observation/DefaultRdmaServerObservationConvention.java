@@ -41,7 +41,7 @@ public class DefaultRdmaServerObservationConvention implements RdmaServerObserva
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(RdmaServerObservationContext context) {
-		return CallKeyValues.ofServer(context.getMethod(), context.getPeer());
+		return CallKeyValues.ofServer(context);
 	}
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.observation;
 
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -34,7 +35,21 @@ final class ObservedCall implements CallObservation {
 
 	private final Consumer<RpcStatus> statusSetter;
 
+	/** Who is told how long a served call has waited for its handler to begin. */
+	private final @Nullable LongConsumer waited;
+
+	private final long begunNanos;
+
+	private volatile boolean running;
+
 	ObservedCall(Observation observation, ObservationRegistry registry, Consumer<RpcStatus> statusSetter) {
+		this(observation, registry, statusSetter, null);
+	}
+
+	ObservedCall(Observation observation, ObservationRegistry registry, Consumer<RpcStatus> statusSetter,
+			@Nullable LongConsumer waited) {
+		this.waited = waited;
+		this.begunNanos = (waited != null) ? System.nanoTime() : 0;
 		this.observation = observation;
 		this.registry = registry;
 		this.statusSetter = statusSetter;
@@ -46,6 +61,10 @@ final class ObservedCall implements CallObservation {
 	 */
 	@Override
 	public Scope openScope() {
+		if (this.waited != null && !this.running) {
+			this.running = true;
+			this.waited.accept(System.nanoTime() - this.begunNanos);
+		}
 		Observation.Scope outer = this.registry.getCurrentObservationScope();
 		try {
 			Observation.Scope scope = this.observation.openScope();

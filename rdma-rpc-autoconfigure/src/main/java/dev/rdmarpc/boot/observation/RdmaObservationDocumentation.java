@@ -69,7 +69,7 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		@Override
 		public KeyName[] getHighCardinalityKeyNames() {
-			return HighCardinalityKeyNames.values();
+			return KeyName.merge(HighCardinalityKeyNames.values(), ServerKeyNames.values());
 		}
 
 	};
@@ -148,6 +148,33 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 			@Override
 			public String asString() {
 				return "rpc.method";
+			}
+
+		}
+
+	}
+
+	/** Keys of spans of servers only. */
+	public enum ServerKeyNames implements KeyName {
+
+		/**
+		 * The number of the queue pair that the call came over, as the endpoint shows it.
+		 */
+		QUEUE_PAIR {
+
+			@Override
+			public String asString() {
+				return "rdma.queue_pair";
+			}
+
+		},
+
+		/** How many microseconds the call has waited for its handler to begin. */
+		WAITED {
+
+			@Override
+			public String asString() {
+				return "rdma.waited_us";
 			}
 
 		}

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.boot.observation;
 
+import java.time.Duration;
+
 import io.micrometer.observation.transport.Kind;
 import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,10 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 	private final String peer;
 
 	private volatile @Nullable RpcStatus status;
+
+	private volatile int queuePair;
+
+	private volatile long waitedNanos;
 
 	/** Creates the context of a call that begins. */
 	public RdmaServerObservationContext(MethodDescriptor method, String peer, CallMetadata metadata) {
@@ -58,6 +64,24 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 	/** How the call ended, or {@code null} while it is in progress. */
 	public @Nullable RpcStatus getStatus() {
 		return this.status;
+	}
+
+	/** The number of the queue pair it came over, 0 if it is not known. */
+	public int getQueuePair() {
+		return this.queuePair;
+	}
+
+	void setQueuePair(int number) {
+		this.queuePair = number;
+	}
+
+	/** How long the call has waited for its handler to begin, 0 before it has. */
+	public Duration getWaited() {
+		return Duration.ofNanos(this.waitedNanos);
+	}
+
+	void setWaitedNanos(long nanos) {
+		this.waitedNanos = nanos;
 	}
 
 	void setStatus(RpcStatus status) {

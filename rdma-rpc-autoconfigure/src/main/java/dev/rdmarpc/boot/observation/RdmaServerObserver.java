@@ -24,6 +24,8 @@ import dev.rdmarpc.rpc.CallMetadata;
 import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
+import dev.rdmarpc.transport.ChannelSnapshot;
+import dev.rdmarpc.transport.RpcChannel;
 
 /** Observes the calls that a server executes. */
 public class RdmaServerObserver implements CallObserver {
@@ -61,15 +63,23 @@ public class RdmaServerObserver implements CallObserver {
 	@Override
 	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
 		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
-		return (call != null) ? call : observe(method, peer, metadata);
+		return (call != null) ? call : observe(0, method, peer, metadata);
 	}
 
-	private CallObservation observe(MethodDescriptor method, String peer, CallMetadata metadata) {
+	@Override
+	public CallObservation callArrived(RpcChannel channel, MethodDescriptor method, String peer,
+			CallMetadata metadata) {
+		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
+		return (call != null) ? call : observe(ChannelSnapshot.of(channel).queuePair(), method, peer, metadata);
+	}
+
+	private CallObservation observe(int queuePair, MethodDescriptor method, String peer, CallMetadata metadata) {
 		RdmaServerObservationContext context = new RdmaServerObservationContext(method, peer, metadata);
+		context.setQueuePair(queuePair);
 		Observation observation = RdmaObservationDocumentation.SERVER_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();
-		return new ObservedCall(observation, this.registry, context::setStatus);
+		return new ObservedCall(observation, this.registry, context::setStatus, context::setWaitedNanos);
 	}
 
 }

@@ -38,20 +38,23 @@ class AbsentLibrariesTests {
 
 	private static final List<String> OPTIONAL = List.of("rdmaClientObserver", "rdmaServerObserver",
 			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint", "rdmaValidationExceptionHandler",
-			"rdmaGrpcChannelFactory");
+			"rdmaGrpcChannelFactory", "rdmaContextPropagation", "rdmaDiscoveryAddressResolverFactory",
+			"rdmaCircuitBreakerInterceptor");
 
 	private static final String OBSERVERS = "rdmaClientObserver rdmaServerObserver ";
 
 	static List<Arguments> libraries() {
 		String all = String.join(" ", OPTIONAL);
 		return List.of(Arguments.of("none", "", "no.such.Type", ""),
-				Arguments.of("Micrometer's meters", "micrometer-core", "io.micrometer.core.instrument.MeterRegistry",
-						"rdmaTransportMetrics"),
+				Arguments.of("Micrometer's meters", "micrometer-core resilience4j-spring-boot4",
+						"io.micrometer.core.instrument.MeterRegistry",
+						"rdmaTransportMetrics rdmaCircuitBreakerInterceptor"),
 				Arguments.of("Micrometer's observations",
-						"micrometer-observation spring-boot-micrometer-observation micrometer-core micrometer-tracing",
-						"io.micrometer.observation.ObservationRegistry", OBSERVERS + "rdmaTransportMetrics"),
-				Arguments.of("Micrometer", "micrometer-", "io.micrometer.common.KeyValue",
-						OBSERVERS + "rdmaTransportMetrics"),
+						"micrometer-observation spring-boot-micrometer-observation micrometer-core micrometer-tracing resilience4j-spring-boot4",
+						"io.micrometer.observation.ObservationRegistry",
+						OBSERVERS + "rdmaTransportMetrics rdmaCircuitBreakerInterceptor"),
+				Arguments.of("Micrometer", "micrometer- resilience4j-spring-boot4", "io.micrometer.common.KeyValue",
+						OBSERVERS + "rdmaTransportMetrics rdmaCircuitBreakerInterceptor"),
 				Arguments.of("Boot's meters", "spring-boot-micrometer-metrics",
 						"org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
 						"rdmaTransportMetrics"),
@@ -64,14 +67,22 @@ class AbsentLibrariesTests {
 						"rdmaHealthContributor"),
 				Arguments.of("validation", "jakarta.validation-api hibernate-validator spring-boot-validation",
 						"jakarta.validation.ConstraintViolationException", "rdmaValidationExceptionHandler"),
+				Arguments.of("context propagation", "context-propagation", "io.micrometer.context.ContextSnapshot",
+						"rdmaContextPropagation"),
 				Arguments.of("Jackson", "jackson- spring-boot-jackson", "com.fasterxml.jackson.annotation.JsonInclude",
 						""),
 				Arguments.of("Boot's support of gRPC", "spring-boot-grpc-",
 						"org.springframework.boot.grpc.client.autoconfigure.GrpcClientProperties",
 						"rdmaGrpcChannelFactory"),
 				Arguments.of("gRPC", "grpc- spring-boot-grpc- spring-grpc-", "io.grpc.Grpc", "rdmaGrpcChannelFactory"),
+				Arguments.of("Spring Cloud", "spring-cloud-",
+						"org.springframework.cloud.client.discovery.DiscoveryClient",
+						"rdmaDiscoveryAddressResolverFactory"),
+				Arguments.of("Resilience4j", "resilience4j-",
+						"io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry",
+						"rdmaCircuitBreakerInterceptor"),
 				Arguments.of("all of them",
-						"grpc- spring-boot-grpc- spring-grpc- micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
+						"resilience4j- spring-cloud- grpc- spring-boot-grpc- spring-grpc- context-propagation micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
 								+ "spring-boot-jackson jakarta.validation-api hibernate-validator spring-boot-validation",
 						"org.springframework.boot.health.contributor.Health", all));
 	}

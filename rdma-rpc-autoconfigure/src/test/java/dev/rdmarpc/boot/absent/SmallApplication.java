@@ -54,7 +54,8 @@ public class SmallApplication implements Callable<Map<String, String>> {
 			.run("--rdma.rpc.server.port=0", "--rdma.rpc.server.address=127.0.0.1", "--rdma.rpc.client.default.port=0",
 					"--rdma.rpc.memory.initial=1MB", "--rdma.rpc.memory.extent=1MB",
 					"--rdma.rpc.memory.leak-detection=paranoid", "--management.endpoints.web.exposure.include=*",
-					"--management.endpoints.jmx.exposure.include=*", "--spring.jmx.enabled=false")) {
+					"--management.endpoints.jmx.exposure.include=*", "--spring.jmx.enabled=false",
+					"--spring.task.execution.propagate-context=true")) {
 			memory = context.getBean(RegisteredMemory.class);
 			greeting = BeanFactoryAnnotationUtils
 				.qualifiedBeanOfType(context.getBeanFactory(), Greeter.class, "greetings")

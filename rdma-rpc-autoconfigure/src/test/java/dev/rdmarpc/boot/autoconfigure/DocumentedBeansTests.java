@@ -20,11 +20,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import io.github.resilience4j.bulkhead.BulkheadRegistry;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.github.resilience4j.ratelimiter.RateLimiterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.cloud.client.discovery.DiscoveryClient;
+import org.springframework.cloud.client.discovery.simple.SimpleDiscoveryClient;
+import org.springframework.cloud.client.discovery.simple.SimpleDiscoveryProperties;
 
 import dev.rdmarpc.boot.GreeterService;
 
@@ -33,8 +39,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The table of beans is that of a context that has them all. */
 class DocumentedBeansTests {
 
-	private static final List<String> INTERNAL = List.of("rdmaServerFactory", "rdmaServerLifecycle",
-			"rdmaRequiredClientsConnector", "rdmaServerObservationCustomizer", "rdmaClientObservationCustomizer");
+	private static final List<String> INTERNAL = List.of("rdmaServerFactory", "rdmaTransportMetricsNotifier",
+			"rdmaConnectionSecurity", "rdmaRequiredClientsConnector", "rdmaServerObservationCustomizer",
+			"rdmaClientObservationCustomizer");
 
 	@Test
 	void everyBeanIsInTheGuide() throws Exception {
@@ -47,9 +54,14 @@ class DocumentedBeansTests {
 			.withUserConfiguration(GreeterService.class)
 			.withBean(SimpleMeterRegistry.class)
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
-			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+					RdmaDiscoveryAutoConfiguration.class, RdmaResilienceAutoConfiguration.class))
+			.withBean(DiscoveryClient.class, () -> new SimpleDiscoveryClient(new SimpleDiscoveryProperties()))
+			.withBean(CircuitBreakerRegistry.class, CircuitBreakerRegistry::ofDefaults)
+			.withBean(RateLimiterRegistry.class, RateLimiterRegistry::ofDefaults)
+			.withBean(BulkheadRegistry.class, BulkheadRegistry::ofDefaults)
 			.withPropertyValues("management.info.rdma.enabled=true", "spring.jmx.enabled=true",
-					"management.endpoints.jmx.exposure.include=rdma")
+					"spring.task.execution.propagate-context=true", "management.endpoints.jmx.exposure.include=rdma")
 			.run((context) -> {
 				List<String> names = new ArrayList<>(Arrays.stream(context.getBeanDefinitionNames())
 					.filter((name) -> name.matches("rdma[A-Z]\\w+"))

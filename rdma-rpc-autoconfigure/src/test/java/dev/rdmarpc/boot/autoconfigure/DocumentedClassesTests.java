@@ -81,7 +81,7 @@ class DocumentedClassesTests {
 	/** All main sources of a simple name. */
 	private static Map<String, String> sources() throws IOException {
 		Map<String, String> sources = new HashMap<>();
-		for (String module : List.of("core", "rdma-rpc-disni")) {
+		for (String module : List.of("rdma-rpc-contract", "core", "rdma-rpc-disni")) {
 			try (Stream<Path> files = Files.walk(Documentation.ROOT.resolve(module).resolve("src/main/java"))) {
 				for (Path file : files.filter((path) -> path.toString().endsWith(".java")).toList()) {
 					sources.merge(file.getFileName().toString().replace(".java", ""), Files.readString(file),

@@ -69,7 +69,10 @@ class DocumentedCodeTests {
 				PropertyMapping.codec(bound.codec());
 				PropertyMapping.iwarp(bound.iwarp(), bound.memory());
 				PropertyMapping.server(bound);
-				bound.client().keySet().forEach((target) -> ClientSettings.of(target, bound));
+				bound.client().keySet().forEach((target) -> {
+					ClientSettings.of(target, bound);
+					ClientAddresses.of(target, bound);
+				});
 				blocks++;
 			}
 		}
@@ -90,7 +93,8 @@ class DocumentedCodeTests {
 
 	private static List<String> sources() throws IOException {
 		List<String> sources = new ArrayList<>();
-		for (String module : List.of("core", "rdma-rpc-grpc", "rdma-rpc-autoconfigure", "sample-app")) {
+		for (String module : List.of("core", "rdma-rpc-grpc", "rdma-rpc-autoconfigure", "rdma-rpc-spring-boot-test",
+				"sample-app")) {
 			try (Stream<Path> files = Files.walk(Documentation.ROOT.resolve(module).resolve("src"))) {
 				for (Path file : files.filter((path) -> path.toString().endsWith(".java")).toList()) {
 					sources.add(normalized(Files.readString(file)));

@@ -29,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -37,6 +38,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.util.ClassUtils;
+
+import dev.rdmarpc.boot.retry.RetrySettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -72,7 +75,12 @@ class DocumentedPropertiesTests {
 		collectDefaults(metadata, ENTRY, RdmaRpcProperties.Client.class, defaults);
 		assertThat(metadata.keySet()).filteredOn((name) -> name.startsWith(ENTRY))
 			.containsExactlyInAnyOrderElementsOf(defaults.keySet());
+		defaults.values().removeIf(Objects::isNull);
 		assertThat(ClientSettings.of("any", bind(defaults))).isEqualTo(ClientSettings.of("any", bind(Map.of())));
+		assertThat(ClientAddresses.of("any", bind(defaults))).isEqualTo(ClientAddresses.of("any", bind(Map.of())));
+		assertThat(new ClientRetries("any", bind(defaults)).settings()).isEqualTo(RetrySettings.DEFAULTS);
+		assertThat(new ClientRetries("any", bind(defaults)).budget())
+			.isEqualTo(new ClientRetries("any", bind(Map.of())).budget());
 	}
 
 	private static void collectDefaults(Map<String, Map<String, Object>> metadata, String prefix, Class<?> type,
@@ -84,7 +92,8 @@ class DocumentedPropertiesTests {
 				continue;
 			}
 			assertThat(metadata).containsKey(name);
-			assertThat(metadata.get(name)).containsEntry("type", component.getType().getName());
+			assertThat(metadata.get(name).get("type")).as(name)
+				.isIn(component.getType().getName(), component.getGenericType().getTypeName());
 			defaults.put(name, metadata.get(name).get("defaultValue"));
 		}
 	}
@@ -104,7 +113,13 @@ class DocumentedPropertiesTests {
 	}
 
 	private static String form(String typeName) throws ClassNotFoundException {
-		Class<?> type = ClassUtils.forName(typeName, null);
+		if (typeName.equals("java.util.List<java.lang.String>")) {
+			return "list of texts";
+		}
+		if (typeName.startsWith("java.util.Map<java.lang.String,java.lang.String>")) {
+			return "texts by names";
+		}
+		Class<?> type = ClassUtils.forName(typeName.replaceAll("<.*", ""), null);
 		if (type.isEnum()) {
 			return String.join(", ",
 					Arrays.stream(type.getEnumConstants())
@@ -112,12 +127,15 @@ class DocumentedPropertiesTests {
 						.toList());
 		}
 		return switch (type.getSimpleName()) {
-			case "Integer" -> "number";
+			case "Integer", "Double" -> "number";
+			case "Set" -> "list";
+			case "Map" -> "map";
 			case "Boolean" -> "`true`, `false`";
 			case "String" -> "text";
 			case "Duration" -> "duration";
 			case "DataSize" -> "size";
 			case "InetAddress" -> "address";
+			case "Path" -> "path";
 			default -> throw new IllegalArgumentException(typeName);
 		};
 	}

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.NoSuchElementException;
 
@@ -38,6 +39,8 @@ import dev.rdmarpc.boot.ImportRdmaClients;
 import dev.rdmarpc.boot.RdmaAdvice;
 import dev.rdmarpc.boot.RdmaExceptionHandler;
 import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.rpc.FieldViolations;
+import dev.rdmarpc.rpc.FieldViolations.Violation;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcExceptionHandler;
@@ -107,6 +110,37 @@ class ExceptionAdviceTests {
 					assertThat(ex.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
 					assertThat(ex.detail())
 						.isEqualTo("amount.many: must be less than or equal to 10; article: must not be blank");
+					assertThat(ex.details(FieldViolations.class)).contains(new FieldViolations(
+							List.of(new Violation("amount.many", "must be less than or equal to 10"),
+									new Violation("article", "must not be blank")),
+							0));
+				}));
+	}
+
+	/** A caller decides how much is wrong. */
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "true" })
+	void whatIsToldOfVeryManyIsBounded(String adapted) {
+		this.runner.withPropertyValues("spring.validation.method.adapt-constraint-violations=" + adapted)
+			.run((context) -> assertThat(
+					catchThrowable(() -> orders(context).orderAll(Collections.nCopies(1000, new Amount(12, "kg")))))
+				.isInstanceOfSatisfying(RpcException.class, (ex) -> {
+					assertThat(ex.status()).isEqualTo(RpcStatus.INVALID_ARGUMENT);
+					assertThat(ex.detail()).startsWith("amounts[0].many: must be less than or equal to 10; ")
+						.hasSizeLessThanOrEqualTo(1024);
+					FieldViolations told = ex.details(FieldViolations.class).orElseThrow();
+					assertThat(told.violations()).isNotEmpty().hasSize(1000 - told.omitted());
+					assertThat(told.violations().get(0).field()).isEqualTo("amounts[0].many");
+				}));
+	}
+
+	@Test
+	void aMethodReturnsDetails() {
+		this.runner.withBean(Problems.class)
+			.run((context) -> assertThat(catchThrowable(() -> orders(context).fail("unsupported")))
+				.isInstanceOfSatisfying(RpcException.class, (ex) -> {
+					assertThat(ex.status()).isEqualTo(RpcStatus.UNIMPLEMENTED);
+					assertThat(ex.details(Instead.class)).contains(new Instead("order"));
 				}));
 	}
 
@@ -136,7 +170,14 @@ class ExceptionAdviceTests {
 		@NotBlank
 		String order(@NotBlank String article, @Valid Amount amount);
 
+		void orderAll(List<@Valid Amount> amounts);
+
 		String fail(String kind) throws Closed;
+
+	}
+
+	/** Details. */
+	public record Instead(String method) {
 
 	}
 
@@ -176,6 +217,10 @@ class ExceptionAdviceTests {
 		}
 
 		@Override
+		public void orderAll(List<Amount> amounts) {
+		}
+
+		@Override
 		public String fail(String kind) {
 			throw switch (kind) {
 				case "element" -> new NoSuchElementException("no element");
@@ -183,6 +228,7 @@ class ExceptionAdviceTests {
 				case "index" -> new IndexOutOfBoundsException("no index");
 				case "state" -> new IllegalStateException("no state");
 				case "circle" -> circle();
+				case "unsupported" -> new UnsupportedOperationException("no");
 				case "argument" -> new IllegalArgumentException("no argument");
 				default -> new RuntimeException("rest");
 			};
@@ -209,6 +255,11 @@ class ExceptionAdviceTests {
 		@RdmaExceptionHandler
 		RpcException state(IllegalStateException failure, MethodDescriptor method) {
 			return new RpcException(RpcStatus.FAILED_PRECONDITION, method.name() + ": " + failure.getMessage());
+		}
+
+		@RdmaExceptionHandler
+		RpcException unsupported(UnsupportedOperationException failure) {
+			return new RpcException(RpcStatus.UNIMPLEMENTED, "not here", new Instead("order"));
 		}
 
 		@RdmaExceptionHandler

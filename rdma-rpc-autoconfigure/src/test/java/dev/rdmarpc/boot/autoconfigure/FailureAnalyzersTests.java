@@ -106,7 +106,7 @@ class FailureAnalyzersTests {
 						Description:
 
 						Verbs provider 'adapter' is not available: adapter is not available \\(no adapter in this test\\); \
-						iwarp is available \\(iWARP in user space over TCP needs no adapter\\)\\.
+						iwarp is available \\(iWARP in user space over TCP needs no adapter\\); shm is .*\\.
 
 						Action:
 
@@ -129,7 +129,8 @@ class FailureAnalyzersTests {
 	@ParameterizedTest
 	@CsvSource({ "client.prices.hsot, client.prices.host", "client.prices.deadlin, client.prices.deadline",
 			"client.prices.queue-pairs.maks, client.prices.queue-pairs.max", "server.prot, server.port",
-			"memory.maxx, memory.max", "clients.prices.port, client.prices.port" })
+			"client.prices.retry.max-retrys, client.prices.retry.max-retries", "memory.maxx, memory.max",
+			"clients.prices.port, client.prices.port" })
 	void propertyThatDoesNotExist(String written, String meant, CapturedOutput output) {
 		run(Map.of("rdma.rpc." + written, "1"));
 		assertThat(failure(output)).contains("There is no property 'rdma.rpc." + written + "'")

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Contexts with the auto-configurations of this module, on loopback and random ports. */
@@ -27,10 +28,11 @@ final class RdmaContextRunner {
 
 	static ApplicationContextRunner create() {
 		return new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(RdmaTransportAutoConfiguration.class,
+			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RdmaTransportAutoConfiguration.class,
 					RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class,
 					RdmaObservationAutoConfiguration.class, RdmaMetricsAutoConfiguration.class,
-					RdmaHealthContributorAutoConfiguration.class, RdmaEndpointAutoConfiguration.class))
+					RdmaHealthContributorAutoConfiguration.class, RdmaEndpointAutoConfiguration.class,
+					RdmaContextPropagationAutoConfiguration.class))
 			.withPropertyValues("rdma.rpc.server.address=127.0.0.1", "rdma.rpc.server.port=0",
 					"rdma.rpc.client.default.port=0", "rdma.rpc.memory.initial=1MB", "rdma.rpc.memory.extent=1MB",
 					"rdma.rpc.memory.leak-detection=paranoid");

@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,7 @@ import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -60,6 +62,7 @@ class RdmaRpcPropertiesTests {
 		assertThat(PropertyMapping.transport(properties)).isEqualTo(TransportOptions.DEFAULTS);
 		assertThat(PropertyMapping.codec(properties.codec())).isEqualTo(FlatBuffersOptions.DEFAULTS);
 		assertThat(PropertyMapping.iwarp(properties.iwarp(), properties.memory())).isEqualTo(IwarpOptions.DEFAULTS);
+		assertThat(PropertyMapping.shm(properties.shm())).isEqualTo(SharedMemoryOptions.DEFAULTS);
 		assertThat(PropertyMapping.server(properties))
 			.isEqualTo(RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(RdmaRpcProperties.DEFAULT_PORT)));
 		ClientSettings client = ClientSettings.of("any", properties);
@@ -154,6 +157,15 @@ class RdmaRpcPropertiesTests {
 	}
 
 	@Test
+	void sharedMemoryOptions() {
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.shm.directory", "/tmp/rdma", "rdma.rpc.shm.ring-size",
+				"1MB", "rdma.rpc.shm.max-queue-pairs", "7", "rdma.rpc.shm.max-read-depth", "8",
+				"rdma.rpc.shm.drain-timeout", "9s"));
+		assertThat(PropertyMapping.shm(properties.shm()))
+			.isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), 1 << 20, 7, 8, Duration.ofSeconds(9)));
+	}
+
+	@Test
 	void iwarpOptions() {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.iwarp.crc", "required", "rdma.rpc.iwarp.max-segment-size",
 				"1400B", "rdma.rpc.iwarp.copy-threshold", "1KB", "rdma.rpc.iwarp.direct-receive-threshold", "4KB",
@@ -168,6 +180,9 @@ class RdmaRpcPropertiesTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			rdma.rpc.memory.max                      | 5000B   | a positive multiple of 4096B
+			rdma.rpc.shm.ring-size                   | 8KB     | from 16384B to 268435456B
+			rdma.rpc.shm.ring-size                   | 96KB    | a power of two
+			rdma.rpc.shm.max-read-depth              | 2000    | from 1 to 1024
 			rdma.rpc.iwarp.staging                   | 0B      | a multiple of 524288B from 524288B to 1073741824B
 			rdma.rpc.iwarp.staging                   | 513KB   | a multiple of 524288B
 			rdma.rpc.memory.max                      | 0B      | a positive multiple of 4096B
@@ -241,6 +256,7 @@ class RdmaRpcPropertiesTests {
 			PropertyMapping.transport(properties);
 			PropertyMapping.codec(properties.codec());
 			PropertyMapping.iwarp(properties.iwarp(), properties.memory());
+			PropertyMapping.shm(properties.shm());
 			PropertyMapping.server(properties);
 			ClientSettings.of("a", properties);
 		}).satisfies((ex) -> {

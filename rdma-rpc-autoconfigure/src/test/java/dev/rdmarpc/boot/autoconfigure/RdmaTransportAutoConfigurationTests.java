@@ -25,6 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import dev.rdmarpc.boot.GreeterService;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.memory.LeakDetection;
@@ -123,7 +124,8 @@ class RdmaTransportAutoConfigurationTests {
 
 	@Test
 	void deviceThatIsNotThereFails() {
-		this.runner.withPropertyValues("rdma.rpc.device=mlx5_0")
+		this.runner.withUserConfiguration(GreeterService.class)
+			.withPropertyValues("rdma.rpc.device=mlx5_0")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOfSatisfying(VerbsException.class,

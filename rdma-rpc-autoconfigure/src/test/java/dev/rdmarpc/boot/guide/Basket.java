@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.guide;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
@@ -49,6 +50,15 @@ class Basket {
 				return BigDecimal.ZERO;
 			}
 			throw ex;
+		}
+	}
+
+	List<String> suggestionsFor(String article) {
+		try {
+			return List.of(this.prices.find(article).orElseThrow().article());
+		}
+		catch (RpcException ex) {
+			return ex.details(Suggestions.class).map(Suggestions::articles).orElse(List.of());
 		}
 	}
 

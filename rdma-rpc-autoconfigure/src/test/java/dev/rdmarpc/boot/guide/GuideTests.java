@@ -20,10 +20,14 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -35,10 +39,14 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.rpc.RpcStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The code of the guide does in two applications what the guide says. */
 class GuideTests {
@@ -72,6 +80,41 @@ class GuideTests {
 			assertThat(context.getBean(MeterRegistry.class).get("calls").timers())
 				.extracting((timer) -> timer.getId().getTag("service"))
 				.containsExactlyInAnyOrder("prices.v1", Prices.class.getName());
+		}
+	}
+
+	@Test
+	void tenantsAreChecked() {
+		try (ConfigurableApplicationContext context = run(InterceptedApplication.class, "rdma.rpc.client.prices.port=0",
+				"tenant=west")) {
+			assertThatExceptionOfType(RpcException.class)
+				.isThrownBy(() -> context.getBean(Basket.class).priceOf("pear"))
+				.satisfies((ex) -> assertThat(ex.detail()).isEqualTo("unknown tenant"))
+				.extracting(RpcException::status)
+				.isEqualTo(RpcStatus.PERMISSION_DENIED);
+			assertThat(context.getBean(PriceAudit.class).failures()).containsExactly("find[pear]: PERMISSION_DENIED");
+		}
+	}
+
+	@Test
+	void interceptorsTakePart() {
+		try (ConfigurableApplicationContext context = run(InterceptedApplication.class,
+				"rdma.rpc.client.prices.port=0")) {
+			assertThat(context.getBean(Basket.class).priceOf("pear")).isPositive();
+			assertThat(context.getBean(PriceAudit.class).failures()).isEmpty();
+			context.getBean(RpcServer.class).close();
+			assertThatExceptionOfType(RpcException.class)
+				.isThrownBy(() -> context.getBean(Basket.class).priceOf("pear"))
+				.extracting(RpcException::status)
+				.isEqualTo(RpcStatus.UNAVAILABLE);
+			assertThat(context.getBean(PriceAudit.class).failures()).containsExactly("find[pear]: UNAVAILABLE");
+		}
+	}
+
+	@Test
+	void detailsOfFailuresArrive() {
+		try (ConfigurableApplicationContext context = run(SoldOutApplication.class, "rdma.rpc.client.prices.port=0")) {
+			assertThat(context.getBean(Basket.class).suggestionsFor("apple")).containsExactly("pear", "quince");
 		}
 	}
 
@@ -110,6 +153,41 @@ class GuideTests {
 		@Bean
 		MeterRegistry meterRegistry() {
 			return new SimpleMeterRegistry();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ PriceTable.class, PriceClients.class, Basket.class, PriceInterceptors.class, PriceAudit.class,
+			TenantGuard.class })
+	static class InterceptedApplication {
+
+		@Bean
+		Tenant tenant(@Value("${tenant:north}") String name) {
+			return new Tenant(name);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ PriceProblems.class, PriceClients.class, Basket.class, SoldOut.class })
+	static class SoldOutApplication {
+
+	}
+
+	@RdmaService
+	static class SoldOut implements Prices {
+
+		@Override
+		public Optional<Price> find(String article) {
+			throw new NoSuchElementException(article);
+		}
+
+		@Override
+		public CompletableFuture<List<Price>> findAll(List<String> articles) {
+			return CompletableFuture.completedFuture(List.of());
 		}
 
 	}

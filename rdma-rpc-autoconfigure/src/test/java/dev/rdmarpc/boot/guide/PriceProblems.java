@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.guide;
 
+import java.util.List;
 import java.util.NoSuchElementException;
 
 import dev.rdmarpc.boot.RdmaAdvice;
@@ -29,7 +30,7 @@ class PriceProblems {
 
 	@RdmaExceptionHandler
 	RpcException noSuchArticle(NoSuchElementException failure) {
-		return new RpcException(RpcStatus.NOT_FOUND, "no such article");
+		return new RpcException(RpcStatus.NOT_FOUND, "no such article", new Suggestions(List.of("pear", "quince")));
 	}
 
 }

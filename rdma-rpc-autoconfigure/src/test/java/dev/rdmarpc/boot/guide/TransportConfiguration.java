@@ -37,11 +37,8 @@ class TransportConfiguration {
 
 	@Bean
 	RdmaClientCustomizer eagerToReconnect() {
-		return (target, client) -> {
-			if (target.equals("prices")) {
-				client.options((set) -> set.withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)));
-			}
-		};
+		return RdmaClientCustomizer.of("prices",
+				(client) -> client.options((set) -> set.withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1))));
 	}
 
 	@Bean

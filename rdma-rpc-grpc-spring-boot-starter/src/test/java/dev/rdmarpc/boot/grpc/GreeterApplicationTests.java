@@ -194,8 +194,8 @@ class GreeterApplicationTests {
 			spring.grpc.client.channel.greeter.target        | rdma://localhost:1 | rdma:///host:port
 			spring.grpc.client.channel.greeter.target        | rdma:///localhost  | rdma:///host:port
 			spring.grpc.client.channel.greeter.target        | rdma:///a:65536    | a port from 1 to 65535
-			spring.grpc.client.channel.greeter.ssl.enabled   | true               | not encrypted
-			spring.grpc.client.channel.greeter.ssl.bundle    | mine               | not encrypted
+			spring.grpc.client.channel.greeter.ssl.enabled   | true               | rdma.rpc.client.greeter.ssl.bundle
+			spring.grpc.client.channel.greeter.ssl.bundle    | mine               | rdma.rpc.client.greeter.ssl.bundle
 			""")
 	void refusesBadValues(String name, String value, String expectation) {
 		assertThatException().isThrownBy(() -> builder((event) -> {

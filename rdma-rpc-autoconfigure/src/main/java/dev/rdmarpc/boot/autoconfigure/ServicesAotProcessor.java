@@ -14,34 +14,29 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.boot;
+package dev.rdmarpc.boot.autoconfigure;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
-/** Tells a native image which interfaces have clients: they are proxies. */
-class RdmaClientsAotProcessor implements BeanFactoryInitializationAotProcessor {
+/** Tells a native image about the interfaces of the beans that are served. */
+class ServicesAotProcessor implements BeanFactoryInitializationAotProcessor {
 
 	@Override
 	public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
 			ConfigurableListableBeanFactory beanFactory) {
-		List<Class<?>> types = new ArrayList<>();
-		for (String name : beanFactory.getBeanDefinitionNames()) {
-			BeanDefinition client = beanFactory.getBeanDefinition(name);
-			if (client.hasAttribute(RdmaClients.class.getName())
-					&& client.getAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE) instanceof Class<?> type) {
-				types.add(type);
-			}
-		}
-		return types.isEmpty() ? null : (context, code) -> types
-			.forEach((type) -> context.getRuntimeHints().proxies().registerJdkProxy(type));
+		List<Class<?>> types = ServiceBean.find(beanFactory)
+			.stream()
+			.flatMap((service) -> ServiceExporter.types(service).stream())
+			.toList();
+		return types.isEmpty() ? null : (context, code) -> {
+			ContractHints hints = new ContractHints(context.getRuntimeHints());
+			types.forEach(hints::service);
+		};
 	}
 
 }

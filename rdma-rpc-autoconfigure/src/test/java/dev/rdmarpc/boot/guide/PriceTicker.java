@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.guide;
+
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+import dev.rdmarpc.boot.RdmaService;
+
+@RdmaService
+class PriceTicker implements PriceFeed {
+
+	private final Sinks.Many<Price> prices = Sinks.many().replay().all();
+
+	@Override
+	public Mono<Price> latest(String article) {
+		return this.prices.asFlux().filter((price) -> price.article().equals(article)).next();
+	}
+
+	@Override
+	public Flux<Price> changes(String article) {
+		return this.prices.asFlux().filter((price) -> price.article().equals(article));
+	}
+
+	@Override
+	public Mono<Long> report(Flux<Price> observed) {
+		return observed.doOnNext((price) -> this.prices.emitNext(price, Sinks.EmitFailureHandler.FAIL_FAST)).count();
+	}
+
+}
