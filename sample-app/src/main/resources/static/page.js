@@ -4,6 +4,8 @@ const METER = 'rdma.rpc.client.calls';
 const HISTORY = 120;
 const history = [];
 const before = new Map();
+const heat = [];
+let countsBefore = null;
 
 const byId = (id) => document.getElementById(id);
 const number = (value) => Math.round(value).toLocaleString('en');
@@ -47,9 +49,13 @@ async function countFailed(statuses) {
   return failed.reduce((sum, metric) => sum + (statistic(metric, 'COUNT') ?? 0), 0);
 }
 
-function row(cells) {
+function row(cells, wide) {
   const tr = document.createElement('tr');
-  cells.forEach((cell) => tr.appendChild(document.createElement('td')).textContent = cell);
+  cells.forEach((cell, i) => {
+    const td = tr.appendChild(document.createElement('td'));
+    td.textContent = cell;
+    td.className = wide.includes(i) ? 'wide' : '';
+  });
   return tr;
 }
 
@@ -120,14 +126,67 @@ function draw() {
   }
 }
 
+function rememberLatencies(latencies) {
+  if (latencies === null) {
+    return;
+  }
+  if (countsBefore !== null) {
+    const counts = latencies.counts.map((count, i) => Math.max(0, count - countsBefore[i]));
+    heat.push({ counts });
+    heat.splice(0, heat.length - HISTORY);
+  }
+  countsBefore = latencies.counts;
+  drawHeat(latencies.fromMicros);
+}
+
+function drawHeat(bounds) {
+  const canvas = byId('heat');
+  const pen = canvas.getContext('2d');
+  const style = getComputedStyle(document.documentElement);
+  const used = bounds.map((bound, i) => heat.some((second) => second.counts[i] > 0));
+  const low = Math.max(0, used.indexOf(true) - 1);
+  const high = Math.max(low + 8, used.lastIndexOf(true) + 2);
+  const width = canvas.width / HISTORY;
+  const height = canvas.height / (high - low);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.fillStyle = style.getPropertyValue('--accent');
+  heat.forEach((second, i) => {
+    const most = Math.max(1, ...second.counts);
+    for (let bucket = low; bucket < high; bucket++) {
+      const share = (second.counts[bucket] ?? 0) / most;
+      if (share > 0) {
+        pen.globalAlpha = 0.1 + 0.9 * share;
+        pen.fillRect(canvas.width - (heat.length - i) * width, canvas.height - (bucket - low + 1) * height, width + 0.5, height);
+      }
+    }
+  });
+  pen.globalAlpha = 1;
+  pen.font = '18px system-ui, sans-serif';
+  pen.fillStyle = style.getPropertyValue('--ink');
+  for (let bucket = low + (low % 2); bucket < high; bucket += Math.max(2, 2 * Math.round((high - low) / 12))) {
+    if (bounds[bucket] !== undefined && (high - bucket) * height > 24) {
+      pen.fillText(micros(bounds[bucket] / 1e6), 8, canvas.height - (bucket - low) * height - 4);
+    }
+  }
+}
+
+function showPairs(pairs) {
+  if (pairs.length > 0) {
+    byId('pairs').replaceChildren(...pairs.map((pair) => row([pair.number, pair.role, pair.peer ?? '–', pair.state,
+      number(pair.outstandingCalls), number(pair.sendCredits)], [2, 5])));
+  }
+}
+
 async function refresh() {
   try {
-    const [rdma, calls, largeValues, largeBytes] = await Promise.all([read('rdma'), read('metrics/' + METER),
-      read('metrics/store.large.values'), read('metrics/store.large.bytes')]);
+    const [rdma, pairs, calls, largeValues, largeBytes, latencies] = await Promise.all([read('rdma'), read('rdma/queue-pairs'),
+      read('metrics/' + METER), read('metrics/store.large.values'), read('metrics/store.large.bytes'), read('../latencies')]);
     byId('provider').className = '';
-    byId('provider').textContent = `Provider ${rdma.provider.name}, device ${rdma.device}: ${rdma.provider.reason}`;
+    byId('provider').textContent = `Provider ${rdma.provider.name}, device ${rdma.device}: ${rdma.provider.reason.split('; not ')[0]}`;
     showMemory(rdma.memory, rdma.loops, largeValues, largeBytes);
     showConnections(rdma);
+    showPairs(pairs.queuePairs);
+    rememberLatencies(latencies);
     const methods = await Promise.all(values(calls, 'method').map(readMethod));
     const rate = methods.reduce((sum, method) => sum + method.rate, 0);
     history.push(rate);
@@ -140,7 +199,7 @@ async function refresh() {
       byId('p99').textContent = micros(methods[0].p99);
       byId('failed').textContent = number(await countFailed(values(calls, 'status')));
       byId('methods').replaceChildren(...methods.map((m) => row([m.method, number(m.calls), number(m.rate), micros(m.p50),
-        micros(m.p99), micros(m.max)])));
+        micros(m.p99), micros(m.max)], [1, 5])));
     }
   } catch (error) {
     byId('provider').className = 'error';

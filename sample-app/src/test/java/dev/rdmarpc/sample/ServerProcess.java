@@ -23,6 +23,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -49,12 +51,25 @@ final class ServerProcess implements AutoCloseable {
 	 * @param port 0 for any
 	 */
 	static ServerProcess start(Path log, int port) throws Exception {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-				SampleApplication.class.getName(), "--spring.profiles.active=server", "--server.port=0",
-				"--rdma.rpc.server.port=" + port)
-			.redirectErrorStream(true)
-			.start();
+		return start(log, List.of("-cp", System.getProperty("java.class.path")), "--spring.profiles.active=server",
+				"--rdma.rpc.server.port=" + port);
+	}
+
+	/**
+	 * Starts the sample and waits until it serves.
+	 * @param log where its output goes
+	 * @param options for the virtual machine, with the class path
+	 * @param arguments for the application
+	 */
+	static ServerProcess start(Path log, List<String> options, String... arguments) throws Exception {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+						"-XX:TieredStopAtLevel=1"));
+		command.addAll(options);
+		command.add(SampleApplication.class.getName());
+		command.add("--server.port=0");
+		command.addAll(List.of(arguments));
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		ServerProcess server = new ServerProcess(process);
 		Thread reader = new Thread(() -> server.read(log), "server-output");
 		reader.setDaemon(true);

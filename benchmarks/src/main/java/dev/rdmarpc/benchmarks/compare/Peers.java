@@ -39,7 +39,8 @@ public final class Peers {
 	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(GrpcPeer.Variant.DIRECT),
 			new GrpcPeer(GrpcPeer.Variant.DEFAULT), new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE),
 			new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED),
-			new GrpcSpringPeer(), new RdmaSpringPeer(true), new RdmaSpringPeer(false));
+			new RdmaPeer(Variant.SHARED_MEMORY), new RdmaPeer(Variant.SHARED_MEMORY_REGISTERED), new GrpcSpringPeer(),
+			new RdmaSpringPeer(true), new RdmaSpringPeer(false));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));

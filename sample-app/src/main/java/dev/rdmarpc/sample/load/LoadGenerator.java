@@ -31,6 +31,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 
 import dev.rdmarpc.rpc.RpcException;
@@ -73,6 +74,12 @@ class LoadGenerator implements DisposableBean {
 	@EventListener(ApplicationReadyEvent.class)
 	void start() {
 		launch("load-report", this::runAndReport);
+	}
+
+	/** The load ends before the server of the same application does. */
+	@EventListener(ContextClosedEvent.class)
+	void stop() {
+		this.stopped.countDown();
 	}
 
 	private synchronized void launch(String name, Runnable work) {

@@ -41,7 +41,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("load")
 public record LoadProperties(@DefaultValue("false") boolean enabled, @DefaultValue("4") int threads,
-		@DefaultValue("0") int rate, @DefaultValue("2s") Duration warmup, @DefaultValue("10s") Duration duration,
+		@DefaultValue("0") int rate, @DefaultValue("2s") Duration warmup, @DefaultValue("0s") Duration duration,
 		@DefaultValue("10000") int keys, @DefaultValue("32") int dimensions, @DefaultValue("1MB") DataSize blobSize,
 		@DefaultValue Map<Operation, Integer> mix, @DefaultValue("false") boolean exit) {
 

@@ -38,7 +38,7 @@ import dev.rdmarpc.rpc.RpcStatus;
  * copied, because what it was received in is larger. Thread-safe.
  */
 @Component
-@Profile("!client")
+@Profile("!client & !fleet")
 class BlobStore implements MeterBinder, DisposableBean {
 
 	private static final int SMALLEST_KEPT_BYTES = 8 << 10;

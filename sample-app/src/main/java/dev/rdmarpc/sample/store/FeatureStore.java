@@ -21,25 +21,26 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.rpc.Priority;
+import dev.rdmarpc.rpc.RdmaHashKey;
 import dev.rdmarpc.rpc.RdmaMethod;
-import dev.rdmarpc.transport.Priority;
 
 /** Keeps the features of entities. What both sides of the wire know. */
 public interface FeatureStore {
 
 	/** Puts features and returns their new version. */
 	@RdmaMethod(inline = true)
-	long put(String key, float[] values);
+	long put(@RdmaHashKey String key, float[] values);
 
 	/**
 	 * The features of one entity. On the latency-critical path, so it runs on the loop.
 	 */
 	@RdmaMethod(inline = true, idempotent = true, priority = Priority.HIGH)
-	Optional<FeatureVector> get(String key);
+	Optional<FeatureVector> get(@RdmaHashKey String key);
 
 	/** Like {@link #get}, for callers that do not want to wait. */
 	@RdmaMethod(inline = true, idempotent = true)
-	CompletableFuture<Optional<FeatureVector>> getAsync(String key);
+	CompletableFuture<Optional<FeatureVector>> getAsync(@RdmaHashKey String key);
 
 	/** The features of those of some entities that have any. */
 	@RdmaMethod(idempotent = true)
@@ -57,13 +58,13 @@ public interface FeatureStore {
 	 * Puts a large value, such as an embedding table.
 	 * @param bytes borrowed
 	 */
-	void putBlob(String key, RegisteredBuffer bytes);
+	void putBlob(@RdmaHashKey String key, RegisteredBuffer bytes);
 
 	/**
 	 * A large value.
 	 * @return the value, owned by the caller
 	 */
 	@RdmaMethod(idempotent = true)
-	Optional<RegisteredBuffer> getBlob(String key);
+	Optional<RegisteredBuffer> getBlob(@RdmaHashKey String key);
 
 }

@@ -36,7 +36,7 @@ import dev.rdmarpc.rpc.RpcStatus;
  * Serves the store from memory, sorted by key. Thread-safe.
  */
 @RdmaService
-@Profile("!client")
+@Profile("!client & !fleet")
 class InMemoryFeatureStore implements FeatureStore {
 
 	private static final int MAX_SCAN = 1000;

@@ -16,10 +16,12 @@
 
 package dev.rdmarpc.sample.web;
 
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
 import dev.rdmarpc.boot.ImportRdmaClients;
+import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.sample.store.FeatureStore;
 
 /** The side that calls: where {@code features} is stands in the properties. */
@@ -27,5 +29,15 @@ import dev.rdmarpc.sample.store.FeatureStore;
 @Profile("!server")
 @ImportRdmaClients(target = "features", types = FeatureStore.class)
 class ClientConfiguration {
+
+	@Bean
+	CallLatencies callLatencies() {
+		return new CallLatencies();
+	}
+
+	@Bean
+	RdmaClientCustomizer latencyCustomizer(CallLatencies latencies) {
+		return (target, client) -> client.observer(latencies);
+	}
 
 }

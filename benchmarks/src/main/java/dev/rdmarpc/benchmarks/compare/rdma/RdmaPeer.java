@@ -68,12 +68,12 @@ public final class RdmaPeer implements Peer {
 
 	@Override
 	public boolean supports(Mode mode) {
-		return !mode.isStreaming() || this.variant != Variant.REGISTERED;
+		return !mode.isStreaming() || !this.variant.isRegistered();
 	}
 
 	@Override
 	public PeerServer startServer() {
-		Resources resources = Resources.open();
+		Resources resources = Resources.open(this.variant.provider);
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
 			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()).withHandlers(handlers()))
@@ -90,8 +90,8 @@ public final class RdmaPeer implements Peer {
 
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
-		Resources resources = Resources.open();
-		if (this.variant == Variant.REGISTERED) {
+		Resources resources = Resources.open(this.variant.provider);
+		if (this.variant.isRegistered()) {
 			RegisteredBuffer payload = resources.memory().allocate(workload.payloadBytes());
 			payload.buffer().put(workload.payload());
 			return new OwningClient(
@@ -138,6 +138,12 @@ public final class RdmaPeer implements Peer {
 		/** Registered memory; methods are declared inline. */
 		REGISTERED("rdma-registered", ChannelOptions.DEFAULTS.eagerBytes()),
 
+		/** As {@link #INLINE}, through shared memory. */
+		SHARED_MEMORY("rdma-shm", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
+
+		/** As {@link #REGISTERED}, through shared memory. */
+		SHARED_MEMORY_REGISTERED("rdma-shm-registered", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
+
 		/** As {@link #INLINE}, and all messages are sent in frames. */
 		EAGER("rdma-eager", LARGEST_MESSAGE_BYTES),
 
@@ -148,9 +154,20 @@ public final class RdmaPeer implements Peer {
 
 		private final int eagerBytes;
 
+		private final String provider;
+
 		Variant(String peer, int eagerBytes) {
+			this(peer, eagerBytes, TransportOptions.AUTO);
+		}
+
+		Variant(String peer, int eagerBytes, String provider) {
 			this.peer = peer;
 			this.eagerBytes = eagerBytes;
+			this.provider = provider;
+		}
+
+		private boolean isRegistered() {
+			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED;
 		}
 
 		/** The name of the peer. */
@@ -166,7 +183,8 @@ public final class RdmaPeer implements Peer {
 		/** The name under which handlers for such payloads are exported. */
 		private String service() {
 			return switch (this) {
-				case EAGER, READ -> INLINE.peer;
+				case EAGER, READ, SHARED_MEMORY -> INLINE.peer;
+				case SHARED_MEMORY_REGISTERED -> REGISTERED.peer;
 				case EXECUTOR -> DEFAULT.peer;
 				default -> this.peer;
 			};
@@ -207,9 +225,10 @@ public final class RdmaPeer implements Peer {
 	/** What clients and servers of a process share. */
 	private record Resources(RdmaTransport transport, RegisteredMemory memory) implements Closeable {
 
-		static Resources open() {
+		static Resources open(String provider) {
 			RegisteredMemory memory = RegisteredMemory.create(MEMORY);
-			return new Resources(RdmaTransport.open(TransportOptions.DEFAULTS, memory), memory);
+			return new Resources(RdmaTransport.open(TransportOptions.DEFAULTS.withProvider(provider, ""), memory),
+					memory);
 		}
 
 		@Override
