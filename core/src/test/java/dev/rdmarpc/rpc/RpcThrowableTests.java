@@ -178,7 +178,6 @@ class RpcThrowableTests {
 			assertThat(fixture.serverTransport.problems()).as("the loop does not wait for it").isEmpty();
 			release.countDown();
 			assertThat(call.handle((result, failure) -> "over").get(20, TimeUnit.SECONDS)).isEqualTo("over");
-			server.close();
 			fixture.server.close();
 			fixture.serverTransport.close();
 			// whoever closes does not wait for the handler either
