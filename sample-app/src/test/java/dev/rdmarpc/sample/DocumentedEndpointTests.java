@@ -45,7 +45,7 @@ class DocumentedEndpointTests {
 	@Test
 	void guideShowsWhatTheEndpointAnswers() throws Exception {
 		assertThat(this.mvc.get().uri("/features/anybody")).hasStatus(404);
-		String guide = Files.readString(Path.of("..", "docs", "spring-boot.md"));
+		String guide = Files.readString(Path.of("..", "docs", "observability.md"));
 		int begin = guide.indexOf("```json\n") + "```json\n".length();
 		String documented = guide.substring(begin, guide.indexOf("\n```\n", begin));
 		String answered = this.mvc.get().uri("/actuator/rdma").exchange().getResponse().getContentAsString();

@@ -46,7 +46,7 @@ class DocumentedBeansTests {
 	@Test
 	void everyBeanIsInTheGuide() throws Exception {
 		List<List<String>> documented = Documentation
-			.rows(Documentation.ROOT.resolve("docs/spring-boot.md"), "## Beans")
+			.rows(Documentation.ROOT.resolve("docs/configuration.md"), "## Beans")
 			.stream()
 			.map((row) -> row.subList(0, 2))
 			.toList();

@@ -94,7 +94,7 @@ class DocumentedCodeTests {
 	private static List<String> sources() throws IOException {
 		List<String> sources = new ArrayList<>();
 		for (String module : List.of("core", "rdma-rpc-grpc", "rdma-rpc-autoconfigure", "rdma-rpc-spring-boot-test",
-				"sample-app")) {
+				"rdma-rpc-grpc-spring-boot-starter", "sample-app")) {
 			try (Stream<Path> files = Files.walk(Documentation.ROOT.resolve(module).resolve("src"))) {
 				for (Path file : files.filter((path) -> path.toString().endsWith(".java")).toList()) {
 					sources.add(normalized(Files.readString(file)));

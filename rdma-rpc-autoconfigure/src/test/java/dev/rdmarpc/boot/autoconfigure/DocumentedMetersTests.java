@@ -39,13 +39,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The tables of meters and observations are those of the documentation enums. */
 class DocumentedMetersTests {
 
-	private static final Path GUIDE = Documentation.ROOT.resolve("docs/spring-boot.md");
+	private static final Path GUIDE = Documentation.ROOT.resolve("docs/observability.md");
 
 	@Test
 	void everyMeterIsInTheGuide() throws Exception {
-		checkMeters("### Meters of the transport", RdmaMeters.values());
-		checkMeters("### Meters of clients", RdmaClientMeters.values());
-		checkMeters("### Meters of the server", RdmaServerMeters.values());
+		checkMeters("## Meters of the transport", RdmaMeters.values());
+		checkMeters("## Meters of clients", RdmaClientMeters.values());
+		checkMeters("## Meters of the server", RdmaServerMeters.values());
 	}
 
 	private static void checkMeters(String heading, MeterDocumentation[] meters) throws IOException {
@@ -67,7 +67,7 @@ class DocumentedMetersTests {
 			expected.add(List.of("`" + convention.getName() + "`", names(observation.getLowCardinalityKeyNames()),
 					names(observation.getHighCardinalityKeyNames())));
 		}
-		assertThat(Documentation.rows(GUIDE, "### Observations of calls"))
+		assertThat(Documentation.rows(GUIDE, "## Observations of calls"))
 			.allSatisfy((row) -> assertThat(row.get(3)).isNotEmpty())
 			.extracting((row) -> row.subList(0, 3))
 			.containsExactlyElementsOf(expected);

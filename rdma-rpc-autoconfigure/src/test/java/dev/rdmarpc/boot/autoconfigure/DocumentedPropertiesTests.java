@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The table of properties and their metadata say the same. */
 class DocumentedPropertiesTests {
 
-	private static final Path GUIDE = Documentation.ROOT.resolve("docs/spring-boot.md");
+	private static final Path GUIDE = Documentation.ROOT.resolve("docs/configuration.md");
 
 	private static final String ENTRY = "rdma.rpc.client.default.";
 
@@ -58,7 +58,7 @@ class DocumentedPropertiesTests {
 				expected.add(row(property));
 			}
 		}
-		assertThat(Documentation.rows(GUIDE, "## Properties")).as("the table of properties in docs/spring-boot.md")
+		assertThat(Documentation.rows(GUIDE, "## Properties")).as("the table of properties in docs/configuration.md")
 			.containsExactlyInAnyOrderElementsOf(expected);
 	}
 

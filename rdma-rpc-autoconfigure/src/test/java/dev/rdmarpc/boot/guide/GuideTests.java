@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -98,8 +99,8 @@ class GuideTests {
 
 	@Test
 	void interceptorsTakePart() {
-		try (ConfigurableApplicationContext context = run(InterceptedApplication.class,
-				"rdma.rpc.client.prices.port=0")) {
+		try (ConfigurableApplicationContext context = run(InterceptedApplication.class, "rdma.rpc.client.prices.port=0",
+				"rdma.rpc.client.prices.restart-timeout=0")) {
 			assertThat(context.getBean(Basket.class).priceOf("pear")).isPositive();
 			assertThat(context.getBean(PriceAudit.class).failures()).isEmpty();
 			context.getBean(RpcServer.class).close();
@@ -115,6 +116,23 @@ class GuideTests {
 	void detailsOfFailuresArrive() {
 		try (ConfigurableApplicationContext context = run(SoldOutApplication.class, "rdma.rpc.client.prices.port=0")) {
 			assertThat(context.getBean(Basket.class).suggestionsFor("apple")).containsExactly("pear", "quince");
+		}
+	}
+
+	@Test
+	void greeterAnswersAsItsGrpcOriginalDoes() {
+		try (ConfigurableApplicationContext context = run(GreeterApplication.class, "rdma.rpc.client.greeter.port=0")) {
+			Greeter greeter = context.getBean("greeter.greeter", Greeter.class);
+			assertThat(greeter.greet(new Greeter.GreetRequest("world", 1)).text()).isEqualTo("Hello world");
+			try (Stream<Greeter.Greeting> greetings = greeter.greetManyTimes(new Greeter.GreetRequest("all", 3))) {
+				assertThat(greetings).extracting(Greeter.Greeting::text)
+					.containsExactly("Hello all", "Hello all", "Hello all");
+			}
+			assertThatExceptionOfType(RpcException.class)
+				.isThrownBy(() -> greeter.greet(new Greeter.GreetRequest("", 1)))
+				.satisfies((ex) -> assertThat(ex.detail()).isEqualTo("nobody to greet"))
+				.extracting(RpcException::status)
+				.isEqualTo(RpcStatus.INVALID_ARGUMENT);
 		}
 	}
 
@@ -174,6 +192,13 @@ class GuideTests {
 	@EnableAutoConfiguration
 	@Import({ PriceProblems.class, PriceClients.class, Basket.class, SoldOut.class })
 	static class SoldOutApplication {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ GreeterService.class, GreeterProblems.class, GreeterClient.class })
+	static class GreeterApplication {
 
 	}
 

@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package dev.rdmarpc.boot.guide;
+
+import java.util.stream.Stream;
+
+import dev.rdmarpc.boot.RdmaService;
+
+@RdmaService
+class GreeterService implements Greeter {
+
+	@Override
+	public Greeting greet(GreetRequest request) {
+		return greeting(request);
+	}
+
+	@Override
+	public Stream<Greeting> greetManyTimes(GreetRequest request) {
+		return Stream.generate(() -> greeting(request)).limit(request.times());
+	}
+
+	private static Greeting greeting(GreetRequest request) {
+		if (request.name().isEmpty()) {
+			throw new IllegalArgumentException("nobody to greet");
+		}
+		return new Greeting("Hello " + request.name());
+	}
+
+}
