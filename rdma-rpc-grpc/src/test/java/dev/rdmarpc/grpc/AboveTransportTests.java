@@ -229,7 +229,7 @@ class AboveTransportTests {
 				Assertions.assertThat(one.get() + two.get()).isEqualTo(before + 100);
 				Assertions.assertThat(List.of(one.get(), two.get()))
 					.allSatisfy((calls) -> Assertions.assertThat(calls).isGreaterThanOrEqualTo(50));
-				first.shutdownNow().awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+				first.shutdown().awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
 				int served = two.get();
 				for (int i = 0; i < 10; i++) {
 					ClientCalls.blockingUnaryCall(channel, Bytes.UNARY, CallOptions.DEFAULT.withWaitForReady(),
