@@ -31,14 +31,14 @@ import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.rdmap.ConnectionParameters;
 import dev.rdmarpc.verbs.iwarp.rdmap.PeerAccess;
-import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
 import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
 import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
-import dev.rdmarpc.verbs.iwarp.rdmap.ReceiveSource;
 import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 import dev.rdmarpc.verbs.iwarp.rdmap.StagingMemory;
 import dev.rdmarpc.verbs.iwarp.rdmap.StreamOwner;
 import dev.rdmarpc.verbs.support.ListenerCall;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
 import dev.rdmarpc.verbs.support.ScheduledStack;
 
 /**
@@ -252,7 +252,7 @@ final class ConnectionLifecycle implements StreamOwner {
 	/** The socket has failed, or memory went away in the middle of being sent. */
 	void lost(IOException ex, boolean memoryLost) {
 		WorkStatus status = memoryLost ? WorkStatus.LOCAL_PROTECTION_ERROR : WorkStatus.CONNECTION_LOST;
-		this.sendQueue.failAt(this.sendQueue.ring().head(), status);
+		this.sendQueue.failAt(this.sendQueue.queue().head(), status);
 		enterError(new QueuePairFault(status, Origin.LOCAL, "connection lost: " + ex.getMessage()), null, NOTHING);
 	}
 

@@ -29,10 +29,10 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.iwarp.rdmap.IwarpMemoryRegion;
 import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 import dev.rdmarpc.verbs.support.Registration;
 
 /**
@@ -45,7 +45,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	private final OpenState state = new OpenState("protection domain");
 
-	private final Children<IwarpMemoryRegion> regions = new Children<>(this.state, IwarpMemoryRegion::close);
+	private final Children<RegisteredMemory> regions = new Children<>(this.state, RegisteredMemory::close);
 
 	private final Children<IwarpSharedReceiveQueue> receiveQueues = new Children<>(this.state,
 			IwarpSharedReceiveQueue::close);
@@ -79,14 +79,14 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		this.state.check();
 		Registration asked = Registration.of(memory, access);
 		return this.regions.add(this.device.stags()
-			.add((stag, base) -> new IwarpMemoryRegion(this, asked, borrower, stag, base, this::deregister)));
+			.add((stag, base) -> new RegisteredMemory(this, asked, borrower, stag, base, this::deregister)));
 	}
 
 	/**
 	 * Ends a region; no step that saw it valid is under way when this returns, whoever
 	 * has ended it.
 	 */
-	private void deregister(IwarpMemoryRegion region) {
+	private void deregister(RegisteredMemory region) {
 		region.invalidate();
 		if (this.regions.remove(region)) {
 			this.device.stags().remove(region);

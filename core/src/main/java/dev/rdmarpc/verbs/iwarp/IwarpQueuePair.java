@@ -28,11 +28,11 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.iwarp.rdmap.PeerAccess;
-import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
-import dev.rdmarpc.verbs.iwarp.rdmap.ReceiveSource;
-import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
 import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 import dev.rdmarpc.verbs.support.CheckedQueuePair;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * A queue pair of user-space iWARP: its queues, its state, and while connected a
@@ -56,7 +56,7 @@ final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 
 	private final SendQueue sendQueue;
 
-	private final @Nullable RequestRing receives;
+	private final @Nullable WorkQueue receives;
 
 	private final @Nullable IwarpSharedReceiveQueue sharedReceives;
 
@@ -74,10 +74,10 @@ final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 		super(number, options);
 		this.protectionDomain = protectionDomain;
 		this.reactor = completionQueue.reactor();
-		this.sendQueue = new SendQueue(new RequestRing(options.sendQueueDepth(), options.maxSendSegments()));
+		this.sendQueue = new SendQueue(new WorkQueue(options.sendQueueDepth(), options.maxSendSegments()));
 		this.sharedReceives = sharedReceives;
 		this.receives = (sharedReceives != null) ? null
-				: new RequestRing(options.receiveQueueDepth(), options.maxReceiveSegments());
+				: new WorkQueue(options.receiveQueueDepth(), options.maxReceiveSegments());
 		WorkReporter reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
 		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), protectionDomain, this),
 				completionQueue, this.sendQueue, this, reporter, device().connectionThread(), device().options());
@@ -129,7 +129,7 @@ final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 		if (this.sharedReceives != null) {
 			return mayTakeShared() && this.sharedReceives.tryTake(receive);
 		}
-		RequestRing own = this.receives;
+		WorkQueue own = this.receives;
 		if (own == null || own.isEmpty()) {
 			return false;
 		}
@@ -141,7 +141,7 @@ final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 	public PostResult postSend(WorkRequest request) {
 		checkSend(request);
 		checkConnected();
-		PostResult result = this.sendQueue.ring().post(request);
+		PostResult result = this.sendQueue.queue().post(request);
 		if (result == PostResult.POSTED) {
 			this.lifecycle.schedule();
 			flushIfInError();

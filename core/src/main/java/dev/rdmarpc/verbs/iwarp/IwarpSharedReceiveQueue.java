@@ -18,10 +18,10 @@ package dev.rdmarpc.verbs.iwarp;
 
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.WorkRequest;
-import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
-import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
 import dev.rdmarpc.verbs.support.CountedReceiveQueue;
+import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ShortLock;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * A shared receive queue. Queue pairs of several reactors may take from it; a short lock
@@ -31,14 +31,14 @@ final class IwarpSharedReceiveQueue extends CountedReceiveQueue {
 
 	private final IwarpProtectionDomain protectionDomain;
 
-	private final RequestRing ring;
+	private final WorkQueue ring;
 
 	private final ShortLock takeLock = new ShortLock();
 
 	IwarpSharedReceiveQueue(IwarpProtectionDomain protectionDomain, int depth, int maxSegments) {
 		super(maxSegments);
 		this.protectionDomain = protectionDomain;
-		this.ring = new RequestRing(depth, maxSegments);
+		this.ring = new WorkQueue(depth, maxSegments);
 	}
 
 	IwarpProtectionDomain protectionDomain() {

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
-import dev.rdmarpc.verbs.iwarp.rdmap.PostedReceive;
-import dev.rdmarpc.verbs.iwarp.rdmap.RequestRing;
 import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * Turns the ended work of a queue pair into completions, in the order it was posted, as
@@ -38,7 +38,7 @@ final class WorkReporter {
 
 	private final SendQueue sendQueue;
 
-	private final @Nullable RequestRing receives;
+	private final @Nullable WorkQueue receives;
 
 	private boolean unfinishedReceive;
 
@@ -47,7 +47,7 @@ final class WorkReporter {
 	private WorkStatus unfinishedReceiveStatus = WorkStatus.FLUSHED;
 
 	WorkReporter(QueuePair queuePair, IwarpCompletionQueue completionQueue, SendQueue sendQueue,
-			@Nullable RequestRing receives) {
+			@Nullable WorkQueue receives) {
 		this.queuePair = queuePair;
 		this.completionQueue = completionQueue;
 		this.sendQueue = sendQueue;
@@ -73,9 +73,9 @@ final class WorkReporter {
 	 * @return false if the room did not suffice
 	 */
 	boolean reportEnded(long writtenBytes) {
-		RequestRing ring = this.sendQueue.ring();
+		WorkQueue queue = this.sendQueue.queue();
 		while (this.sendQueue.headEnded(writtenBytes)) {
-			if (!complete(ring, WorkStatus.SUCCESS)) {
+			if (!complete(queue, WorkStatus.SUCCESS)) {
 				return false;
 			}
 		}
@@ -107,7 +107,7 @@ final class WorkReporter {
 		if (!flushUnfinished()) {
 			return false;
 		}
-		RequestRing own = this.receives;
+		WorkQueue own = this.receives;
 		while (own != null && !own.isEmpty()) {
 			if (!complete(own, WorkStatus.FLUSHED)) {
 				return false;
@@ -117,7 +117,7 @@ final class WorkReporter {
 	}
 
 	private boolean flushSends() {
-		RequestRing sends = this.sendQueue.ring();
+		WorkQueue sends = this.sendQueue.queue();
 		while (!sends.isEmpty()) {
 			WorkStatus failed = this.sendQueue.failureAtHead();
 			if (!complete(sends, (failed != null) ? failed : WorkStatus.FLUSHED)) {
@@ -127,17 +127,17 @@ final class WorkReporter {
 		return true;
 	}
 
-	private boolean complete(RequestRing ring, WorkStatus status) {
-		long sequence = ring.head();
+	private boolean complete(WorkQueue queue, WorkStatus status) {
+		long sequence = queue.head();
 		boolean success = status == WorkStatus.SUCCESS;
-		if (ring.isSignaled(sequence) || !success) {
+		if (queue.isSignaled(sequence) || !success) {
 			if (!this.completionQueue.hasRoom()) {
 				return false;
 			}
-			this.completionQueue.add(ring.id(sequence), status, ring.opcode(sequence),
-					success ? ring.totalBytes(sequence) : 0, 0, false, this.queuePair);
+			this.completionQueue.add(queue.id(sequence), status, queue.opcode(sequence),
+					success ? queue.totalBytes(sequence) : 0, 0, false, this.queuePair);
 		}
-		ring.release();
+		queue.release();
 		return true;
 	}
 

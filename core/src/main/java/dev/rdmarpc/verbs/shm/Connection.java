@@ -30,10 +30,10 @@ import dev.rdmarpc.verbs.shm.ring.Link;
 import dev.rdmarpc.verbs.shm.ring.LinkFailure;
 import dev.rdmarpc.verbs.shm.ring.LinkOwner;
 import dev.rdmarpc.verbs.shm.ring.PeerAccess;
-import dev.rdmarpc.verbs.shm.ring.ReceiveSource;
 import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
 import dev.rdmarpc.verbs.shm.ring.SharedMemory;
+import dev.rdmarpc.verbs.support.ReceiveSource;
 
 /**
  * An established connection: a link through shared memory, and the socket that tells the

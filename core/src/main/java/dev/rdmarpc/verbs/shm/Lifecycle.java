@@ -33,10 +33,10 @@ import dev.rdmarpc.verbs.shm.Connection.EstablishedPeer;
 import dev.rdmarpc.verbs.shm.ring.Link;
 import dev.rdmarpc.verbs.shm.ring.LinkFailure;
 import dev.rdmarpc.verbs.shm.ring.PeerAccess;
-import dev.rdmarpc.verbs.shm.ring.PostedReceive;
-import dev.rdmarpc.verbs.shm.ring.ReceiveSource;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
 import dev.rdmarpc.verbs.support.ListenerCall;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
 import dev.rdmarpc.verbs.support.ScheduledStack;
 
 /**

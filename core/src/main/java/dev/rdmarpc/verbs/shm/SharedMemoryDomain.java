@@ -29,10 +29,10 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.shm.ring.SharedMemoryRegion;
 import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 import dev.rdmarpc.verbs.support.Registration;
 
 /** A protection domain: owns its regions, receive queues and queue pairs. */
@@ -42,7 +42,7 @@ final class SharedMemoryDomain implements ProtectionDomain {
 
 	private final OpenState state = new OpenState("protection domain");
 
-	private final Children<SharedMemoryRegion> regions = new Children<>(this.state, SharedMemoryRegion::close);
+	private final Children<RegisteredMemory> regions = new Children<>(this.state, RegisteredMemory::close);
 
 	private final Children<SharedMemoryReceiveQueue> receiveQueues = new Children<>(this.state,
 			SharedMemoryReceiveQueue::close);
@@ -76,14 +76,14 @@ final class SharedMemoryDomain implements ProtectionDomain {
 		this.state.check();
 		Registration asked = Registration.of(memory, access);
 		return this.regions.add(this.device.regions()
-			.add((key, base) -> new SharedMemoryRegion(this, asked, borrower, key, base, this::deregister)));
+			.add((key, base) -> new RegisteredMemory(this, asked, borrower, key, base, this::deregister)));
 	}
 
 	/**
 	 * Ends a region; no step that saw it valid is under way when this returns, whoever
 	 * has ended it.
 	 */
-	private void deregister(SharedMemoryRegion region) {
+	private void deregister(RegisteredMemory region) {
 		region.invalidate();
 		if (this.regions.remove(region)) {
 			this.device.regions().remove(region);

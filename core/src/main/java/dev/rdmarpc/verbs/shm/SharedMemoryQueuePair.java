@@ -28,11 +28,11 @@ import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.shm.ring.PeerAccess;
-import dev.rdmarpc.verbs.shm.ring.PostedReceive;
-import dev.rdmarpc.verbs.shm.ring.ReceiveSource;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
-import dev.rdmarpc.verbs.shm.ring.WorkQueue;
 import dev.rdmarpc.verbs.support.CheckedQueuePair;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * A queue pair of shared memory: its queues, its state, and while connected a

@@ -18,10 +18,10 @@ package dev.rdmarpc.verbs.shm;
 
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.WorkRequest;
-import dev.rdmarpc.verbs.shm.ring.PostedReceive;
-import dev.rdmarpc.verbs.shm.ring.WorkQueue;
 import dev.rdmarpc.verbs.support.CountedReceiveQueue;
+import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ShortLock;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * A shared receive queue. Queue pairs of several engines may take from it; a short lock

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
-import dev.rdmarpc.verbs.shm.ring.PostedReceive;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
-import dev.rdmarpc.verbs.shm.ring.WorkQueue;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * Turns the ended work of a queue pair into completions, in the order it was posted, as

@@ -40,6 +40,7 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * What one FPDU costs apart from the socket: encoding an untagged segment the way a Send
@@ -70,7 +71,7 @@ public class FramingBenchmark {
 
 	private final VerbsDevice device = new IwarpProvider().openDevice(null);
 
-	private @Nullable IwarpMemoryRegion region;
+	private @Nullable RegisteredMemory region;
 
 	private @Nullable FpduWriter writer;
 
@@ -83,7 +84,7 @@ public class FramingBenchmark {
 		for (int i = 0; i < this.payloadBytes; i++) {
 			memory.put(i, (byte) i);
 		}
-		this.region = (IwarpMemoryRegion) this.device.allocateProtectionDomain()
+		this.region = (RegisteredMemory) this.device.allocateProtectionDomain()
 			.registerMemory(memory, EnumSet.noneOf(AccessFlag.class));
 		this.writer = new FpduWriter((bytes) -> {
 		}, this.crc, IwarpOptions.DEFAULTS.copyThresholdBytes());

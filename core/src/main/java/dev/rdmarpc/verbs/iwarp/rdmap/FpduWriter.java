@@ -23,6 +23,7 @@ import java.util.zip.CRC32C;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * Builds one FPDU at a time in a {@link GatherBatch}: header, pieces of payload, pad and
@@ -74,7 +75,7 @@ final class FpduWriter {
 	}
 
 	/** Appends payload, copied or referenced according to its length. */
-	void payload(GatherBatch batch, IwarpMemoryRegion region, int offset, int length) {
+	void payload(GatherBatch batch, RegisteredMemory region, int offset, int length) {
 		if (length > this.copyThreshold) {
 			updateCrcFromStaging(batch);
 			ByteBuffer view = batch.reference(region, offset, length);

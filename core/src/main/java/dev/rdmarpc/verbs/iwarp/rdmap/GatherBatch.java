@@ -22,6 +22,8 @@ import java.nio.channels.GatheringByteChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.support.RegisteredMemory;
+
 /**
  * FPDUs on their way into the socket: headers and small payloads in a staging buffer,
  * large payloads where they lie, all in one gathering write. Guarded by the reactor's
@@ -43,7 +45,7 @@ final class GatherBatch {
 
 	private final ByteBuffer[] vectors = new ByteBuffer[MAX_VECTORS + 1];
 
-	private final @Nullable IwarpMemoryRegion[] regions = new IwarpMemoryRegion[MAX_VECTORS + 1];
+	private final @Nullable RegisteredMemory[] regions = new RegisteredMemory[MAX_VECTORS + 1];
 
 	private int sliceCount;
 
@@ -97,7 +99,7 @@ final class GatherBatch {
 	}
 
 	/** Takes memory into the batch where it lies. */
-	ByteBuffer reference(IwarpMemoryRegion region, int offset, int length) {
+	ByteBuffer reference(RegisteredMemory region, int offset, int length) {
 		seal();
 		ByteBuffer view = region.acquireView(offset, length);
 		this.vectors[this.count] = view;
@@ -126,7 +128,7 @@ final class GatherBatch {
 	/** Whether all memory that is still to be written is registered. */
 	boolean isValid() {
 		for (int i = this.first; i < this.count; i++) {
-			IwarpMemoryRegion region = this.regions[i];
+			RegisteredMemory region = this.regions[i];
 			if (region != null && !region.isValid()) {
 				return false;
 			}
@@ -183,7 +185,7 @@ final class GatherBatch {
 	/** Forgets what is left and gives the memory back. */
 	void reset() {
 		for (int i = 0; i < this.count; i++) {
-			IwarpMemoryRegion region = this.regions[i];
+			RegisteredMemory region = this.regions[i];
 			if (region != null) {
 				region.releaseView(this.vectors[i]);
 				this.regions[i] = null;

@@ -30,6 +30,8 @@ import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * The sending half of a stream: cuts send queue requests and Read Responses into FPDUs
@@ -116,7 +118,7 @@ final class OutboundStream {
 		this.requester = requester;
 		this.responder = responder;
 		this.copyThreshold = buffers.copyThreshold();
-		this.maxPieces = this.sendQueue.ring().maxSegments();
+		this.maxPieces = this.sendQueue.queue().maxSegments();
 		this.writer = new FpduWriter(buffers::copied, parameters.crcEnabled(), this.copyThreshold);
 		this.heldBack = !parameters.initiator();
 		this.readyToReceivePending = parameters.initiator() && parameters.readyToReceive() == ReadyToReceive.WRITE;
@@ -241,7 +243,7 @@ final class OutboundStream {
 	private boolean isShortSend() {
 		WorkOpcode opcode = this.sendQueue.opcode();
 		return opcode != WorkOpcode.WRITE && opcode != WorkOpcode.READ
-				&& this.sendQueue.ring().totalBytes(this.sendQueue.next()) <= this.copyThreshold;
+				&& this.sendQueue.queue().totalBytes(this.sendQueue.next()) <= this.copyThreshold;
 	}
 
 	private void fillReadyToReceive(GatherBatch target) {
@@ -282,11 +284,11 @@ final class OutboundStream {
 	}
 
 	private void encodeHeader(ByteBuffer staging, int ddp, boolean last) {
-		RequestRing ring = this.sendQueue.ring();
+		WorkQueue queue = this.sendQueue.queue();
 		long request = this.sendQueue.next();
 		if (this.sendQueue.opcode() == WorkOpcode.WRITE) {
-			DdpTaggedFlyweight.encode(staging, ddp, last, DdpControl.OPCODE_WRITE, ring.remoteKey(request),
-					ring.remoteAddress(request) + this.sendQueue.messageOffset());
+			DdpTaggedFlyweight.encode(staging, ddp, last, DdpControl.OPCODE_WRITE, queue.remoteKey(request),
+					queue.remoteAddress(request) + this.sendQueue.messageOffset());
 			return;
 		}
 		int opcode = switch (this.sendQueue.opcode()) {
@@ -294,24 +296,24 @@ final class OutboundStream {
 			case SEND_WITH_INVALIDATE -> DdpControl.OPCODE_SEND_INVALIDATE;
 			default -> DdpControl.OPCODE_SEND;
 		};
-		int invalidate = (opcode == DdpControl.OPCODE_SEND_INVALIDATE) ? ring.remoteKey(request) : 0;
+		int invalidate = (opcode == DdpControl.OPCODE_SEND_INVALIDATE) ? queue.remoteKey(request) : 0;
 		DdpUntaggedFlyweight.encode(staging, ddp, last, opcode, invalidate, DdpControl.QUEUE_SEND,
 				this.sendQueue.messageSequenceNumber(), (int) this.sendQueue.messageOffset());
 	}
 
 	private void appendPayload(GatherBatch target, int payload) {
-		RequestRing ring = this.sendQueue.ring();
+		WorkQueue queue = this.sendQueue.queue();
 		long request = this.sendQueue.next();
 		int remaining = payload;
 		while (remaining > 0) {
 			int segment = this.sendQueue.segment();
-			int piece = Math.min(remaining, ring.length(request, segment) - this.sendQueue.segmentOffset());
-			IwarpMemoryRegion region = ring.region(request, segment);
+			int piece = Math.min(remaining, queue.length(request, segment) - this.sendQueue.segmentOffset());
+			RegisteredMemory region = queue.region(request, segment);
 			if (piece == 0 || region == null) {
 				this.sendQueue.nextSegment();
 				continue;
 			}
-			this.writer.payload(target, region, ring.offset(request, segment) + this.sendQueue.segmentOffset(), piece);
+			this.writer.payload(target, region, queue.offset(request, segment) + this.sendQueue.segmentOffset(), piece);
 			this.sendQueue.advance(piece);
 			remaining -= piece;
 		}
@@ -322,23 +324,23 @@ final class OutboundStream {
 		if (!this.requester.hasRoom() || !fits(target, 0, 0)) {
 			return false;
 		}
-		RequestRing ring = this.sendQueue.ring();
+		WorkQueue queue = this.sendQueue.queue();
 		long request = this.sendQueue.next();
-		int count = ring.segmentCount(request);
-		boolean empty = ring.totalBytes(request) == 0;
-		while (!empty && ring.length(request, this.sendQueue.segment()) == 0) {
+		int count = queue.segmentCount(request);
+		boolean empty = queue.totalBytes(request) == 0;
+		while (!empty && queue.length(request, this.sendQueue.segment()) == 0) {
 			this.sendQueue.nextSegment();
 		}
 		int segment = this.sendQueue.segment();
-		IwarpMemoryRegion region = empty ? null : ring.region(request, segment);
-		int length = empty ? 0 : ring.length(request, segment);
-		int msn = this.requester.add(request, region, empty ? 0 : ring.offset(request, segment), length);
+		RegisteredMemory region = empty ? null : queue.region(request, segment);
+		int length = empty ? 0 : queue.length(request, segment);
+		int msn = this.requester.add(request, region, empty ? 0 : queue.offset(request, segment), length);
 		int ddp = this.writer.begin(target, DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES, 0);
 		DdpUntaggedFlyweight.encode(target.staging(), ddp, true, DdpControl.OPCODE_READ_REQUEST, 0,
 				DdpControl.QUEUE_READ_REQUEST, msn, 0);
 		ReadRequestFlyweight.encode(target.staging(), ddp + DdpUntaggedFlyweight.HEADER_BYTES,
-				this.requester.newestSinkStag(), this.requester.newestSinkOffset(), length, ring.remoteKey(request),
-				ring.remoteAddress(request) + this.sendQueue.messageOffset());
+				this.requester.newestSinkStag(), this.requester.newestSinkOffset(), length, queue.remoteKey(request),
+				queue.remoteAddress(request) + this.sendQueue.messageOffset());
 		this.writer.end(target);
 		this.filledBytes += FpduFlyweight
 			.totalBytes(DdpUntaggedFlyweight.HEADER_BYTES + ReadRequestFlyweight.HEADER_BYTES);
@@ -362,7 +364,7 @@ final class OutboundStream {
 		int ddp = this.writer.begin(target, DdpTaggedFlyweight.HEADER_BYTES, payload);
 		DdpTaggedFlyweight.encode(target.staging(), ddp, payload == remaining, DdpControl.OPCODE_READ_RESPONSE,
 				this.responder.sinkStag(), this.responder.sinkOffset());
-		IwarpMemoryRegion region = this.responder.region();
+		RegisteredMemory region = this.responder.region();
 		if (payload > 0 && region != null) {
 			this.writer.payload(target, region, this.responder.offset(), payload);
 		}

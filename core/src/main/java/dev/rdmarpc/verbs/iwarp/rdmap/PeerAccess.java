@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * What the peer of a queue pair may name: regions of the queue pair's domain, but those
@@ -32,13 +33,13 @@ import dev.rdmarpc.verbs.QueuePair;
 public record PeerAccess(StagTable stags, ProtectionDomain domain, QueuePair queuePair) {
 
 	/** The region under an STag, or {@code null} if none is registered. */
-	@Nullable IwarpMemoryRegion find(int stag) {
-		IwarpMemoryRegion region = this.stags.lookup(stag);
+	@Nullable RegisteredMemory find(int stag) {
+		RegisteredMemory region = this.stags.lookup(stag);
 		return (region != null && region.isValid()) ? region : null;
 	}
 
 	/** Whether the peer may name a region, in requests that the region permits. */
-	boolean includes(IwarpMemoryRegion region) {
+	boolean includes(RegisteredMemory region) {
 		return region.isOpenTo(this.domain, this.queuePair);
 	}
 

@@ -24,6 +24,8 @@ import java.util.zip.CRC32C;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.support.RegisteredMemory;
+
 /**
  * Where the payload of the inbound segment at hand goes: pieces of registered memory,
  * each checked before it was added. Guarded by the reactor's lock.
@@ -34,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Placement {
 
-	private final @Nullable IwarpMemoryRegion[] regions;
+	private final @Nullable RegisteredMemory[] regions;
 
 	private final int[] offsets;
 
@@ -47,13 +49,13 @@ final class Placement {
 	private int first;
 
 	Placement(int maxPieces) {
-		this.regions = new IwarpMemoryRegion[maxPieces];
+		this.regions = new RegisteredMemory[maxPieces];
 		this.offsets = new int[maxPieces];
 		this.lengths = new int[maxPieces];
 		this.vectors = new ByteBuffer[maxPieces + ReadAhead.MOST_VECTORS];
 	}
 
-	void add(IwarpMemoryRegion region, int offset, int length) {
+	void add(RegisteredMemory region, int offset, int length) {
 		this.regions[this.count] = region;
 		this.offsets[this.count] = offset;
 		this.lengths[this.count] = length;
@@ -143,7 +145,7 @@ final class Placement {
 	}
 
 	@SuppressWarnings("NullAway") // an open piece has its region
-	private IwarpMemoryRegion region(int index) {
+	private RegisteredMemory region(int index) {
 		return this.regions[index];
 	}
 

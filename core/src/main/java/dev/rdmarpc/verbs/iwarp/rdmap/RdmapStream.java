@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateFrame;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
 
 /**
  * RDMAP over DDP over MPA on one byte stream whose parameters are settled: what is posted

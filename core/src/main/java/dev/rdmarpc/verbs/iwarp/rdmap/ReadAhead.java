@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * The frames that are expected behind the payload at hand: the next segments of the same
@@ -62,7 +63,7 @@ final class ReadAhead {
 
 	private final ByteBuffer[] vectors = new ByteBuffer[MOST_VECTORS];
 
-	private @Nullable IwarpMemoryRegion region;
+	private @Nullable RegisteredMemory region;
 
 	private final ByteBuffer displaced = ByteBuffer
 		.allocateDirect(MOST_FRAMES * (MOST_GAP_BYTES + FpduFlyweight.MAX_ULPDU_BYTES) + MOST_TAIL_BYTES);
@@ -87,7 +88,7 @@ final class ReadAhead {
 	 * @param trailerBytes what ends the frame at hand
 	 */
 	void expect(ReadRequester requester, int trailerBytes) {
-		IwarpMemoryRegion sink = requester.sinkRegion();
+		RegisteredMemory sink = requester.sinkRegion();
 		int left = (sink != null) ? requester.bytesBehindSegment() : 0;
 		int offset = requester.offsetBehindSegment();
 		int trailer = trailerBytes;
@@ -185,7 +186,7 @@ final class ReadAhead {
 	}
 
 	void clear() {
-		IwarpMemoryRegion sink = this.region;
+		RegisteredMemory sink = this.region;
 		for (int i = 0; sink != null && i < this.count; i++) {
 			sink.releaseView(this.vectors[2 * i + 1]);
 		}

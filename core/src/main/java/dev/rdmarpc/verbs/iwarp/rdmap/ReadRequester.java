@@ -26,6 +26,7 @@ import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * The RDMA Reads this side has outstanding, and the receiver of their responses (RFC
@@ -49,7 +50,7 @@ final class ReadRequester implements SegmentHandler {
 
 	private final long[] sequences;
 
-	private final @Nullable IwarpMemoryRegion[] regions;
+	private final @Nullable RegisteredMemory[] regions;
 
 	private final int[] offsets;
 
@@ -78,7 +79,7 @@ final class ReadRequester implements SegmentHandler {
 		this.random = random;
 		this.depth = depth;
 		this.sequences = new long[capacity];
-		this.regions = new IwarpMemoryRegion[capacity];
+		this.regions = new RegisteredMemory[capacity];
 		this.offsets = new int[capacity];
 		this.lengths = new int[capacity];
 		this.sinkStags = new int[capacity];
@@ -104,7 +105,7 @@ final class ReadRequester implements SegmentHandler {
 	 * @param sequence the work request in the send queue
 	 * @return its message sequence number
 	 */
-	int add(long sequence, @Nullable IwarpMemoryRegion region, int offset, int length) {
+	int add(long sequence, @Nullable RegisteredMemory region, int offset, int length) {
 		int slot = slot(this.tail);
 		this.sequences[slot] = sequence;
 		this.regions[slot] = region;
@@ -143,7 +144,7 @@ final class ReadRequester implements SegmentHandler {
 	}
 
 	/** The memory that the oldest Read places into, or {@code null} if there is none. */
-	@Nullable IwarpMemoryRegion sinkRegion() {
+	@Nullable RegisteredMemory sinkRegion() {
 		return isEmpty() ? null : this.regions[slot(this.head)];
 	}
 
@@ -183,7 +184,7 @@ final class ReadRequester implements SegmentHandler {
 			throw ProtocolViolation.of(TerminateError.DDP_TAGGED_BASE_OR_BOUNDS,
 					"Read Response longer than the " + this.lengths[slot] + " bytes asked for");
 		}
-		IwarpMemoryRegion region = this.regions[slot];
+		RegisteredMemory region = this.regions[slot];
 		if (this.segmentBytes > 0 && region != null) {
 			int offset = this.offsets[slot] + this.receivedBytes;
 			if (!region.isValid()) {

@@ -25,6 +25,7 @@ import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadRequestFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * Serves the peer's RDMA Reads: receives Read Requests on untagged queue 1 and hands
@@ -42,7 +43,7 @@ final class ReadResponder implements SegmentHandler {
 
 	private final int depth;
 
-	private final @Nullable IwarpMemoryRegion[] regions;
+	private final @Nullable RegisteredMemory[] regions;
 
 	private final int[] offsets;
 
@@ -68,7 +69,7 @@ final class ReadResponder implements SegmentHandler {
 		int capacity = Math.max(1, depth);
 		this.access = access;
 		this.depth = depth;
-		this.regions = new IwarpMemoryRegion[capacity];
+		this.regions = new RegisteredMemory[capacity];
 		this.offsets = new int[capacity];
 		this.lengths = new int[capacity];
 		this.sinkStags = new int[capacity];
@@ -90,10 +91,10 @@ final class ReadResponder implements SegmentHandler {
 		if (size > 0) {
 			int stag = ReadRequestFlyweight.sourceStag(in, request);
 			long source = ReadRequestFlyweight.sourceTaggedOffset(in, request);
-			IwarpMemoryRegion region = this.access.find(stag);
+			RegisteredMemory region = this.access.find(stag);
 			TerminateError error = check(region, source, size, sinkOffset);
 			if (region == null || error != null) {
-				String what = "RDMA Read of " + size + " bytes from STag " + IwarpMemoryRegion.name(stag) + " at 0x"
+				String what = "RDMA Read of " + size + " bytes from STag " + RegisteredMemory.name(stag) + " at 0x"
 						+ Long.toHexString(source);
 				in.get(ddpOffset, this.headers[slot]);
 				this.violations[slot] = ProtocolViolation.ofResponse(
@@ -124,15 +125,14 @@ final class ReadResponder implements SegmentHandler {
 		}
 	}
 
-	private @Nullable TerminateError check(@Nullable IwarpMemoryRegion region, long source, long size,
-			long sinkOffset) {
+	private @Nullable TerminateError check(@Nullable RegisteredMemory region, long source, long size, long sinkOffset) {
 		if (region == null) {
 			return TerminateError.RDMAP_INVALID_STAG;
 		}
 		if (!this.access.includes(region)) {
 			return TerminateError.RDMAP_STAG_NOT_ASSOCIATED;
 		}
-		if (IwarpMemoryRegion.wraps(source, size) || IwarpMemoryRegion.wraps(sinkOffset, size)) {
+		if (RegisteredMemory.wraps(source, size) || RegisteredMemory.wraps(sinkOffset, size)) {
 			return TerminateError.RDMAP_TO_WRAP;
 		}
 		if (!region.contains(source, size)) {
@@ -167,7 +167,7 @@ final class ReadResponder implements SegmentHandler {
 	}
 
 	/** The memory that the next segment comes from, or {@code null} if it is empty. */
-	@Nullable IwarpMemoryRegion region() {
+	@Nullable RegisteredMemory region() {
 		return this.regions[slot(this.head)];
 	}
 
@@ -181,7 +181,7 @@ final class ReadResponder implements SegmentHandler {
 		if (refused != null) {
 			throw refused;
 		}
-		IwarpMemoryRegion region = region();
+		RegisteredMemory region = region();
 		if (region != null && !region.isValid()) {
 			throw ProtocolViolation.ofResponse(TerminateError.RDMAP_INVALID_STAG, this.headers[slot(this.head)].clone(),
 					"source of an RDMA Read was deregistered");

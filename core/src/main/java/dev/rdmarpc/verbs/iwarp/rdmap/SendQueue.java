@@ -23,14 +23,15 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
- * The send queue of a queue pair: the ring of posted requests and how far each one is.
+ * The send queue of a queue pair: the queue of posted requests and how far each one is.
  * Everything but posting is guarded by the reactor's lock.
  *
  * <p>
  * Requests pass three marks in order: {@code next} is the one being cut into segments,
- * the ring's head the oldest not reported. A Send or Write has ended when the stream
+ * the queue's head the oldest not reported. A Send or Write has ended when the stream
  * position at which its last segment ends was handed to the socket, a Read when all its
  * responses are placed. Requests are reported in the order they were posted.
  */
@@ -41,7 +42,7 @@ public final class SendQueue {
 
 	private static final long NONE = -1;
 
-	private final RequestRing ring;
+	private final WorkQueue queue;
 
 	private final long[] endPositions;
 
@@ -65,24 +66,24 @@ public final class SendQueue {
 
 	private @Nullable WorkStatus failedStatus;
 
-	public SendQueue(RequestRing ring) {
-		this.ring = ring;
-		this.endPositions = new long[ring.capacity()];
-		this.readsOutstanding = new int[ring.capacity()];
+	public SendQueue(WorkQueue queue) {
+		this.queue = queue;
+		this.endPositions = new long[queue.capacity()];
+		this.readsOutstanding = new int[queue.capacity()];
 	}
 
-	public RequestRing ring() {
-		return this.ring;
+	public WorkQueue queue() {
+		return this.queue;
 	}
 
 	/** Whether there is a request to cut into segments. */
 	boolean hasNext() {
-		return this.next < Math.min(this.limit, this.ring.tail()) && this.failedSequence == NONE;
+		return this.next < Math.min(this.limit, this.queue.tail()) && this.failedSequence == NONE;
 	}
 
 	/** Cuts nothing that is posted from now on. */
 	public void limitToPosted() {
-		this.limit = this.ring.tail();
+		this.limit = this.queue.tail();
 	}
 
 	/** The request being cut into segments. */
@@ -91,7 +92,7 @@ public final class SendQueue {
 	}
 
 	WorkOpcode opcode() {
-		return this.ring.opcode(this.next);
+		return this.queue.opcode(this.next);
 	}
 
 	/**
@@ -102,14 +103,14 @@ public final class SendQueue {
 	boolean begin(ProtectionDomain domain, int readDepth) {
 		WorkOpcode opcode = opcode();
 		boolean read = opcode == WorkOpcode.READ;
-		if (!this.ring.permitsLocal(this.next, domain, read)) {
+		if (!this.queue.permitsLocal(this.next, domain, read)) {
 			failAt(this.next, WorkStatus.LOCAL_PROTECTION_ERROR);
 			return false;
 		}
 		if (this.begun) {
 			return true;
 		}
-		if (this.ring.totalBytes(this.next) > MAX_MESSAGE_BYTES) {
+		if (this.queue.totalBytes(this.next) > MAX_MESSAGE_BYTES) {
 			failAt(this.next, WorkStatus.LOCAL_LENGTH_ERROR);
 			return false;
 		}
@@ -121,7 +122,7 @@ public final class SendQueue {
 		this.messageOffset = 0;
 		this.segment = 0;
 		this.segmentOffset = 0;
-		this.readsOutstanding[this.ring.slot(this.next)] = 0;
+		this.readsOutstanding[this.queue.slot(this.next)] = 0;
 		if (!read && opcode != WorkOpcode.WRITE) {
 			this.messageSequenceNumber++;
 		}
@@ -143,7 +144,7 @@ public final class SendQueue {
 	}
 
 	long remainingBytes() {
-		return this.ring.totalBytes(this.next) - this.messageOffset;
+		return this.queue.totalBytes(this.next) - this.messageOffset;
 	}
 
 	/** The scatter/gather element at the cursor. */
@@ -159,7 +160,7 @@ public final class SendQueue {
 	void advance(int bytes) {
 		this.messageOffset += bytes;
 		this.segmentOffset += bytes;
-		if (this.segmentOffset == this.ring.length(this.next, this.segment)) {
+		if (this.segmentOffset == this.queue.length(this.next, this.segment)) {
 			nextSegment();
 		}
 	}
@@ -172,24 +173,24 @@ public final class SendQueue {
 
 	/** Notes a Read Request sent for the request at the cursor. */
 	void readBegun() {
-		this.readsOutstanding[this.ring.slot(this.next)]++;
+		this.readsOutstanding[this.queue.slot(this.next)]++;
 	}
 
 	/** Notes the end of a Read Request. */
 	void readEnded(long sequence) {
-		this.readsOutstanding[this.ring.slot(sequence)]--;
+		this.readsOutstanding[this.queue.slot(sequence)]--;
 	}
 
 	/** Ends the cutting of the request: its last segment ends at a stream position. */
 	void endNext(long endPosition) {
-		this.endPositions[this.ring.slot(this.next)] = endPosition;
+		this.endPositions[this.queue.slot(this.next)] = endPosition;
 		this.begun = false;
 		this.next++;
 	}
 
 	/** Marks a request as failed: no further one is begun. The oldest failure counts. */
 	public void failAt(long sequence, WorkStatus status) {
-		if (sequence >= this.ring.head() && (this.failedSequence == NONE || sequence < this.failedSequence)) {
+		if (sequence >= this.queue.head() && (this.failedSequence == NONE || sequence < this.failedSequence)) {
 			this.failedSequence = sequence;
 			this.failedStatus = status;
 		}
@@ -197,30 +198,30 @@ public final class SendQueue {
 
 	/** The status that the oldest request not reported failed with, if it did. */
 	public @Nullable WorkStatus failureAtHead() {
-		return (this.failedSequence == this.ring.head()) ? this.failedStatus : null;
+		return (this.failedSequence == this.queue.head()) ? this.failedStatus : null;
 	}
 
 	/** Whether the oldest request not reported has succeeded. */
 	public boolean headEnded(long writtenPosition) {
-		long head = this.ring.head();
+		long head = this.queue.head();
 		if (head >= this.next || head == this.failedSequence) {
 			return false;
 		}
-		int slot = this.ring.slot(head);
+		int slot = this.queue.slot(head);
 		return this.endPositions[slot] <= writtenPosition && this.readsOutstanding[slot] == 0;
 	}
 
 	/** Whether everything up to the limit has been reported. */
 	public boolean isDrained() {
-		return this.ring.head() >= this.limit;
+		return this.queue.head() >= this.limit;
 	}
 
 	/** The Send with a sequence number if it is not reported yet, or -1. */
 	long findSend(int msn) {
 		int number = this.messageSequenceNumber;
 		long sequence = this.begun ? this.next : this.next - 1;
-		for (; sequence >= this.ring.head(); sequence--) {
-			WorkOpcode opcode = this.ring.opcode(sequence);
+		for (; sequence >= this.queue.head(); sequence--) {
+			WorkOpcode opcode = this.queue.opcode(sequence);
 			if (opcode == WorkOpcode.READ || opcode == WorkOpcode.WRITE) {
 				continue;
 			}
@@ -234,10 +235,10 @@ public final class SendQueue {
 	/** The Write that covers a tagged offset if it is not reported yet, or -1. */
 	long findWrite(int stag, long taggedOffset) {
 		long end = this.begun ? this.next + 1 : this.next;
-		for (long sequence = this.ring.head(); sequence < end; sequence++) {
-			long offset = taggedOffset - this.ring.remoteAddress(sequence);
-			if (this.ring.opcode(sequence) == WorkOpcode.WRITE && this.ring.remoteKey(sequence) == stag && offset >= 0
-					&& offset <= this.ring.totalBytes(sequence)) {
+		for (long sequence = this.queue.head(); sequence < end; sequence++) {
+			long offset = taggedOffset - this.queue.remoteAddress(sequence);
+			if (this.queue.opcode(sequence) == WorkOpcode.WRITE && this.queue.remoteKey(sequence) == stag && offset >= 0
+					&& offset <= this.queue.totalBytes(sequence)) {
 				return sequence;
 			}
 		}
@@ -247,8 +248,8 @@ public final class SendQueue {
 	/** Forgets what was posted and the progress of it. */
 	public void clear() {
 		Arrays.fill(this.readsOutstanding, 0);
-		this.ring.clear();
-		this.next = this.ring.head();
+		this.queue.clear();
+		this.next = this.queue.head();
 		this.begun = false;
 	}
 

@@ -24,6 +24,9 @@ import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
 import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * Receives Sends of all kinds: untagged queue 0 (RFC 5041, section 5.3; RFC 5040, section
@@ -124,7 +127,14 @@ final class SendReceiver implements SegmentHandler {
 					"Send of at least " + (this.receivedBytes + this.segmentBytes) + " bytes into a receive of "
 							+ this.receive.totalBytes());
 		}
-		this.receive.place(this.segmentBytes, this.placement);
+		for (int remaining = this.segmentBytes; remaining > 0;) {
+			int piece = this.receive.piece(remaining);
+			if (piece > 0) {
+				this.placement.add(this.receive.region(), this.receive.offset(), piece);
+			}
+			this.receive.advance(piece);
+			remaining -= piece;
+		}
 		if (!this.placement.isValid()) {
 			throw placementLost();
 		}
@@ -156,14 +166,14 @@ final class SendReceiver implements SegmentHandler {
 	}
 
 	private void invalidate(int stag) throws ProtocolViolation {
-		IwarpMemoryRegion region = this.access.find(stag);
+		RegisteredMemory region = this.access.find(stag);
 		if (region == null) {
 			throw ProtocolViolation.of(TerminateError.RDMAP_INVALID_STAG,
-					"Send with Invalidate of unknown STag " + IwarpMemoryRegion.name(stag));
+					"Send with Invalidate of unknown STag " + RegisteredMemory.name(stag));
 		}
 		if (!region.isLentTo(this.access.queuePair())) {
 			throw ProtocolViolation.of(TerminateError.RDMAP_STAG_CANNOT_BE_INVALIDATED,
-					"Send with Invalidate of STag " + IwarpMemoryRegion.name(stag));
+					"Send with Invalidate of STag " + RegisteredMemory.name(stag));
 		}
 		region.invalidate();
 	}

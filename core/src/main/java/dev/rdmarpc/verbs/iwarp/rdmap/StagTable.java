@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * The steering tags of a device: a sparse table from 24-bit index to region.
@@ -65,17 +66,17 @@ public final class StagTable {
 	}
 
 	/** The region under an STag, or {@code null}. */
-	@Nullable IwarpMemoryRegion lookup(int stag) {
+	@Nullable RegisteredMemory lookup(int stag) {
 		Block block = block(stag >>> 16);
 		if (block == null) {
 			return null;
 		}
-		IwarpMemoryRegion region = block.regions.get(stag >>> 8 & 0xFF);
+		RegisteredMemory region = block.regions.get(stag >>> 8 & 0xFF);
 		return (region != null && region.remoteKey() == stag) ? region : null;
 	}
 
 	/** Adds the region that the factory makes for a fresh STag and base address. */
-	public IwarpMemoryRegion add(RegionFactory factory) {
+	public RegisteredMemory add(RegionFactory factory) {
 		this.lock.lock();
 		try {
 			growIfHalfFull();
@@ -89,7 +90,7 @@ public final class StagTable {
 				}
 				int key = block.nextKey(entry, this.random);
 				long base = this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L;
-				IwarpMemoryRegion region = factory.create(number << 16 | entry << 8 | key, base);
+				RegisteredMemory region = factory.create(number << 16 | entry << 8 | key, base);
 				block.regions.set(entry, region);
 				this.size++;
 				return region;
@@ -101,7 +102,7 @@ public final class StagTable {
 	}
 
 	/** Removes a region; idempotent. */
-	public void remove(IwarpMemoryRegion region) {
+	public void remove(RegisteredMemory region) {
 		this.lock.lock();
 		try {
 			int stag = region.remoteKey();
@@ -159,13 +160,13 @@ public final class StagTable {
 	public interface RegionFactory {
 
 		/** Creates the region. */
-		IwarpMemoryRegion create(int stag, long base);
+		RegisteredMemory create(int stag, long base);
 
 	}
 
 	private static final class Block {
 
-		private final AtomicReferenceArray<@Nullable IwarpMemoryRegion> regions = new AtomicReferenceArray<>(FANOUT);
+		private final AtomicReferenceArray<@Nullable RegisteredMemory> regions = new AtomicReferenceArray<>(FANOUT);
 
 		/** A bit for each key of each entry. */
 		private final long[] used = new long[FANOUT * FANOUT / Long.SIZE];

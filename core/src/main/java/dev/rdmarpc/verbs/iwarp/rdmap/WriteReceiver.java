@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 
 import dev.rdmarpc.verbs.iwarp.wire.DdpTaggedFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * Places RDMA Writes: tagged segments into regions with remote write access (RFC 5041,
@@ -48,14 +49,14 @@ final class WriteReceiver implements SegmentHandler {
 		}
 		int stag = DdpTaggedFlyweight.stag(in, ddpOffset);
 		long offset = DdpTaggedFlyweight.taggedOffset(in, ddpOffset);
-		IwarpMemoryRegion region = this.access.find(stag);
+		RegisteredMemory region = this.access.find(stag);
 		if (region == null) {
 			throw violation(TerminateError.DDP_TAGGED_INVALID_STAG, stag, offset, length);
 		}
 		if (!this.access.includes(region)) {
 			throw violation(TerminateError.DDP_TAGGED_STAG_NOT_ASSOCIATED, stag, offset, length);
 		}
-		if (IwarpMemoryRegion.wraps(offset, length)) {
+		if (RegisteredMemory.wraps(offset, length)) {
 			throw violation(TerminateError.DDP_TAGGED_TO_WRAP, stag, offset, length);
 		}
 		if (!region.contains(offset, length)) {
@@ -68,7 +69,7 @@ final class WriteReceiver implements SegmentHandler {
 	}
 
 	private static ProtocolViolation violation(TerminateError error, int stag, long offset, int length) {
-		return ProtocolViolation.of(error, "RDMA Write of " + length + " bytes to STag " + IwarpMemoryRegion.name(stag)
+		return ProtocolViolation.of(error, "RDMA Write of " + length + " bytes to STag " + RegisteredMemory.name(stag)
 				+ " at 0x" + Long.toHexString(offset));
 	}
 

@@ -25,7 +25,7 @@
  * <p>
  * Threading. Streams that share {@link dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers
  * buffers} advance under one lock, that of their reactor. Any thread posts to a
- * {@link dev.rdmarpc.verbs.iwarp.rdmap.RequestRing ring} and looks into the
+ * {@link dev.rdmarpc.verbs.support.WorkQueue queue} and looks into the
  * {@link dev.rdmarpc.verbs.iwarp.rdmap.StagTable STag table}.
  */
 @NullMarked

@@ -19,6 +19,9 @@ package dev.rdmarpc.verbs.shm.ring;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * One side of an established connection: executes what is posted to the send queue and
@@ -142,8 +145,7 @@ public final class Link {
 	private void write() throws LinkFailure {
 		int length = this.inbound.payloadBytes();
 		long address = this.inbound.address();
-		SharedMemoryRegion region = this.access.check(this.inbound.key(), address, length, true,
-				this.inbound.sequence());
+		RegisteredMemory region = this.access.check(this.inbound.key(), address, length, true, this.inbound.sequence());
 		region.memory().put(region.offsetOf(address), this.inbound.bytes(), this.inbound.payloadIndex(), length);
 		this.copiedBytes += length;
 	}

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.shm.ring;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * What the peer of a queue pair may touch: regions by key, checked on each use.
@@ -30,24 +31,30 @@ import dev.rdmarpc.verbs.WorkStatus;
 public record PeerAccess(RegionTable regions, ProtectionDomain domain, QueuePair queuePair) {
 
 	boolean permitsRead(int key, long address, long length) {
-		SharedMemoryRegion region = this.regions.lookup(key);
-		return region != null && region.permitsPeer(this.domain, this.queuePair, address, length, false);
+		RegisteredMemory region = this.regions.lookup(key);
+		return region != null && permits(region, address, length, false);
 	}
 
-	SharedMemoryRegion check(int key, long address, long length, boolean write, int sequence) throws LinkFailure {
-		SharedMemoryRegion region = this.regions.lookup(key);
-		if (region == null || !region.permitsPeer(this.domain, this.queuePair, address, length, write)) {
+	RegisteredMemory check(int key, long address, long length, boolean write, int sequence) throws LinkFailure {
+		RegisteredMemory region = this.regions.lookup(key);
+		if (region == null || !permits(region, address, length, write)) {
 			throw LinkFailure.ofRequest(WorkStatus.REMOTE_ACCESS_ERROR, sequence, (write ? "Write" : "Read") + " of "
-					+ length + " bytes under key " + SharedMemoryRegion.name(key) + " is not permitted");
+					+ length + " bytes under key " + RegisteredMemory.name(key) + " is not permitted");
 		}
 		return region;
 	}
 
+	private boolean permits(RegisteredMemory region, long address, long length, boolean write) {
+		return region.isValid() && region.isOpenTo(this.domain, this.queuePair)
+				&& (write ? region.remoteWritable() : region.remoteReadable()) && length >= 0
+				&& region.contains(address, length);
+	}
+
 	void invalidate(int key, int sequence) throws LinkFailure {
-		SharedMemoryRegion region = this.regions.lookup(key);
+		RegisteredMemory region = this.regions.lookup(key);
 		if (region == null || !region.isLentTo(this.queuePair)) {
 			throw LinkFailure.ofRequest(WorkStatus.REMOTE_ACCESS_ERROR, sequence,
-					"Send with Invalidate of key " + SharedMemoryRegion.name(key) + ", which is not lent to the peer");
+					"Send with Invalidate of key " + RegisteredMemory.name(key) + ", which is not lent to the peer");
 		}
 		region.invalidate();
 	}

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.verbs.shm.ring;
 
+import dev.rdmarpc.verbs.support.RegisteredMemory;
+
 /**
  * The Reads of the peer that this side has not answered completely, oldest first. The
  * memory is looked at before each piece.
@@ -95,7 +97,7 @@ final class ReadResponder {
 		int slot = this.first;
 		long address = this.addresses[slot];
 		long remaining = this.lengths[slot];
-		SharedMemoryRegion region = this.access.check(this.keys[slot], address, remaining, false, this.numbers[slot]);
+		RegisteredMemory region = this.access.check(this.keys[slot], address, remaining, false, this.numbers[slot]);
 		int piece = this.ring.tryClaim(this.pieces.least(remaining), this.pieces.most(remaining));
 		if (piece < 0) {
 			this.stalled = true;

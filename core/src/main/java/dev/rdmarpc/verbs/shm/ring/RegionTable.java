@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
  * The regions of a device by their keys.
@@ -54,7 +55,7 @@ public final class RegionTable {
 
 	private final ArrayDeque<Integer> free = new ArrayDeque<>();
 
-	private volatile @Nullable SharedMemoryRegion[] regions = new SharedMemoryRegion[0];
+	private volatile @Nullable RegisteredMemory[] regions = new RegisteredMemory[0];
 
 	private int[] counts = new int[0];
 
@@ -64,32 +65,32 @@ public final class RegionTable {
 	}
 
 	/** The region under a key, or {@code null}. */
-	@Nullable SharedMemoryRegion lookup(int key) {
-		@Nullable SharedMemoryRegion[] current = this.regions;
+	@Nullable RegisteredMemory lookup(int key) {
+		@Nullable RegisteredMemory[] current = this.regions;
 		int index = key >>> COUNT_BITS;
-		SharedMemoryRegion region = (index < current.length) ? current[index] : null;
+		RegisteredMemory region = (index < current.length) ? current[index] : null;
 		return (region != null && region.remoteKey() == key) ? region : null;
 	}
 
 	/** Adds the region that the factory makes for a fresh key and base address. */
-	public synchronized SharedMemoryRegion add(RegionFactory factory) {
+	public synchronized RegisteredMemory add(RegionFactory factory) {
 		if (this.free.isEmpty()) {
 			grow();
 		}
 		int index = this.free.remove();
 		this.counts[index]++;
 		int key = index << COUNT_BITS | (this.counts[index] & COUNT_MASK);
-		SharedMemoryRegion region = factory.create(key, this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L);
-		@Nullable SharedMemoryRegion[] current = this.regions;
+		RegisteredMemory region = factory.create(key, this.random.nextLong() & 0x7FFF_FFFF_FFFF_F000L);
+		@Nullable RegisteredMemory[] current = this.regions;
 		current[index] = region;
 		this.regions = current;
 		return region;
 	}
 
 	/** Removes a region; idempotent. */
-	public synchronized void remove(SharedMemoryRegion region) {
+	public synchronized void remove(RegisteredMemory region) {
 		int index = region.remoteKey() >>> COUNT_BITS;
-		@Nullable SharedMemoryRegion[] current = this.regions;
+		@Nullable RegisteredMemory[] current = this.regions;
 		if (current[index] == region) {
 			current[index] = null;
 			this.free.add(index);
@@ -102,7 +103,7 @@ public final class RegionTable {
 		if (after > MAX_REGIONS) {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, before + " memory regions are registered already");
 		}
-		@Nullable SharedMemoryRegion[] grown = new SharedMemoryRegion[after];
+		@Nullable RegisteredMemory[] grown = new RegisteredMemory[after];
 		System.arraycopy(this.regions, 0, grown, 0, before);
 		int[] grownCounts = new int[after];
 		System.arraycopy(this.counts, 0, grownCounts, 0, before);
@@ -121,7 +122,7 @@ public final class RegionTable {
 	public interface RegionFactory {
 
 		/** Creates the region. */
-		SharedMemoryRegion create(int key, long base);
+		RegisteredMemory create(int key, long base);
 
 	}
 

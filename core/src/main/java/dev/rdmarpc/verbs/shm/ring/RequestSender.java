@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.shm.ring;
 
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /** Writes posted requests to the ring, one record at a time. */
 final class RequestSender {

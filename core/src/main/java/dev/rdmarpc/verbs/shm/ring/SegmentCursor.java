@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.shm.ring;
 import java.nio.ByteBuffer;
 
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * How far the bytes of a work request are moved between its segments and a ring. The

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.shm.ring;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * The send queue of a queue pair: the queue of posted requests and how far each one is.

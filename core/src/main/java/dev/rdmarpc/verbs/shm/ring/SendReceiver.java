@@ -16,9 +16,13 @@
 
 package dev.rdmarpc.verbs.shm.ring;
 
+import java.nio.ByteBuffer;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
 
 /** Places the peer's Sends in posted receives. */
 final class SendReceiver {
@@ -75,8 +79,20 @@ final class SendReceiver {
 					ring.sequence(), "Send of at least " + (this.receivedBytes + length) + " bytes into a receive of "
 							+ this.receive.totalBytes());
 		}
-		this.receive.place(ring.bytes(), ring.payloadIndex(), length);
+		copy(ring.bytes(), ring.payloadIndex(), length);
 		this.receivedBytes += length;
+	}
+
+	private void copy(ByteBuffer source, int index, int count) {
+		int from = index;
+		while (from < index + count) {
+			int piece = this.receive.piece(index + count - from);
+			if (piece > 0) {
+				this.receive.region().memory().put(this.receive.offset(), source, from, piece);
+			}
+			this.receive.advance(piece);
+			from += piece;
+		}
 	}
 
 	private void finish(InboundRing ring) throws LinkFailure {

@@ -41,7 +41,11 @@ import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 import dev.rdmarpc.verbs.support.Registration;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -64,7 +68,7 @@ class RdmapStreamTests {
 		for (Side side : this.sides) {
 			side.stream.close();
 			assertThat(side.buffers.staging().usedBytes()).as("staging memory").isZero();
-			new ArrayList<>(side.regions).forEach(IwarpMemoryRegion::close);
+			new ArrayList<>(side.regions).forEach(RegisteredMemory::close);
 			assertThat(side.stags.size()).as("regions").isZero();
 		}
 	}
@@ -88,7 +92,7 @@ class RdmapStreamTests {
 		}
 	}
 
-	private static void fill(IwarpMemoryRegion region, long seed) {
+	private static void fill(RegisteredMemory region, long seed) {
 		byte[] bytes = new byte[region.lengthBytes()];
 		new Random(seed).nextBytes(bytes);
 		region.memory().put(0, bytes);
@@ -99,8 +103,8 @@ class RdmapStreamTests {
 			"true, 300000, 70000" })
 	void aSendFillsAReceive(boolean crc, int bytes, int pieceBytes) throws Exception {
 		connect(crc, pieceBytes);
-		IwarpMemoryRegion source = this.initiator.register(bytes);
-		IwarpMemoryRegion target = this.responder.register(bytes, AccessFlag.LOCAL_WRITE);
+		RegisteredMemory source = this.initiator.register(bytes);
+		RegisteredMemory target = this.responder.register(bytes, AccessFlag.LOCAL_WRITE);
 		fill(source, bytes);
 		this.responder.receive(new WorkRequest(2).receive(7).addSegment(target, 0, 3).addSegment(target, 3, bytes - 3));
 		this.initiator.post(new WorkRequest(1).send(1).addSegment(source, 0, bytes));
@@ -115,8 +119,8 @@ class RdmapStreamTests {
 	@CsvSource({ "false, 100", "true, 100", "false, 1000000", "true, 1000000" })
 	void readsAndWritesPassEachOther(boolean crc, int pieceBytes) throws Exception {
 		connect(crc, pieceBytes);
-		IwarpMemoryRegion own = this.initiator.register(200_000, AccessFlag.LOCAL_WRITE);
-		IwarpMemoryRegion open = this.responder.register(200_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+		RegisteredMemory own = this.initiator.register(200_000, AccessFlag.LOCAL_WRITE);
+		RegisteredMemory open = this.responder.register(200_000, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
 				AccessFlag.LOCAL_WRITE);
 		fill(own, 1);
 		fill(open, 2);
@@ -134,8 +138,8 @@ class RdmapStreamTests {
 	@Test
 	void aSendInvalidatesWhatWasLentToItsPeer() throws Exception {
 		connect(true, 1000);
-		IwarpMemoryRegion target = this.responder.register(8, AccessFlag.LOCAL_WRITE);
-		IwarpMemoryRegion lent = this.responder.lend(8, AccessFlag.REMOTE_READ);
+		RegisteredMemory target = this.responder.register(8, AccessFlag.LOCAL_WRITE);
+		RegisteredMemory lent = this.responder.lend(8, AccessFlag.REMOTE_READ);
 		this.responder.receive(new WorkRequest(1).receive(7).addSegment(target, 0, 8));
 		this.initiator.post(new WorkRequest(1).sendWithInvalidate(1, lent.remoteKey()));
 		exchange();
@@ -147,8 +151,8 @@ class RdmapStreamTests {
 	@ValueSource(booleans = { false, true })
 	void whatIsNotThePeersIsRefusedAndThePeerToldSo(boolean ofAnotherDomain) throws Exception {
 		connect(true, 1000);
-		IwarpMemoryRegion source = this.initiator.register(8);
-		IwarpMemoryRegion target = ofAnotherDomain
+		RegisteredMemory source = this.initiator.register(8);
+		RegisteredMemory target = ofAnotherDomain
 				? this.responder.register(Identity.of(ProtectionDomain.class), null, 8, AccessFlag.REMOTE_WRITE)
 				: this.responder.register(8, AccessFlag.REMOTE_READ);
 		this.initiator
@@ -160,7 +164,7 @@ class RdmapStreamTests {
 		});
 		this.initiator.stream.receive();
 		assertThat(this.initiator.terminated)
-			.containsExactly(new Terminated(WorkStatus.REMOTE_ACCESS_ERROR, this.initiator.sendQueue.ring().head()));
+			.containsExactly(new Terminated(WorkStatus.REMOTE_ACCESS_ERROR, this.initiator.sendQueue.queue().head()));
 		assertThat(target.memory()).isEqualTo(ByteBuffer.allocate(8));
 	}
 
@@ -194,11 +198,11 @@ class RdmapStreamTests {
 
 		private final StreamBuffers buffers = new StreamBuffers(STAGING_BYTES, 2048, 8192);
 
-		private final SendQueue sendQueue = new SendQueue(new RequestRing(4, 2));
+		private final SendQueue sendQueue = new SendQueue(new WorkQueue(4, 2));
 
-		private final RequestRing receives = new RequestRing(4, 2);
+		private final WorkQueue receives = new WorkQueue(4, 2);
 
-		private final List<IwarpMemoryRegion> regions = new ArrayList<>();
+		private final List<RegisteredMemory> regions = new ArrayList<>();
 
 		private final List<Received> received = new ArrayList<>();
 
@@ -218,27 +222,27 @@ class RdmapStreamTests {
 					new PeerAccess(this.stags, this.domain, this.queuePair), this.sendQueue, this, this);
 		}
 
-		IwarpMemoryRegion register(int bytes, AccessFlag... access) {
+		RegisteredMemory register(int bytes, AccessFlag... access) {
 			return register(this.domain, null, bytes, access);
 		}
 
-		IwarpMemoryRegion lend(int bytes, AccessFlag... access) {
+		RegisteredMemory lend(int bytes, AccessFlag... access) {
 			return register(this.domain, this.queuePair, bytes, access);
 		}
 
-		IwarpMemoryRegion register(ProtectionDomain owner, @Nullable QueuePair borrower, int bytes,
+		RegisteredMemory register(ProtectionDomain owner, @Nullable QueuePair borrower, int bytes,
 				AccessFlag... access) {
 			EnumSet<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
 			flags.addAll(List.of(access));
 			Registration asked = Registration.of(ByteBuffer.allocateDirect(bytes), flags);
-			IwarpMemoryRegion region = this.stags
-				.add((stag, base) -> new IwarpMemoryRegion(owner, asked, borrower, stag, base, this.stags::remove));
+			RegisteredMemory region = this.stags
+				.add((stag, base) -> new RegisteredMemory(owner, asked, borrower, stag, base, this.stags::remove));
 			this.regions.add(region);
 			return region;
 		}
 
 		void post(WorkRequest request) {
-			assertThat(this.sendQueue.ring().post(request)).isEqualTo(PostResult.POSTED);
+			assertThat(this.sendQueue.queue().post(request)).isEqualTo(PostResult.POSTED);
 		}
 
 		void receive(WorkRequest request) {

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 import dev.rdmarpc.verbs.support.Registration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,9 +41,9 @@ class StagTableTests {
 
 	private static final ProtectionDomain DOMAIN = Identity.of(ProtectionDomain.class);
 
-	private static IwarpMemoryRegion add(StagTable table) {
+	private static RegisteredMemory add(StagTable table) {
 		Registration asked = Registration.of(ByteBuffer.allocateDirect(8), EnumSet.allOf(AccessFlag.class));
-		return table.add((stag, base) -> new IwarpMemoryRegion(DOMAIN, asked, null, stag, base, table::remove));
+		return table.add((stag, base) -> new RegisteredMemory(DOMAIN, asked, null, stag, base, table::remove));
 	}
 
 	@Test
@@ -50,12 +51,12 @@ class StagTableTests {
 		long seed = 42;
 		Random random = new Random(seed);
 		StagTable table = new StagTable(new SecureRandom());
-		Map<Integer, IwarpMemoryRegion> model = new HashMap<>();
+		Map<Integer, RegisteredMemory> model = new HashMap<>();
 		List<Integer> gone = new ArrayList<>();
 		for (int step = 0; step < 40_000; step++) {
 			boolean grow = random.nextInt(100) < ((step / 8000 % 2 == 0) ? 70 : 40);
 			if (grow || model.isEmpty()) {
-				IwarpMemoryRegion region = add(table);
+				RegisteredMemory region = add(table);
 				assertThat(model.put(region.remoteKey(), region)).as("seed %d step %d", seed, step).isNull();
 			}
 			else {
@@ -81,7 +82,7 @@ class StagTableTests {
 		int foreseen = 0;
 		int asked = 0;
 		for (int i = 0; i < 100_000; i++) {
-			IwarpMemoryRegion region = add(table);
+			RegisteredMemory region = add(table);
 			int index = region.remoteKey() >>> 8;
 			int key = region.remoteKey() & 0xFF;
 			Integer last = lastKeys.put(index, key);
@@ -102,7 +103,7 @@ class StagTableTests {
 		StagTable table = new StagTable(new SecureRandom());
 		Map<Integer, Set<Integer>> keysByIndex = new HashMap<>();
 		for (int i = 0; i < 100_000; i++) {
-			IwarpMemoryRegion region = add(table);
+			RegisteredMemory region = add(table);
 			int stag = region.remoteKey();
 			Set<Integer> keys = keysByIndex.computeIfAbsent(stag >>> 8, (index) -> new HashSet<>());
 			assertThat(keys.add(stag & 0xFF)).isTrue();
@@ -120,7 +121,7 @@ class StagTableTests {
 		int adjacent = 0;
 		int last = 0;
 		for (int i = 0; i < 1000; i++) {
-			IwarpMemoryRegion region = add(table);
+			RegisteredMemory region = add(table);
 			assertThat(region.remoteAddress() & 0xFFF).isZero();
 			assertThat(region.remoteAddress()).isNotNegative();
 			addresses.add(region.remoteAddress());
@@ -134,10 +135,10 @@ class StagTableTests {
 
 	@Test
 	void wrapIsFoundAtTheEndOfTheAddressSpace() {
-		assertThat(IwarpMemoryRegion.wraps(-8, 8)).isFalse();
-		assertThat(IwarpMemoryRegion.wraps(-8, 9)).isTrue();
-		assertThat(IwarpMemoryRegion.wraps(-1, 0)).isFalse();
-		assertThat(IwarpMemoryRegion.wraps(0, 0xFFFFFFFFL)).isFalse();
+		assertThat(RegisteredMemory.wraps(-8, 8)).isFalse();
+		assertThat(RegisteredMemory.wraps(-8, 9)).isTrue();
+		assertThat(RegisteredMemory.wraps(-1, 0)).isFalse();
+		assertThat(RegisteredMemory.wraps(0, 0xFFFFFFFFL)).isFalse();
 	}
 
 }

@@ -31,7 +31,11 @@ import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.PostedReceive;
+import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.RegisteredMemory;
 import dev.rdmarpc.verbs.support.Registration;
+import dev.rdmarpc.verbs.support.WorkQueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,7 +63,7 @@ class HostileRingsTests {
 
 	private final PeerAccess access = new PeerAccess(this.regions, this.domain, this.queuePair);
 
-	private final SharedMemoryRegion region = region();
+	private final RegisteredMemory region = region();
 
 	/** Stands for an object that is compared and never called. */
 	private static <T> T none(Class<T> type) {
@@ -69,14 +73,14 @@ class HostileRingsTests {
 			}));
 	}
 
-	private SharedMemoryRegion region() {
+	private RegisteredMemory region() {
 		for (int i = 0; i < this.guarded.capacity(); i++) {
 			this.guarded.put(i, GUARD);
 		}
 		ByteBuffer inside = this.guarded.duplicate().position(GUARD_BYTES).limit(GUARD_BYTES + REGION_BYTES);
 		Registration registration = Registration.of(inside, EnumSet.allOf(AccessFlag.class));
-		return this.regions.add((key, base) -> new SharedMemoryRegion(this.domain, registration, null, key, base,
-				SharedMemoryRegion::invalidate));
+		return this.regions.add((key, base) -> new RegisteredMemory(this.domain, registration, null, key, base,
+				RegisteredMemory::invalidate));
 	}
 
 	@Test

@@ -14,9 +14,8 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.shm.ring;
+package dev.rdmarpc.verbs.support;
 
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -25,11 +24,11 @@ import dev.rdmarpc.verbs.ProtectionDomain;
 
 /**
  * The receive that an arriving Send is filling: a copy of the work request, taken off its
- * queue.
+ * queue, and how far it is filled. Guarded by the lock of the engine that fills it.
  */
 public final class PostedReceive {
 
-	private final @Nullable SharedMemoryRegion[] regions;
+	private final @Nullable RegisteredMemory[] regions;
 
 	private final int[] offsets;
 
@@ -47,8 +46,9 @@ public final class PostedReceive {
 
 	private int segmentOffset;
 
-	PostedReceive(int maxSegments) {
-		this.regions = new SharedMemoryRegion[maxSegments];
+	/** Creates the place of a receive of so many segments at most; none is taken. */
+	public PostedReceive(int maxSegments) {
+		this.regions = new RegisteredMemory[maxSegments];
 		this.offsets = new int[maxSegments];
 		this.lengths = new int[maxSegments];
 	}
@@ -70,7 +70,8 @@ public final class PostedReceive {
 		queue.release();
 	}
 
-	boolean isTaken() {
+	/** Whether there is a receive. */
+	public boolean isTaken() {
 		return this.taken;
 	}
 
@@ -79,14 +80,15 @@ public final class PostedReceive {
 		return this.id;
 	}
 
-	long totalBytes() {
+	/** Sum of the segments' lengths. */
+	public long totalBytes() {
 		return this.totalBytes;
 	}
 
 	/** Whether the queue pair's domain may place data in all segments. */
-	boolean permits(ProtectionDomain domain) {
+	public boolean permits(ProtectionDomain domain) {
 		for (int i = 0; i < this.segmentCount; i++) {
-			SharedMemoryRegion region = this.regions[i];
+			RegisteredMemory region = this.regions[i];
 			if (region == null || !region.permitsLocal(domain, this.offsets[i], this.lengths[i], true)) {
 				return false;
 			}
@@ -94,23 +96,28 @@ public final class PostedReceive {
 		return true;
 	}
 
-	/** Places the next bytes of the message, which fit and are permitted. */
-	void place(ByteBuffer source, int index, int count) {
-		int remaining = count;
-		int from = index;
-		while (remaining > 0) {
-			int piece = Math.min(remaining, this.lengths[this.segment] - this.segmentOffset);
-			SharedMemoryRegion region = this.regions[this.segment];
-			if (piece > 0 && region != null) {
-				region.memory().put(this.offsets[this.segment] + this.segmentOffset, source, from, piece);
-			}
-			remaining -= piece;
-			from += piece;
-			this.segmentOffset += piece;
-			if (this.segmentOffset == this.lengths[this.segment]) {
-				this.segment++;
-				this.segmentOffset = 0;
-			}
+	/** How many of the next bytes, at most so many, lie next to one another; maybe 0. */
+	public int piece(int most) {
+		return Math.min(most, this.lengths[this.segment] - this.segmentOffset);
+	}
+
+	/** The region of the next bytes, which are {@link #permits permitted}. */
+	@SuppressWarnings("NullAway") // permits has seen it
+	public RegisteredMemory region() {
+		return this.regions[this.segment];
+	}
+
+	/** Where in their region the next bytes lie. */
+	public int offset() {
+		return this.offsets[this.segment] + this.segmentOffset;
+	}
+
+	/** Goes on behind a {@link #piece}. */
+	public void advance(int piece) {
+		this.segmentOffset += piece;
+		if (this.segmentOffset == this.lengths[this.segment]) {
+			this.segment++;
+			this.segmentOffset = 0;
 		}
 	}
 

@@ -14,9 +14,10 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp.rdmap;
+package dev.rdmarpc.verbs.support;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.function.Consumer;
 
@@ -25,18 +26,21 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
-import dev.rdmarpc.verbs.support.Registration;
 
 /**
- * A registered region: memory under an STag, with a random base as its tagged offset.
+ * A region of a provider in user space: memory of this process under a key, with a random
+ * base as its address. Peers know it by both and never see the memory itself.
  *
  * <p>
- * Implementation notes. Validity is one volatile flag that every reactor reads, holding
+ * Threading. Any thread reads it, and may take views of its memory.
+ *
+ * <p>
+ * Implementation notes. Validity is one volatile flag that every engine reads, holding
  * its lock, before each step that touches the memory. Closing clears the flag and then
- * passes once through the lock of every reactor, after which no step that saw the region
+ * passes once through the lock of every engine, after which no step that saw the region
  * valid can still be under way.
  */
-public final class IwarpMemoryRegion implements MemoryRegion {
+public final class RegisteredMemory implements MemoryRegion {
 
 	private static final int KEPT_VIEWS = 64;
 
@@ -46,13 +50,13 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 
 	private final int lengthBytes;
 
-	private final int stag;
+	private final int key;
 
 	private final long base;
 
 	private final @Nullable QueuePair borrower;
 
-	private final Consumer<IwarpMemoryRegion> deregistration;
+	private final Consumer<RegisteredMemory> deregistration;
 
 	private final boolean localWrite;
 
@@ -60,9 +64,8 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 
 	private final boolean remoteWrite;
 
-	private final ByteBuffer[] views = new ByteBuffer[KEPT_VIEWS];
-
-	private int viewCount;
+	/** Views that nobody uses; guarded by itself. */
+	private final ArrayList<ByteBuffer> views = new ArrayList<>(0);
 
 	private volatile boolean valid = true;
 
@@ -72,14 +75,14 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 	 * may
 	 * @param deregistration what closing it does
 	 */
-	public IwarpMemoryRegion(ProtectionDomain protectionDomain, Registration asked, @Nullable QueuePair borrower,
-			int stag, long base, Consumer<IwarpMemoryRegion> deregistration) {
+	public RegisteredMemory(ProtectionDomain protectionDomain, Registration asked, @Nullable QueuePair borrower,
+			int key, long base, Consumer<RegisteredMemory> deregistration) {
 		this.protectionDomain = protectionDomain;
 		this.borrower = borrower;
 		this.deregistration = deregistration;
 		this.memory = asked.memory();
 		this.lengthBytes = asked.lengthBytes();
-		this.stag = stag;
+		this.key = key;
 		this.base = base;
 		this.localWrite = asked.localWrite();
 		this.remoteRead = asked.remoteRead();
@@ -93,12 +96,12 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 
 	@Override
 	public int localKey() {
-		return this.stag;
+		return this.key;
 	}
 
 	@Override
 	public int remoteKey() {
-		return this.stag;
+		return this.key;
 	}
 
 	@Override
@@ -116,58 +119,64 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 		return this.valid;
 	}
 
-	boolean remoteReadable() {
+	/** Whether peers may read it. */
+	public boolean remoteReadable() {
 		return this.remoteRead;
 	}
 
-	boolean remoteWritable() {
+	/** Whether peers may write to it. */
+	public boolean remoteWritable() {
 		return this.remoteWrite;
 	}
 
 	/**
 	 * Whether the peer of a domain's queue pair may name it, in requests that it permits.
 	 */
-	boolean isOpenTo(ProtectionDomain domain, QueuePair queuePair) {
+	public boolean isOpenTo(ProtectionDomain domain, QueuePair queuePair) {
 		return this.protectionDomain == domain && (this.borrower == null || this.borrower == queuePair);
 	}
 
 	/** Whether the peer of a queue pair may invalidate it: it was lent to that peer. */
-	boolean isLentTo(QueuePair queuePair) {
-		return this.borrower == queuePair && (this.remoteRead || this.remoteWrite);
+	public boolean isLentTo(QueuePair queuePair) {
+		return this.valid && this.borrower == queuePair && (this.remoteRead || this.remoteWrite);
 	}
 
 	/** Whether a local work request of a domain may read, or write, these bytes. */
-	boolean permitsLocal(ProtectionDomain domain, int offset, int length, boolean write) {
+	public boolean permitsLocal(ProtectionDomain domain, int offset, int length, boolean write) {
 		return this.valid && this.protectionDomain == domain && (offset | length) >= 0
 				&& offset <= this.lengthBytes - length && (this.localWrite || !write);
 	}
 
-	/** Whether the tagged range lies within the region; call {@link #wraps} first. */
-	boolean contains(long taggedOffset, long length) {
-		long offset = taggedOffset - this.base;
+	/** Whether a range of addresses lies within the region; call {@link #wraps} first. */
+	public boolean contains(long address, long length) {
+		long offset = address - this.base;
 		return offset >= 0 && offset <= this.lengthBytes - length;
 	}
 
-	int offsetOf(long taggedOffset) {
-		return (int) (taggedOffset - this.base);
+	/** Where an address that it contains lies in {@link #memory()}. */
+	public int offsetOf(long address) {
+		return (int) (address - this.base);
 	}
 
-	/** Whether a tagged range passes the end of the 64-bit space. */
-	static boolean wraps(long taggedOffset, long length) {
-		return length > 0 && Long.compareUnsigned(taggedOffset + (length - 1), taggedOffset) < 0;
+	/** Whether a range of addresses passes the end of the 64-bit space. */
+	public static boolean wraps(long address, long length) {
+		return length > 0 && Long.compareUnsigned(address + (length - 1), address) < 0;
 	}
 
-	/** An STag as it appears in messages. */
-	static String name(int stag) {
-		return "0x" + HexFormat.of().toHexDigits(stag);
+	/** A key as it appears in messages. */
+	public static String name(int key) {
+		return "0x" + HexFormat.of().toHexDigits(key);
 	}
 
 	/** Takes a view of part of the memory, to be given back with {@link #releaseView}. */
-	ByteBuffer acquireView(int offset, int length) {
+	public ByteBuffer acquireView(int offset, int length) {
 		ByteBuffer view = null;
 		synchronized (this.views) {
-			if (this.viewCount > 0) {
-				view = this.views[--this.viewCount];
+			if (!this.views.isEmpty()) {
+				view = this.views.remove(this.views.size() - 1);
+			}
+			else {
+				this.views.ensureCapacity(KEPT_VIEWS);
 			}
 		}
 		if (view == null) {
@@ -176,10 +185,11 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 		return view.limit(offset + length).position(offset);
 	}
 
-	void releaseView(ByteBuffer view) {
+	/** Gives a view back, which nobody uses any more; needs no memory. */
+	public void releaseView(ByteBuffer view) {
 		synchronized (this.views) {
-			if (this.viewCount < KEPT_VIEWS) {
-				this.views[this.viewCount++] = view;
+			if (this.views.size() < KEPT_VIEWS) {
+				this.views.add(view);
 			}
 		}
 	}
@@ -196,7 +206,7 @@ public final class IwarpMemoryRegion implements MemoryRegion {
 
 	@Override
 	public String toString() {
-		return "region " + name(this.stag) + " of " + this.lengthBytes + " bytes";
+		return "region " + name(this.key) + " of " + this.lengthBytes + " bytes";
 	}
 
 }

@@ -14,9 +14,11 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp.rdmap;
+package dev.rdmarpc.verbs.support;
 
-/** Where a stream takes its receives from: its queue pair's own queue or a shared one. */
+/**
+ * Where a connection takes its receives from: its queue pair's own queue or a shared one.
+ */
 public interface ReceiveSource {
 
 	/** Takes the oldest receive; returns false if there is none that it may have. */

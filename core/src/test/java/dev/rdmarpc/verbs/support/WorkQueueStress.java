@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.iwarp.rdmap;
+package dev.rdmarpc.verbs.support;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -28,55 +28,55 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.WorkRequest;
 
-/** A request ring with two threads posting, or one posting and one consuming. */
-final class RequestRingStress {
+/** A work queue with two threads posting, or one posting and one consuming. */
+final class WorkQueueStress {
 
-	private RequestRingStress() {
+	private WorkQueueStress() {
 	}
 
-	private static boolean post(RequestRing ring, long id) {
-		return ring.post(new WorkRequest(1).receive(id)) == PostResult.POSTED;
+	private static boolean post(WorkQueue queue, long id) {
+		return queue.post(new WorkRequest(1).receive(id)) == PostResult.POSTED;
 	}
 
-	private static RequestRing holdingOne() {
-		RequestRing ring = new RequestRing(1, 1);
-		post(ring, 1);
-		return ring;
+	private static WorkQueue holdingOne() {
+		WorkQueue queue = new WorkQueue(1, 1);
+		post(queue, 1);
+		return queue;
 	}
 
 	/** Takes the oldest entry, 0 if there is none. */
-	private static int take(RequestRing ring) {
-		if (ring.isEmpty()) {
+	private static int take(WorkQueue queue) {
+		if (queue.isEmpty()) {
 			return 0;
 		}
-		int id = (int) ring.id(ring.head());
-		ring.release();
+		int id = (int) queue.id(queue.head());
+		queue.release();
 		return id;
 	}
 
-	/** Both entries are in the ring, whole. */
+	/** Both entries are in the queue, whole. */
 	@JCStressTest
 	@Outcome(id = { "1, 2", "2, 1" }, expect = Expect.ACCEPTABLE, desc = "one after the other")
 	@Outcome(expect = Expect.FORBIDDEN, desc = "an entry is lost")
 	@State
 	public static class TwoPosters {
 
-		private final RequestRing ring = new RequestRing(2, 1);
+		private final WorkQueue queue = new WorkQueue(2, 1);
 
 		@Actor
 		public void first() {
-			post(this.ring, 1);
+			post(this.queue, 1);
 		}
 
 		@Actor
 		public void second() {
-			post(this.ring, 2);
+			post(this.queue, 2);
 		}
 
 		@Arbiter
 		public void taken(II_Result result) {
-			result.r1 = take(this.ring);
-			result.r2 = take(this.ring);
+			result.r1 = take(this.queue);
+			result.r2 = take(this.queue);
 		}
 
 	}
@@ -89,22 +89,22 @@ final class RequestRingStress {
 	@State
 	public static class PosterAgainstConsumer {
 
-		private final RequestRing ring = holdingOne();
+		private final WorkQueue queue = holdingOne();
 
 		@Actor
 		public void poster() {
-			post(this.ring, 2);
+			post(this.queue, 2);
 		}
 
 		@Actor
 		public void consumer(III_Result result) {
-			result.r1 = take(this.ring);
-			result.r2 = take(this.ring);
+			result.r1 = take(this.queue);
+			result.r2 = take(this.queue);
 		}
 
 		@Arbiter
 		public void rest(III_Result result) {
-			result.r3 = take(this.ring);
+			result.r3 = take(this.queue);
 		}
 
 	}
@@ -116,20 +116,20 @@ final class RequestRingStress {
 	@State
 	public static class PostThenLook {
 
-		private final RequestRing ring = new RequestRing(1, 1);
+		private final WorkQueue queue = new WorkQueue(1, 1);
 
 		private volatile boolean looked;
 
 		@Actor
 		public void poster(II_Result result) {
-			post(this.ring, 1);
+			post(this.queue, 1);
 			result.r1 = this.looked ? 1 : 0;
 		}
 
 		@Actor
 		public void taker(II_Result result) {
 			this.looked = true;
-			result.r2 = this.ring.isEmpty() ? 0 : 1;
+			result.r2 = this.queue.isEmpty() ? 0 : 1;
 		}
 
 	}

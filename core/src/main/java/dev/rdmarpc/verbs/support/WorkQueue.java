@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.shm.ring;
+package dev.rdmarpc.verbs.support;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -25,8 +25,6 @@ import dev.rdmarpc.verbs.PostResult;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkRequest;
-import dev.rdmarpc.verbs.support.LimitChecks;
-import dev.rdmarpc.verbs.support.ShortLock;
 
 /**
  * A bounded queue of posted work requests. An entry is four words next to one another;
@@ -81,7 +79,7 @@ public final class WorkQueue {
 
 	private final long[] words;
 
-	private final @Nullable SharedMemoryRegion[] regions;
+	private final @Nullable RegisteredMemory[] regions;
 
 	/** Offset in the high half, length in the low one. */
 	private final long[] ranges;
@@ -97,7 +95,7 @@ public final class WorkQueue {
 		this.mask = capacity - 1;
 		this.maxSegments = maxSegments;
 		this.words = new long[capacity * WORDS];
-		this.regions = new SharedMemoryRegion[capacity * maxSegments];
+		this.regions = new RegisteredMemory[capacity * maxSegments];
 		this.ranges = new long[capacity * maxSegments];
 	}
 
@@ -145,7 +143,7 @@ public final class WorkQueue {
 		int first = slot(sequence) * this.maxSegments;
 		long total = 0;
 		for (int i = 0; i < count; i++) {
-			this.regions[first + i] = (request.segmentRegion(i) instanceof SharedMemoryRegion own) ? own : null;
+			this.regions[first + i] = (request.segmentRegion(i) instanceof RegisteredMemory own) ? own : null;
 			int length = request.segmentLength(i);
 			this.ranges[first + i] = (long) request.segmentOffset(i) << 32 | (length & 0xFFFF_FFFFL);
 			total += length;
@@ -163,11 +161,13 @@ public final class WorkQueue {
 		return this.maxSegments;
 	}
 
-	int capacity() {
+	/** How many slots there are, a power of two. */
+	public int capacity() {
 		return this.mask + 1;
 	}
 
-	int slot(long sequence) {
+	/** The slot of an entry, for what others keep of it. */
+	public int slot(long sequence) {
 		return (int) sequence & this.mask;
 	}
 
@@ -228,36 +228,41 @@ public final class WorkQueue {
 		return word(sequence, TOTAL_BYTES);
 	}
 
-	long remoteAddress(long sequence) {
+	/** Where in the peer's memory the request reads or writes. */
+	public long remoteAddress(long sequence) {
 		return word(sequence, REMOTE_ADDRESS);
 	}
 
-	int remoteKey(long sequence) {
+	/** The key of the region there, or the one that a Send invalidates. */
+	public int remoteKey(long sequence) {
 		return (int) (word(sequence, KIND) >>> 32);
 	}
 
-	int segmentCount(long sequence) {
+	/** How many segments an entry has. */
+	public int segmentCount(long sequence) {
 		return (int) word(sequence, KIND) >>> 8;
 	}
 
-	/** The region of a segment, or {@code null} if it is none of this provider. */
-	@Nullable SharedMemoryRegion region(long sequence, int segment) {
+	/** The region of a segment, or {@code null} if it is of no provider in user space. */
+	public @Nullable RegisteredMemory region(long sequence, int segment) {
 		return this.regions[slot(sequence) * this.maxSegments + segment];
 	}
 
-	int offset(long sequence, int segment) {
+	/** Where in its region a segment begins. */
+	public int offset(long sequence, int segment) {
 		return (int) (this.ranges[slot(sequence) * this.maxSegments + segment] >> 32);
 	}
 
-	int length(long sequence, int segment) {
+	/** How long a segment is. */
+	public int length(long sequence, int segment) {
 		return (int) this.ranges[slot(sequence) * this.maxSegments + segment];
 	}
 
 	/** Whether a domain's work request may touch all segments. */
-	boolean permitsLocal(long sequence, ProtectionDomain domain, boolean write) {
+	public boolean permitsLocal(long sequence, ProtectionDomain domain, boolean write) {
 		int count = segmentCount(sequence);
 		for (int i = 0; i < count; i++) {
-			SharedMemoryRegion region = region(sequence, i);
+			RegisteredMemory region = region(sequence, i);
 			if (region == null || !region.permitsLocal(domain, offset(sequence, i), length(sequence, i), write)) {
 				return false;
 			}

@@ -14,15 +14,26 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.shm.ring;
+package dev.rdmarpc.verbs.support;
 
-/** Where a link takes its receives from: its queue pair's own queue or a shared one. */
-public interface ReceiveSource {
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
-	/** Takes the oldest receive; returns false if there is none that it may have. */
-	boolean tryTakeReceive(PostedReceive receive);
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-	/** How many segments a receive has at most. */
-	int maxReceiveSegments();
+import dev.rdmarpc.StressRun;
+
+/** Runs the jcstress tests of the package for a short time. */
+@Tag("slow")
+class WorkQueueStressTests {
+
+	@Test
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	void onlyAcceptableOutcomesAreSeen(@TempDir Path directory) throws Exception {
+		StressRun.of(WorkQueueStressTests.class.getPackage(), 3, directory);
+	}
 
 }
