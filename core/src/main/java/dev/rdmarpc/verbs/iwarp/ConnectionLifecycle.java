@@ -40,6 +40,7 @@ import dev.rdmarpc.verbs.support.ListenerCall;
 import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ReceiveSource;
 import dev.rdmarpc.verbs.support.ScheduledStack;
+import dev.rdmarpc.verbs.support.WorkReporter;
 
 /**
  * The states of a queue pair and the way from one to the next; while it is connected, the
@@ -97,8 +98,6 @@ final class ConnectionLifecycle implements StreamOwner {
 	private @Nullable Connection connection;
 
 	private @Nullable Runnable connectionEnded;
-
-	private long writtenBytes;
 
 	private boolean backlogged;
 
@@ -219,15 +218,15 @@ final class ConnectionLifecycle implements StreamOwner {
 	private void report() {
 		Connection current = this.connection;
 		if (current != null) {
-			this.writtenBytes = current.stream().writtenBytes();
+			this.sendQueue.written(current.stream().writtenBytes());
 		}
-		boolean all = this.reporter.reportEnded(this.writtenBytes);
+		boolean all = this.reporter.reportEnded();
 		WorkStatus failed = this.sendQueue.failureAtHead();
 		if (failed != null && current != null && this.state != QueuePairState.ERROR) {
 			current.terminate(ProtocolViolation.ofLocal(failed, "work request cannot be executed"));
 		}
 		if (this.state == QueuePairState.ERROR) {
-			all = this.reporter.flush(this.writtenBytes);
+			all = this.reporter.flush();
 		}
 		else if (this.state == QueuePairState.CLOSED) {
 			all = this.reporter.flushUnfinished();
@@ -273,7 +272,7 @@ final class ConnectionLifecycle implements StreamOwner {
 			takeUnfinished(current, (receiveStatus != null) ? receiveStatus : WorkStatus.FLUSHED);
 			leaveConnection(lastWords);
 		}
-		if (!this.reporter.flush(this.writtenBytes)) {
+		if (!this.reporter.flush()) {
 			this.reactor.addBacklog(this);
 		}
 	}
@@ -290,7 +289,7 @@ final class ConnectionLifecycle implements StreamOwner {
 		if (current == null) {
 			return;
 		}
-		this.writtenBytes = current.stream().writtenBytes();
+		this.sendQueue.written(current.stream().writtenBytes());
 		current.close(lastWords);
 		Runnable ended = this.connectionEnded;
 		if (ended != null) {

@@ -32,12 +32,13 @@ import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.rdmap.StreamBuffers;
 import dev.rdmarpc.verbs.support.CompletionRing;
+import dev.rdmarpc.verbs.support.WorkReporter;
 
 /**
  * A completion queue of user-space iWARP: completions, the notification, and the reactor
  * that makes them. All state is guarded by the reactor's lock.
  */
-final class IwarpCompletionQueue implements CompletionQueue {
+final class IwarpCompletionQueue implements CompletionQueue, WorkReporter.Completions {
 
 	private final VerbsDevice device;
 
@@ -214,13 +215,14 @@ final class IwarpCompletionQueue implements CompletionQueue {
 		return this.reactor.buffers().staging().usedBytes();
 	}
 
-	boolean hasRoom() {
+	@Override
+	public boolean hasRoom() {
 		return this.ring.hasRoom();
 	}
 
-	/** Adds a completion; the caller has asked for room and holds the lock. */
-	void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, boolean solicited,
-			QueuePair queuePair) {
+	@Override
+	public void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
+			boolean solicited, QueuePair queuePair) {
 		this.ring.add(id, status, opcode, byteLength, invalidatedKey, queuePair);
 		if (invalidatedKey != 0) {
 			this.invalidated = true;

@@ -34,11 +34,11 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.iwarp.rdmap.SendQueue;
 import dev.rdmarpc.verbs.iwarp.rdmap.StagTable;
 import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
+import dev.rdmarpc.verbs.support.PostedSends;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
@@ -91,8 +91,8 @@ class IwarpDevice implements VerbsDevice {
 		this.domains = new Children<>(this.state, IwarpProtectionDomain::close);
 		this.completionQueues = new Children<>(this.state, IwarpCompletionQueue::close);
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
-				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), SendQueue.MAX_MESSAGE_BYTES, true,
-				true, true, false);
+				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), PostedSends.MAX_MESSAGE_BYTES,
+				true, true, true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
 		this.connectionThread = new ConnectionThread(name, options, layer);
 	}

@@ -33,6 +33,7 @@ import dev.rdmarpc.verbs.support.CheckedQueuePair;
 import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ReceiveSource;
 import dev.rdmarpc.verbs.support.WorkQueue;
+import dev.rdmarpc.verbs.support.WorkReporter;
 
 /**
  * A queue pair of user-space iWARP: its queues, its state, and while connected a

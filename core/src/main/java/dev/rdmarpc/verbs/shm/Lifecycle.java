@@ -38,6 +38,7 @@ import dev.rdmarpc.verbs.support.ListenerCall;
 import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ReceiveSource;
 import dev.rdmarpc.verbs.support.ScheduledStack;
+import dev.rdmarpc.verbs.support.WorkReporter;
 
 /**
  * The states of a queue pair and the way from one to the next; while it is connected, the

@@ -28,6 +28,7 @@ import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.support.CompletionRing;
+import dev.rdmarpc.verbs.support.WorkReporter;
 
 /**
  * A completion queue of shared memory: completions, the notification, and the engine that

@@ -34,10 +34,10 @@ import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.shm.ring.RegionTable;
-import dev.rdmarpc.verbs.shm.ring.SendQueue;
 import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
+import dev.rdmarpc.verbs.support.PostedSends;
 import dev.rdmarpc.verbs.support.QueuePairNumbers;
 
 /**
@@ -86,8 +86,8 @@ final class SharedMemoryDevice implements VerbsDevice {
 		this.domains = new Children<>(this.state, SharedMemoryDomain::close);
 		this.completionQueues = new Children<>(this.state, SharedMemoryCompletionQueue::close);
 		this.limits = new DeviceLimits(options.maxQueuePairs(), MAX_COMPLETION_QUEUE_ENTRIES, MAX_QUEUE_DEPTH,
-				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), SendQueue.MAX_MESSAGE_BYTES, true,
-				true, true, false);
+				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), PostedSends.MAX_MESSAGE_BYTES,
+				true, true, true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
 		this.connectionThread = new ConnectionThread(name);
 	}

@@ -18,39 +18,23 @@ package dev.rdmarpc.verbs.iwarp.rdmap;
 
 import java.util.Arrays;
 
-import org.jspecify.annotations.Nullable;
-
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
-import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.support.PostedSends;
 import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
- * The send queue of a queue pair: the queue of posted requests and how far each one is.
- * Everything but posting is guarded by the reactor's lock.
- *
- * <p>
- * Requests pass three marks in order: {@code next} is the one being cut into segments,
- * the queue's head the oldest not reported. A Send or Write has ended when the stream
- * position at which its last segment ends was handed to the socket, a Read when all its
- * responses are placed. Requests are reported in the order they were posted.
+ * The send queue of a queue pair of iWARP: its next request is the one being cut into
+ * segments. A Send or Write has ended when the stream position at which its last segment
+ * ends was handed to the socket, a Read when all its responses are placed.
  */
-public final class SendQueue {
-
-	/** Bounded by the 32 bits of DDP's message offset; kept to a round number below. */
-	public static final long MAX_MESSAGE_BYTES = 1L << 30;
-
-	private static final long NONE = -1;
-
-	private final WorkQueue queue;
+public final class SendQueue extends PostedSends {
 
 	private final long[] endPositions;
 
 	private final int[] readsOutstanding;
 
-	private long next;
-
-	private long limit = Long.MAX_VALUE;
+	private long writtenPosition;
 
 	private long messageOffset;
 
@@ -62,68 +46,40 @@ public final class SendQueue {
 
 	private int messageSequenceNumber;
 
-	private long failedSequence = NONE;
-
-	private @Nullable WorkStatus failedStatus;
-
+	/** Creates a send queue of which nothing is executed. */
 	public SendQueue(WorkQueue queue) {
-		this.queue = queue;
+		super(queue);
 		this.endPositions = new long[queue.capacity()];
 		this.readsOutstanding = new int[queue.capacity()];
 	}
 
-	public WorkQueue queue() {
-		return this.queue;
-	}
-
-	/** Whether there is a request to cut into segments. */
-	boolean hasNext() {
-		return this.next < Math.min(this.limit, this.queue.tail()) && this.failedSequence == NONE;
-	}
-
-	/** Cuts nothing that is posted from now on. */
-	public void limitToPosted() {
-		this.limit = this.queue.tail();
-	}
-
-	/** The request being cut into segments. */
-	long next() {
-		return this.next;
+	/** Notes up to which stream position the socket has taken the bytes. */
+	public void written(long position) {
+		this.writtenPosition = position;
 	}
 
 	WorkOpcode opcode() {
-		return this.queue.opcode(this.next);
+		return queue().opcode(next());
 	}
 
 	/**
-	 * Begins the next request unless it is begun. Its memory is looked at each time: it
-	 * may have been deregistered since the last segment.
+	 * Begins the next request unless it is begun.
 	 * @return false if it cannot be executed; it is marked as failed
 	 */
 	boolean begin(ProtectionDomain domain, int readDepth) {
-		WorkOpcode opcode = opcode();
-		boolean read = opcode == WorkOpcode.READ;
-		if (!this.queue.permitsLocal(this.next, domain, read)) {
-			failAt(this.next, WorkStatus.LOCAL_PROTECTION_ERROR);
+		if (!checkNext(domain, this.begun, readDepth)) {
 			return false;
 		}
 		if (this.begun) {
 			return true;
 		}
-		if (this.queue.totalBytes(this.next) > MAX_MESSAGE_BYTES) {
-			failAt(this.next, WorkStatus.LOCAL_LENGTH_ERROR);
-			return false;
-		}
-		if (read && readDepth == 0) {
-			failAt(this.next, WorkStatus.LOCAL_OPERATION_ERROR);
-			return false;
-		}
 		this.begun = true;
 		this.messageOffset = 0;
 		this.segment = 0;
 		this.segmentOffset = 0;
-		this.readsOutstanding[this.queue.slot(this.next)] = 0;
-		if (!read && opcode != WorkOpcode.WRITE) {
+		this.readsOutstanding[queue().slot(next())] = 0;
+		WorkOpcode opcode = opcode();
+		if (opcode != WorkOpcode.READ && opcode != WorkOpcode.WRITE) {
 			this.messageSequenceNumber++;
 		}
 		return true;
@@ -144,7 +100,7 @@ public final class SendQueue {
 	}
 
 	long remainingBytes() {
-		return this.queue.totalBytes(this.next) - this.messageOffset;
+		return queue().totalBytes(next()) - this.messageOffset;
 	}
 
 	/** The scatter/gather element at the cursor. */
@@ -160,7 +116,7 @@ public final class SendQueue {
 	void advance(int bytes) {
 		this.messageOffset += bytes;
 		this.segmentOffset += bytes;
-		if (this.segmentOffset == this.queue.length(this.next, this.segment)) {
+		if (this.segmentOffset == queue().length(next(), this.segment)) {
 			nextSegment();
 		}
 	}
@@ -173,55 +129,32 @@ public final class SendQueue {
 
 	/** Notes a Read Request sent for the request at the cursor. */
 	void readBegun() {
-		this.readsOutstanding[this.queue.slot(this.next)]++;
+		this.readsOutstanding[queue().slot(next())]++;
 	}
 
 	/** Notes the end of a Read Request. */
 	void readEnded(long sequence) {
-		this.readsOutstanding[this.queue.slot(sequence)]--;
+		this.readsOutstanding[queue().slot(sequence)]--;
 	}
 
 	/** Ends the cutting of the request: its last segment ends at a stream position. */
 	void endNext(long endPosition) {
-		this.endPositions[this.queue.slot(this.next)] = endPosition;
+		this.endPositions[queue().slot(next())] = endPosition;
 		this.begun = false;
-		this.next++;
+		passNext();
 	}
 
-	/** Marks a request as failed: no further one is begun. The oldest failure counts. */
-	public void failAt(long sequence, WorkStatus status) {
-		if (sequence >= this.queue.head() && (this.failedSequence == NONE || sequence < this.failedSequence)) {
-			this.failedSequence = sequence;
-			this.failedStatus = status;
-		}
-	}
-
-	/** The status that the oldest request not reported failed with, if it did. */
-	public @Nullable WorkStatus failureAtHead() {
-		return (this.failedSequence == this.queue.head()) ? this.failedStatus : null;
-	}
-
-	/** Whether the oldest request not reported has succeeded. */
-	public boolean headEnded(long writtenPosition) {
-		long head = this.queue.head();
-		if (head >= this.next || head == this.failedSequence) {
-			return false;
-		}
-		int slot = this.queue.slot(head);
-		return this.endPositions[slot] <= writtenPosition && this.readsOutstanding[slot] == 0;
-	}
-
-	/** Whether everything up to the limit has been reported. */
-	public boolean isDrained() {
-		return this.queue.head() >= this.limit;
+	@Override
+	protected boolean hasEnded(int slot) {
+		return this.endPositions[slot] <= this.writtenPosition && this.readsOutstanding[slot] == 0;
 	}
 
 	/** The Send with a sequence number if it is not reported yet, or -1. */
 	long findSend(int msn) {
 		int number = this.messageSequenceNumber;
-		long sequence = this.begun ? this.next : this.next - 1;
-		for (; sequence >= this.queue.head(); sequence--) {
-			WorkOpcode opcode = this.queue.opcode(sequence);
+		long sequence = this.begun ? next() : next() - 1;
+		for (; sequence >= queue().head(); sequence--) {
+			WorkOpcode opcode = queue().opcode(sequence);
 			if (opcode == WorkOpcode.READ || opcode == WorkOpcode.WRITE) {
 				continue;
 			}
@@ -234,22 +167,21 @@ public final class SendQueue {
 
 	/** The Write that covers a tagged offset if it is not reported yet, or -1. */
 	long findWrite(int stag, long taggedOffset) {
-		long end = this.begun ? this.next + 1 : this.next;
-		for (long sequence = this.queue.head(); sequence < end; sequence++) {
-			long offset = taggedOffset - this.queue.remoteAddress(sequence);
-			if (this.queue.opcode(sequence) == WorkOpcode.WRITE && this.queue.remoteKey(sequence) == stag && offset >= 0
-					&& offset <= this.queue.totalBytes(sequence)) {
+		long end = this.begun ? next() + 1 : next();
+		for (long sequence = queue().head(); sequence < end; sequence++) {
+			long offset = taggedOffset - queue().remoteAddress(sequence);
+			if (queue().opcode(sequence) == WorkOpcode.WRITE && queue().remoteKey(sequence) == stag && offset >= 0
+					&& offset <= queue().totalBytes(sequence)) {
 				return sequence;
 			}
 		}
 		return NONE;
 	}
 
-	/** Forgets what was posted and the progress of it. */
+	@Override
 	public void clear() {
 		Arrays.fill(this.readsOutstanding, 0);
-		this.queue.clear();
-		this.next = this.queue.head();
+		super.clear();
 		this.begun = false;
 	}
 

@@ -16,8 +16,8 @@
 
 package dev.rdmarpc.verbs.shm.ring;
 
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
-import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.support.WorkQueue;
 
 /** Writes posted requests to the ring, one record at a time. */
@@ -33,6 +33,8 @@ final class RequestSender {
 
 	private final ReadRequester reads;
 
+	private final ProtectionDomain domain;
+
 	private final SegmentCursor cursor;
 
 	private boolean begun;
@@ -45,7 +47,8 @@ final class RequestSender {
 		this.ring = ring;
 		this.pieces = pieces;
 		this.reads = reads;
-		this.cursor = new SegmentCursor(this.queue, access.domain());
+		this.domain = access.domain();
+		this.cursor = new SegmentCursor(this.queue, this.domain);
 	}
 
 	/** Whether the last step found no room in the ring. */
@@ -61,30 +64,20 @@ final class RequestSender {
 		}
 		long sequence = this.sends.next();
 		WorkOpcode opcode = this.queue.opcode(sequence);
-		if (!tryBegin(sequence, opcode)) {
+		if (!tryBegin(sequence)) {
 			return false;
 		}
 		return (opcode == WorkOpcode.READ) ? tryWriteRead(sequence) : tryWritePiece(sequence, opcode);
 	}
 
-	private boolean tryBegin(long sequence, WorkOpcode opcode) {
-		boolean read = opcode == WorkOpcode.READ;
+	private boolean tryBegin(long sequence) {
+		if (!this.sends.checkNext(this.domain, this.begun, this.reads.depth())) {
+			return false;
+		}
 		if (!this.begun) {
 			this.cursor.begin(sequence);
+			this.begun = true;
 		}
-		if (!this.cursor.isPermitted(read)) {
-			this.sends.failAt(sequence, WorkStatus.LOCAL_PROTECTION_ERROR);
-			return false;
-		}
-		if (!this.begun && this.queue.totalBytes(sequence) > SendQueue.MAX_MESSAGE_BYTES) {
-			this.sends.failAt(sequence, WorkStatus.LOCAL_LENGTH_ERROR);
-			return false;
-		}
-		if (read && this.reads.depth() == 0) {
-			this.sends.failAt(sequence, WorkStatus.LOCAL_OPERATION_ERROR);
-			return false;
-		}
-		this.begun = true;
 		return true;
 	}
 

@@ -111,7 +111,7 @@ class RdmapStreamTests {
 		exchange();
 		assertThat(this.responder.received).containsExactly(new Received(7, bytes, 0, false));
 		assertThat(target.memory()).isEqualTo(source.memory());
-		assertThat(this.initiator.sendQueue.headEnded(this.initiator.stream.writtenBytes())).isTrue();
+		assertThat(this.initiator.headEnded()).isTrue();
 		assertThat(this.responder.stream.unfinishedReceive()).isNull();
 	}
 
@@ -131,7 +131,7 @@ class RdmapStreamTests {
 		exchange();
 		assertThat(own.memory().slice(0, 100_000)).isEqualTo(open.memory().slice(0, 100_000));
 		assertThat(open.memory().slice(100_000, 100_000)).isEqualTo(own.memory().slice(100_000, 100_000));
-		assertThat(this.initiator.sendQueue.headEnded(this.initiator.stream.writtenBytes())).isTrue();
+		assertThat(this.initiator.headEnded()).isTrue();
 		assertThat(this.responder.stream.isIdle()).isTrue();
 	}
 
@@ -243,6 +243,11 @@ class RdmapStreamTests {
 
 		void post(WorkRequest request) {
 			assertThat(this.sendQueue.queue().post(request)).isEqualTo(PostResult.POSTED);
+		}
+
+		boolean headEnded() {
+			this.sendQueue.written(this.stream.writtenBytes());
+			return this.sendQueue.headEnded();
 		}
 
 		void receive(WorkRequest request) {

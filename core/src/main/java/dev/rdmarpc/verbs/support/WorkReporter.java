@@ -14,29 +14,26 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.shm;
+package dev.rdmarpc.verbs.support;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
-import dev.rdmarpc.verbs.shm.ring.SendQueue;
-import dev.rdmarpc.verbs.support.PostedReceive;
-import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
  * Turns the ended work of a queue pair into completions, in the order it was posted, as
  * far as the completion queue has room. What does not fit is reported by a later call.
  * Guarded by the engine's lock.
  */
-final class WorkReporter {
+public final class WorkReporter {
 
 	private final QueuePair queuePair;
 
 	private final Completions completions;
 
-	private final SendQueue sendQueue;
+	private final PostedSends sendQueue;
 
 	private final @Nullable WorkQueue receives;
 
@@ -46,24 +43,25 @@ final class WorkReporter {
 
 	private WorkStatus unfinishedReceiveStatus = WorkStatus.FLUSHED;
 
-	WorkReporter(QueuePair queuePair, Completions completions, SendQueue sendQueue, @Nullable WorkQueue receives) {
+	/**
+	 * Creates the reporter of a queue pair.
+	 * @param receives its own receives, or {@code null} if it uses a shared queue
+	 */
+	public WorkReporter(QueuePair queuePair, Completions completions, PostedSends sendQueue,
+			@Nullable WorkQueue receives) {
 		this.queuePair = queuePair;
 		this.completions = completions;
 		this.sendQueue = sendQueue;
 		this.receives = receives;
 	}
 
-	private boolean hasRoom() {
-		return this.completions.hasRoom();
-	}
-
 	/** Whether the receives are those of a shared queue. */
-	boolean sharesReceives() {
+	public boolean sharesReceives() {
 		return this.receives == null;
 	}
 
 	/** Takes over the receive of a Send that will never be complete. */
-	void takeUnfinished(PostedReceive receive, WorkStatus status) {
+	public void takeUnfinished(PostedReceive receive, WorkStatus status) {
 		this.unfinishedReceive = true;
 		this.unfinishedReceiveId = receive.id();
 		this.unfinishedReceiveStatus = status;
@@ -74,7 +72,7 @@ final class WorkReporter {
 	 * Reports the requests of the send queue that have succeeded; returns false if the
 	 * room did not suffice.
 	 */
-	boolean reportEnded() {
+	public boolean reportEnded() {
 		WorkQueue sends = this.sendQueue.queue();
 		while (this.sendQueue.headEnded()) {
 			if (!complete(sends, WorkStatus.SUCCESS)) {
@@ -85,7 +83,7 @@ final class WorkReporter {
 	}
 
 	/** Reports all that is posted as ended; returns false if the room did not suffice. */
-	boolean flush() {
+	public boolean flush() {
 		return flushReceives() && reportEnded() && flushSends();
 	}
 
@@ -93,9 +91,9 @@ final class WorkReporter {
 	 * Reports the receive of a Send that will never be complete, if there is one; returns
 	 * false if the room did not suffice.
 	 */
-	boolean flushUnfinished() {
+	public boolean flushUnfinished() {
 		if (this.unfinishedReceive) {
-			if (!hasRoom()) {
+			if (!this.completions.hasRoom()) {
 				return false;
 			}
 			this.unfinishedReceive = false;
@@ -133,7 +131,7 @@ final class WorkReporter {
 		long sequence = queue.head();
 		boolean success = status == WorkStatus.SUCCESS;
 		if (!success || queue.isSignaled(sequence)) {
-			if (!hasRoom()) {
+			if (!this.completions.hasRoom()) {
 				return false;
 			}
 			this.completions.add(queue.id(sequence), status, queue.opcode(sequence),
@@ -144,7 +142,7 @@ final class WorkReporter {
 	}
 
 	/** Completes the receive that a Send has filled; there is room. */
-	void completeReceive(long id, long bytes, int invalidatedKey, boolean solicited) {
+	public void completeReceive(long id, long bytes, int invalidatedKey, boolean solicited) {
 		this.completions.add(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, bytes, invalidatedKey, solicited,
 				this.queuePair);
 	}
@@ -153,7 +151,7 @@ final class WorkReporter {
 	 * Forgets what is posted to the queue pair without reporting it; that does not
 	 * include the receive it has taken from a shared queue.
 	 */
-	void clear() {
+	public void clear() {
 		this.sendQueue.clear();
 		if (this.receives != null) {
 			this.unfinishedReceive = false;
@@ -162,7 +160,7 @@ final class WorkReporter {
 	}
 
 	/** Where ends of work requests are told; whoever tells them holds its lock. */
-	interface Completions {
+	public interface Completions {
 
 		/** Whether one more can be told. */
 		boolean hasRoom();
