@@ -121,7 +121,8 @@ public final class FlatBuffersCodec implements MessageCodec {
 		return root;
 	}
 
-	private MessageFormat format(MessageRoot root, @Nullable Object nothing) {
+	/** The format of messages with that root. */
+	MessageFormat format(MessageRoot root, @Nullable Object nothing) {
 		if (root.shape() instanceof TableShape table) {
 			return new TableFormat(table, root.synthesized(), this.options, this.readers);
 		}

@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,18 @@ final class TableShape extends ReferenceShape {
 		layOut(parts);
 		this.body = new WideTableBody(fields(), parts.stream().<Class<?>>map(Part::type).toList(),
 				TableBodies.writer(fields(), parts.stream().map(Part::accessor).toList()), constructor);
+	}
+
+	/**
+	 * Gives the table its fields, and values that a body of its own writes and reads.
+	 * @param parts the parts of a value, in order
+	 * @param valueBytes heap that a value takes besides its parts
+	 * @param body made for the fields
+	 */
+	void link(List<Part> parts, int valueBytes, Function<List<FieldLayout>, TableBody> body) {
+		layOut(parts);
+		this.heapBytes += valueBytes;
+		this.body = body.apply(fields());
 	}
 
 	/**

@@ -92,6 +92,9 @@ public final class MethodDescriptor implements CalledMethod {
 	/** Which parameter is the stream of messages; negative for none. */
 	private final int streamParameter;
 
+	/** How many arguments requests have, but for a stream. */
+	private final int argumentCount;
+
 	/** Which parameter is the key of calls; negative for none. */
 	private final int hashParameter;
 
@@ -136,11 +139,21 @@ public final class MethodDescriptor implements CalledMethod {
 	private final long schemaHash;
 
 	MethodDescriptor(String service, Method javaMethod, BoundTypes types, MessageCodec codec) {
+		this(service, nameOf(javaMethod), -1, javaMethod, types, codec);
+	}
+
+	/**
+	 * A method under another name.
+	 * @param arguments what requests say how many there are; negative for as many as the
+	 * method has
+	 */
+	MethodDescriptor(String service, String name, int arguments, Method javaMethod, BoundTypes types,
+			MessageCodec codec) {
 		RdmaMethod settings = javaMethod.getAnnotation(RdmaMethod.class);
 		this.service = service;
 		this.javaMethod = javaMethod;
 		this.types = types;
-		this.name = nameOf(javaMethod);
+		this.name = name;
 		this.replyForm = ReplyForm.of(javaMethod.getReturnType());
 		this.resultForm = StreamForm.of(javaMethod.getReturnType());
 		this.streamParameter = streamParameter();
@@ -162,6 +175,7 @@ public final class MethodDescriptor implements CalledMethod {
 					+ " parameters (expected: at most " + MAX_ARGUMENTS + ")");
 		}
 		this.id = idOf(service, this.name);
+		this.argumentCount = (arguments >= 0) ? arguments : javaMethod.getParameterCount() - (consuming() ? 1 : 0);
 		Priority own = (settings != null) ? settings.priority() : Priority.NORMAL;
 		Priority[] priorities = Priority.values();
 		this.templates = new RequestTemplate[priorities.length];
@@ -212,8 +226,9 @@ public final class MethodDescriptor implements CalledMethod {
 		return found;
 	}
 
-	private int argumentCount() {
-		return this.javaMethod.getParameterCount() - (consuming() ? 1 : 0);
+	/** How many parameters it has, but for a stream. */
+	int argumentCount() {
+		return this.argumentCount;
 	}
 
 	/** Of the messages, as if the method returned them. */

@@ -96,11 +96,26 @@ public final class RpcClient implements AutoCloseable {
 
 	/** A client of a service with another name. */
 	public <T> T proxy(String serviceName, Class<T> type) {
-		ServiceDescriptor service = ServiceDescriptor.of(serviceName, type, this.codec);
+		return proxy(ServiceDescriptor.of(serviceName, type, this.codec), type);
+	}
+
+	<T> T proxy(ServiceDescriptor service, Class<T> type) {
 		if (this.methods.add(service)) {
 			this.channels.agree();
 		}
 		return type.cast(new ServiceProxy(this.calls, service, this.interceptors).newProxy());
+	}
+
+	/**
+	 * Calls services without having their interfaces, if the server has reflection.
+	 * @throws IllegalStateException unless the codec is that of FlatBuffers
+	 */
+	public GenericClient generic() {
+		if (this.codec instanceof FlatBuffersCodec flatBuffers) {
+			return new GenericClient(this, flatBuffers);
+		}
+		throw new IllegalStateException("generic calls with the codec '" + this.codec.name()
+				+ "' (expected: FlatBuffersCodec, whose schemas are known)");
 	}
 
 	/** Begins to connect without waiting for the first call. */

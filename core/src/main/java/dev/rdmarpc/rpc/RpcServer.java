@@ -106,7 +106,11 @@ public final class RpcServer implements AutoCloseable {
 		if (builder.propagation != null) {
 			interceptors.add(new CarryingInterceptor(builder.propagation));
 		}
-		builder.services.forEach((name, service) -> {
+		Map<String, Service> offered = new LinkedHashMap<>(builder.services);
+		if (builder.reflection) {
+			offered.put(RdmaReflection.SERVICE, new Service(RdmaReflection.class, new ReflectedServices(described)));
+		}
+		offered.forEach((name, service) -> {
 			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
 			descriptor.methods()
@@ -370,6 +374,8 @@ public final class RpcServer implements AutoCloseable {
 
 		private @Nullable ContextPropagation propagation;
 
+		private boolean reflection;
+
 		private Builder() {
 		}
 
@@ -442,6 +448,16 @@ public final class RpcServer implements AutoCloseable {
 			return this;
 		}
 
+		/**
+		 * Offers {@link RdmaReflection}, with which clients find the services and their
+		 * schemas: for tools and tests. It tells whoever may call the server what there
+		 * is to be called, so it is not offered unless asked for.
+		 */
+		public Builder reflection() {
+			this.reflection = true;
+			return this;
+		}
+
 		/** Offers an object under the name of an interface it implements. */
 		public <T> Builder service(Class<T> type, T target) {
 			return service(type.getName(), type, target);
@@ -449,9 +465,14 @@ public final class RpcServer implements AutoCloseable {
 
 		/**
 		 * Offers an object under a name.
-		 * @throws IllegalArgumentException if the name is taken
+		 * @throws IllegalArgumentException if the name is taken, or that of
+		 * {@link RdmaReflection}
 		 */
 		public <T> Builder service(String name, Class<T> type, T target) {
+			if (name.equals(RdmaReflection.SERVICE)) {
+				throw new IllegalArgumentException(
+						"a service named " + name + " (expected: another name, or reflection())");
+			}
 			if (this.services.putIfAbsent(name, new Service(type, target)) != null) {
 				throw new IllegalArgumentException("two services named " + name);
 			}

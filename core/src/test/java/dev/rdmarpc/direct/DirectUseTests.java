@@ -130,6 +130,12 @@ class DirectUseTests {
 	}
 
 	@Test
+	void anAlbumIsPublishedWithoutTheInterface() throws Exception {
+		assertThat(PictureClient.publishByName(this.client)).isEqualTo(1);
+		assertThat(download("nights/moon")).isEqualTo(new byte[64]);
+	}
+
+	@Test
 	void whatIsTooLargeIsRefusedAndStaysTheCallers() {
 		RegisteredBuffer pixels = this.memory.allocate(20 << 20);
 		assertThat(PictureClient.storeIfThereIsRoom(this.pictures, "moon", pixels)).isFalse();

@@ -25,6 +25,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import dev.rdmarpc.flatbuffers.GatherBuilder;
@@ -34,6 +35,7 @@ import dev.rdmarpc.flatbuffers.TableType;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.GenericMethod;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcException;
@@ -136,6 +138,12 @@ final class PictureClient {
 			pixels.release();
 			memory.forget(mapped);
 		}
+	}
+
+	static Object publishByName(RpcClient client) {
+		GenericMethod publish = client.generic().method("pictures", "publish");
+		Map<String, Object> moon = Map.of("name", "moon", "pixels", new byte[64]);
+		return publish.call(Map.of("title", "nights", "pictures", List.of(moon)));
 	}
 
 	static boolean storeIfThereIsRoom(Pictures pictures, String name, RegisteredBuffer pixels) {

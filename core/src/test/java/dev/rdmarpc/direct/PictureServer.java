@@ -44,6 +44,7 @@ final class PictureServer implements AutoCloseable {
 			.transport(this.transport)
 			.options(RpcServerOptions.DEFAULTS.withAddress(address).withLimits(100, 1000))
 			.service("pictures", Pictures.class, this.store)
+			.reflection()
 			.build()
 			.start();
 	}

@@ -98,7 +98,8 @@ class MutationTests {
 		assertThat(allocated).isLessThan(MAX_ALLOCATED_PER_BYTE * message.remaining() + MAX_ALLOCATED);
 	}
 
-	private static ByteBuffer mutate(ByteBuffer valid, Random random) {
+	/** Changes some bytes of a message. */
+	static ByteBuffer mutate(ByteBuffer valid, Random random) {
 		int length = valid.remaining();
 		int kept = (random.nextInt(8) == 0) ? random.nextInt(length + 1) : length;
 		ByteBuffer mutant = ByteBuffer.allocateDirect(length).order(ByteOrder.LITTLE_ENDIAN);

@@ -260,6 +260,7 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * which a line is logged, for each method at most one in ten seconds. By default none
 	 * is.
 	 * @param accessLog Whether to log a line for each call.
+	 * @param reflection What the server says about its services.
 	 * @param ssl TLS.
 	 * @param tokens Tokens by the names of the principals that show them. With tokens,
 	 * callers without one of them are refused.
@@ -272,7 +273,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
 			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
 			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads,
-			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog, @DefaultValue ServerSsl ssl,
+			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog,
+			@DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl,
 			@DefaultValue Map<String, String> tokens) {
 
 		/** Shows no secret. */
@@ -281,6 +283,16 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			return "Server[address=" + this.address + ", port=" + this.port + ", ssl=" + this.ssl + ", tokens of "
 					+ this.tokens.keySet() + "]";
 		}
+
+	}
+
+	/**
+	 * What the server says about its services.
+	 *
+	 * @param enabled Whether whoever may call the server may ask for its services,
+	 * methods and schemas, as tools do.
+	 */
+	public record Reflection(@DefaultValue("false") boolean enabled) {
 
 	}
 

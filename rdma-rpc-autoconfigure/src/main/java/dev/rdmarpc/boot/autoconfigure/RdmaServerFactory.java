@@ -98,6 +98,9 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		if (executor != null) {
 			builder.executor(executor);
 		}
+		if (this.properties.server().reflection().enabled()) {
+			builder.reflection();
+		}
 		this.created = true;
 		this.served.addAll(ServiceBean.find(this.context.getBeanFactory()));
 		new ServiceExporter(builder).export(this.served);

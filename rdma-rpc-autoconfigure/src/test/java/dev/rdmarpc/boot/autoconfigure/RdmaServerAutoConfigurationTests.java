@@ -33,6 +33,7 @@ import dev.rdmarpc.boot.GreeterService;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.RdmaServerStartedEvent;
+import dev.rdmarpc.rpc.RdmaReflection;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.rpc.ServiceDescriptor;
@@ -58,6 +59,20 @@ class RdmaServerAutoConfigurationTests {
 			assertThat(context.getEnvironment().getProperty("local.rdma.port", Integer.class)).isEqualTo(server.port());
 			assertThat(client(context, Greeter.class).greet("world")).isEqualTo("Hello world");
 		});
+	}
+
+	@Test
+	void reflectionIsServedIfAskedFor() {
+		this.runner.withUserConfiguration(GreeterService.class)
+			.withPropertyValues("rdma.rpc.server.reflection.enabled=true")
+			.run((context) -> {
+				RdmaReflection reflection = context.getBean(RdmaClients.class)
+					.client("any")
+					.proxy(RdmaReflection.SERVICE, RdmaReflection.class);
+				assertThat(reflection.services("").names()).containsExactly(Greeter.class.getName(),
+						RdmaReflection.SERVICE);
+				assertThat(reflection.service(Greeter.class.getName()).schema()).contains("greet(");
+			});
 	}
 
 	@Test
