@@ -22,9 +22,17 @@ build_test_classpath() {
   echo "$module/target/classes:$module/target/test-classes:$(cat "$module/target/lab-classpath")"
 }
 
-# What lab/interop needs: the tests, and rdma-ping.
+# The same of the gRPC transport, behind that of the provider.
+build_grpc_classpath() {
+  local module=$root/rdma-rpc-grpc
+  echo "$(build_test_classpath):$module/target/classes:$module/target/test-classes:$(cat "$module/target/lab-classpath")"
+}
+
+# What lab/interop needs: the tests, those of the gRPC transport, and rdma-ping.
 build_tools() {
-  build_tests && build_maven -f "$root/pom.xml" -pl tools -am package
+  build_tests && build_maven -f "$root/pom.xml" -pl tools -am package &&
+    build_maven -f "$root/pom.xml" -pl rdma-rpc-grpc -am test-compile dependency:build-classpath \
+      -Dmdep.outputFile=target/lab-classpath -Dmdep.includeScope=test
 }
 
 # The native library with AddressSanitizer, and as others may have built it.
