@@ -39,6 +39,16 @@ public interface AddressResolver extends AutoCloseable {
 	 */
 	List<InetSocketAddress> resolve() throws Exception;
 
+	/**
+	 * The zone of an address, such as a data center, for clients that prefer their own.
+	 * Called for each of the addresses when they have been resolved, before the next
+	 * time.
+	 * @return an empty string if it is not known
+	 */
+	default String zone(InetSocketAddress address) {
+		return "";
+	}
+
 	/** After what time to ask again at the latest; zero for never. */
 	default Duration refreshInterval() {
 		return Duration.ZERO;

@@ -25,6 +25,11 @@ public interface Candidate {
 	 */
 	String name();
 
+	/** Its zone, or an empty string if that is not known. May change. */
+	default String zone() {
+		return "";
+	}
+
 	/** Whether it is connected and takes calls now. */
 	boolean isAvailable();
 

@@ -18,10 +18,12 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.function.BiFunction;
 
 import dev.rdmarpc.balancing.Candidate;
 import dev.rdmarpc.balancing.OutlierDetector;
+import dev.rdmarpc.transport.RpcChannel;
 
 /** The queue pairs to one of the addresses of a target. Thread-safe. */
 final class AddressPool implements Candidate, AddressWatch {
@@ -35,6 +37,8 @@ final class AddressPool implements Candidate, AddressWatch {
 	private final Runnable troubled;
 
 	private final QueuePairPool queuePairs;
+
+	private volatile String zone = "";
 
 	/**
 	 * Creates the pool, which does not connect yet.
@@ -78,6 +82,15 @@ final class AddressPool implements Candidate, AddressWatch {
 	}
 
 	@Override
+	public String zone() {
+		return this.zone;
+	}
+
+	void zone(String value) {
+		this.zone = value;
+	}
+
+	@Override
 	public boolean isAvailable() {
 		return this.queuePairs.isOpen() && !this.observed.isEjected();
 	}
@@ -85,6 +98,14 @@ final class AddressPool implements Candidate, AddressWatch {
 	@Override
 	public int outstandingCalls() {
 		return this.queuePairs.outstandingCalls();
+	}
+
+	/** Whether any of the channels is one of its queue pairs. */
+	boolean isUsedBy(List<RpcChannel> channels) {
+		List<ClientConnection> own = this.queuePairs.connections();
+		return channels.stream()
+			.anyMatch(
+					(channel) -> channel.handler() instanceof ClientConnection connection && own.contains(connection));
 	}
 
 	@Override

@@ -37,6 +37,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
+import dev.rdmarpc.balancing.Candidate;
 import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
@@ -125,7 +126,23 @@ final class BalancedPools implements ChannelSource {
 		return (other != null) ? other : any(all, false);
 	}
 
-	private int pick(List<AddressPool> all, long key) {
+	@Override
+	public @Nullable RpcChannel openChannel(long key, List<RpcChannel> used) {
+		List<AddressPool> all = this.current;
+		List<AddressPool> others = all.stream().filter((pool) -> !pool.isUsedBy(used)).toList();
+		List<? extends Candidate> candidates = all.stream()
+			.map((pool) -> others.contains(pool) ? pool : new UsedAddress(pool))
+			.toList();
+		int picked = pick(candidates, key);
+		RpcChannel channel = (picked >= 0 && picked < all.size() && others.contains(all.get(picked)))
+				? all.get(picked).queuePairs().openChannel(key) : null;
+		if (channel == null) {
+			channel = any(others, true);
+		}
+		return (channel != null) ? channel : openChannel(key);
+	}
+
+	private int pick(List<? extends Candidate> all, long key) {
 		if (all.isEmpty()) {
 			return LoadBalancer.NONE;
 		}
@@ -206,8 +223,11 @@ final class BalancedPools implements ChannelSource {
 		}
 	}
 
-	/** The resolver has answered. */
-	void update(List<InetSocketAddress> found) {
+	/**
+	 * The resolver has answered.
+	 * @param zones knows the zone of each address
+	 */
+	void update(List<InetSocketAddress> found, Function<InetSocketAddress, String> zones) {
 		List<AddressPool> added = new ArrayList<>();
 		List<AddressPool> removed = new ArrayList<>();
 		List<AddressPool> next = new ArrayList<>();
@@ -223,6 +243,7 @@ final class BalancedPools implements ChannelSource {
 			}
 			wanted.forEach((address) -> added.add(this.factory.apply(this, address)));
 			next.addAll(added);
+			next.forEach((pool) -> pool.zone(zones.apply(pool.address())));
 			this.current = List.copyOf(next);
 		}
 		if (found.size() > MOST_ADDRESSES) {
@@ -446,6 +467,36 @@ final class BalancedPools implements ChannelSource {
 		}
 		all.forEach((pool) -> pool.queuePairs().close());
 		this.waits.forEach((wait) -> wait.completeExceptionally(closed()));
+	}
+
+	/**
+	 * An address that a call is not to go to once more, in the place that it has for the
+	 * load balancer.
+	 *
+	 * @param pool the address
+	 */
+	private record UsedAddress(AddressPool pool) implements Candidate {
+
+		@Override
+		public String name() {
+			return this.pool.name();
+		}
+
+		@Override
+		public String zone() {
+			return this.pool.zone();
+		}
+
+		@Override
+		public boolean isAvailable() {
+			return false;
+		}
+
+		@Override
+		public int outstandingCalls() {
+			return this.pool.outstandingCalls();
+		}
+
 	}
 
 }

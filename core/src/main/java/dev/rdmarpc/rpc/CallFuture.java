@@ -18,8 +18,6 @@ package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +52,7 @@ import dev.rdmarpc.transport.UserTask;
  * writes the channel and then asks, when it sends, whether the call is done, so that one
  * of them sees the other.
  */
-class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Continuation, UserTask {
+class CallFuture extends CallerStage implements DeferredCall, Continuation, UserTask {
 
 	static final @Nullable Object[] NO_ARGUMENTS = new Object[0];
 
@@ -203,13 +201,23 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 	/** Completes the call, and runs what depends on it; not while driving. */
 	@Override
 	public void run() {
-		if (getNumberOfDependents() > 0) {
+		if (isAwaited()) {
 			ChannelLoop loop = loop();
 			calls().loops().continuations(loop).run(loop, this);
 		}
 		else {
 			finish();
 		}
+	}
+
+	/** Whether completing it runs users' code. */
+	boolean isAwaited() {
+		return getNumberOfDependents() > 0;
+	}
+
+	/** Where it was submitted last, or {@code null} if it was not yet. */
+	@Nullable RpcChannel channel() {
+		return this.channel;
 	}
 
 	@Override
@@ -287,13 +295,21 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 	private boolean complete(@Nullable Object value, @Nullable Throwable failure, @Nullable CarriedContext context) {
 		ContextPropagation.Scope scope = (context != null) ? context.open() : null;
 		try {
-			return (failure != null) ? super.completeExceptionally(failure) : super.complete(value);
+			return ended(value, failure);
 		}
 		finally {
 			if (scope != null) {
 				scope.close();
 			}
 		}
+	}
+
+	/**
+	 * The call has a result, or has failed.
+	 * @return whether anybody gets it
+	 */
+	boolean ended(@Nullable Object value, @Nullable Throwable failure) {
+		return (failure != null) ? failWith(failure) : succeed(value);
 	}
 
 	@Override
@@ -345,57 +361,12 @@ class CallFuture extends CallStage<@Nullable Object> implements DeferredCall, Co
 	}
 
 	@Override
-	public boolean cancel(boolean mayInterruptIfRunning) {
-		return giveUpIf(super.cancel(mayInterruptIfRunning));
-	}
-
-	@Override
-	public boolean complete(@Nullable Object value) {
-		return giveUpIf(super.complete(value));
-	}
-
-	@Override
-	public boolean completeExceptionally(Throwable failure) {
-		return giveUpIf(super.completeExceptionally(failure));
-	}
-
-	@Override
-	public CompletableFuture<@Nullable Object> completeAsync(Supplier<? extends @Nullable Object> supplier,
-			Executor executor) {
-		executor.execute(() -> {
-			try {
-				complete(supplier.get());
-			}
-			catch (Throwable ex) {
-				completeExceptionally(ex);
-			}
-		});
-		return this;
-	}
-
-	@Override
-	public void obtrudeValue(@Nullable Object value) {
-		boolean early = !isDone();
-		super.obtrudeValue(value);
-		giveUpIf(early);
-	}
-
-	@Override
-	public void obtrudeException(Throwable failure) {
-		boolean early = !isDone();
-		super.obtrudeException(failure);
-		giveUpIf(early);
-	}
-
-	private boolean giveUpIf(boolean completed) {
-		if (completed) {
-			this.terms.ended(RpcStatus.CANCELLED, null);
-			RpcChannel running = this.channel;
-			if (running != null) {
-				running.abandon(this, CallFailure.CANCELLED, "ended by the caller");
-			}
+	void givenUp() {
+		this.terms.ended(RpcStatus.CANCELLED, null);
+		RpcChannel running = this.channel;
+		if (running != null) {
+			running.abandon(this, CallFailure.CANCELLED, "ended by the caller");
 		}
-		return completed;
 	}
 
 }

@@ -97,6 +97,11 @@ public final class CallMetadata {
 		}
 	}
 
+	/** Replaces all entries with those of another, which nobody changes. */
+	void fill(CallMetadata other) {
+		fill(ByteBuffer.wrap(other.encode()).order(ByteOrder.LITTLE_ENDIAN));
+	}
+
 	private static String text(ByteBuffer encoded, int bytes) {
 		byte[] utf8 = new byte[bytes];
 		encoded.get(utf8);

@@ -37,6 +37,15 @@ interface ChannelSource extends QueuePairPoolMetrics {
 	@Nullable RpcChannel openChannel(long key);
 
 	/**
+	 * An open channel for another attempt of a call, to another address than those before
+	 * if one is available, or {@code null} if none is open.
+	 * @param used the channels of the attempts before
+	 */
+	default @Nullable RpcChannel openChannel(long key, List<RpcChannel> used) {
+		return openChannel(key);
+	}
+
+	/**
 	 * An open channel, soon; whichever connection has one first.
 	 * @param waitForReady whether to sit out pauses between attempts
 	 * @return completed on any thread, exceptionally with an {@link RpcException} that

@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
@@ -77,10 +78,14 @@ final class ClientCalls {
 
 	private final @Nullable ContextPropagation propagation;
 
+	private final MethodSettings settings;
+
+	private final Hedges hedges;
+
 	private final CallTerms plain = new CallTerms(this);
 
 	ClientCalls(ChannelSource channels, ClientLoops loops, RpcClientOptions options, List<CallObserver> observers,
-			@Nullable ContextPropagation propagation) {
+			@Nullable ContextPropagation propagation, MethodSettings settings, Hedges hedges) {
 		this.channels = channels;
 		this.keys = channels.keys();
 		this.observing = channels.observes();
@@ -89,6 +94,8 @@ final class ClientCalls {
 		this.defaultDeadline = options.defaultDeadline();
 		this.observers = observers;
 		this.propagation = propagation;
+		this.settings = settings;
+		this.hedges = hedges;
 	}
 
 	/** The loops of all connections. */
@@ -124,6 +131,10 @@ final class ClientCalls {
 	 */
 	@Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments, byte @Nullable [] encoded, CallOptions call,
 			long bound) {
+		MethodSettings.Settings own = this.settings.of(method);
+		if (own != null && own.hedging() != null) {
+			return callHedged(method, arguments, encoded, call, bound, own);
+		}
 		if (!method.plain()) {
 			return callOtherwise(method, arguments, encoded, call, bound);
 		}
@@ -167,6 +178,19 @@ final class ClientCalls {
 		return this.keys ? HashKeys.of(method, arguments, call) : LoadBalancer.NO_KEY;
 	}
 
+	/**
+	 * Whoever waits for the result waits for a future, so that any attempt can end it.
+	 */
+	private @Nullable Object callHedged(MethodDescriptor method, @Nullable Object[] arguments,
+			byte @Nullable [] encoded, CallOptions call, long bound, MethodSettings.Settings own) {
+		Object content = (encoded != null) ? encoded
+				: own.encodedEarly() ? Requests.encoded(method, arguments, maxMessageBytes()) : arguments;
+		HedgedCall future = new HedgedCall(this, this.hedges, Objects.requireNonNull(own.hedging()), method, call,
+				content, key(method, arguments, call), nearest(deadlineOf(method, call), bound));
+		future.begin();
+		return method.asynchronous() ? future : Replies.await(method, future);
+	}
+
 	/** With a stream, or later. */
 	private @Nullable Object callOtherwise(MethodDescriptor method, @Nullable Object[] all, byte @Nullable [] encoded,
 			CallOptions call, long bound) {
@@ -195,7 +219,8 @@ final class ClientCalls {
 
 	private Object later(MethodDescriptor method, @Nullable Object[] all, CallOptions call) {
 		Object kept = kept(method, all);
-		return method.givenReply(() -> (CallFuture) call(method, all, encoded(kept), call, NO_DEADLINE));
+		return method.givenReply(
+				() -> (CallerStage) Objects.requireNonNull(call(method, all, encoded(kept), call, NO_DEADLINE)));
 	}
 
 	/**
@@ -227,10 +252,7 @@ final class ClientCalls {
 	 */
 	private CallFuture begin(MethodDescriptor method, Object content, Flow.@Nullable Publisher<?> messages,
 			CallOptions call, long bound, long key, @Nullable CarriedContext context) {
-		CallMetadata metadata = metadata(method, call);
-		CallObservation observation = this.observers.isEmpty() ? null
-				: RpcObservedCall.start(this.observers, method, target(), metadata);
-		CallTerms terms = terms(call, metadata.encode(), observation, key, context);
+		CallTerms terms = observed(method, call, key, context);
 		long deadline = nearest(deadlineOf(method, call), bound);
 		CallFuture future = (messages != null) ? new StreamingFuture(terms, method, content, messages, deadline)
 				: new CallFuture(terms, method, content, deadline);
@@ -281,13 +303,15 @@ final class ClientCalls {
 	}
 
 	/**
-	 * The nearest of the call's, method's or client's deadline and that of the call
-	 * served. The client's is not for streams, of which most have no end.
+	 * The nearest of the deadline of the call, or of the method, here or by its
+	 * declaration, or of the client, and that of the call served. The client's is not for
+	 * streams, of which most have no end.
 	 */
 	private long deadlineOf(MethodDescriptor method, CallOptions call) {
 		Duration own = call.deadline();
 		if (own == null) {
-			own = method.deadline();
+			MethodSettings.Settings here = this.settings.of(method);
+			own = (here != null && here.deadline() != null) ? here.deadline() : method.deadline();
 		}
 		if (own == null) {
 			own = (method.streaming() || method.consuming()) ? Duration.ZERO : this.defaultDeadline;
@@ -389,17 +413,17 @@ final class ClientCalls {
 
 	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
 		long begun = System.nanoTime();
-		long least = leastNanosToConnect(method, call);
+		long least = ConnectWaits.leastNanos(this.channels, this.options, method, call);
 		CompletableFuture<RpcChannel> channel = this.channels.channel(least > 0);
-		long nanos = nanosToConnect(least, deadline);
+		long nanos = ConnectWaits.nanos(this.options, least, deadline);
 		try {
 			return channel.get(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			throw forMethod(method, ex.getCause());
+			throw ConnectWaits.forMethod(method, ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			throw notInTime(method, begun, deadline, ex);
+			throw ConnectWaits.notInTime(this.channels, method, begun, deadline, ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -408,50 +432,20 @@ final class ClientCalls {
 		}
 	}
 
-	/**
-	 * How long a call goes on waiting when attempts to connect fail: as long as it can if
-	 * it was asked to, or, if it can be repeated, as long as the target may be
-	 * restarting.
-	 */
-	private long leastNanosToConnect(MethodDescriptor method, CallOptions call) {
-		if (call.waitForReady() || this.options.waitForReady()) {
-			return NO_DEADLINE;
-		}
-		return method.idempotent() ? this.channels.restartingNanos() : 0;
-	}
-
-	/** How long a call waits for a connection; {@link #NO_DEADLINE} is for ever. */
-	private long nanosToConnect(long least, long deadline) {
-		long remaining = (deadline != NO_DEADLINE) ? deadline - System.nanoTime() : NO_DEADLINE;
-		return Math.min(remaining, Math.max(least, this.options.connectTimeout().toNanos()));
-	}
-
-	private RpcException notInTime(MethodDescriptor method, long begun, long deadline, Throwable cause) {
-		boolean late = deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0;
-		String before = this.channels.lastFailure();
-		return new RpcException(
-				late ? RpcStatus.DEADLINE_EXCEEDED : RpcStatus.UNAVAILABLE, "no connection to " + target() + " in time"
-						+ (before.isEmpty() ? "" : ", after: " + before) + this.channels.pauseSince(begun),
-				method.service(), method.name(), cause)
-			.beforeExecution();
-	}
-
-	private static RpcException forMethod(MethodDescriptor method, @Nullable Throwable failure) {
-		if (failure instanceof RpcException known) {
-			return new RpcException(known.status(), known.detail(), method.service(), method.name(), known.getCause())
-				.beforeExecution();
-		}
-		return new RpcException(RpcStatus.UNAVAILABLE, String.valueOf(failure), method.service(), method.name(),
-				failure)
-			.beforeExecution();
-	}
-
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, byte @Nullable [] encoded,
 			CallOptions call, long deadline, @Nullable CallObservation observation, byte[] metadata) {
 		CallTerms terms = terms(call, metadata, observation, key(method, arguments, call), capture());
 		CallFuture future = new CallFuture(terms, method, (encoded != null) ? encoded : arguments, deadline);
 		begin(future);
 		return future;
+	}
+
+	/** What a call is made with that begins now, for observers as well. */
+	CallTerms observed(MethodDescriptor method, CallOptions call, long key, @Nullable CarriedContext context) {
+		CallMetadata metadata = metadata(method, call);
+		CallObservation observation = this.observers.isEmpty() ? null
+				: RpcObservedCall.start(this.observers, method, target(), metadata);
+		return terms(call, metadata.encode(), observation, key, context);
 	}
 
 	@SuppressWarnings("ReferenceEquality") // options that equal none are rare
@@ -469,7 +463,7 @@ final class ClientCalls {
 	}
 
 	/** Starts a call now, or when there is a connection. */
-	private void begin(DeferredCall future) {
+	void begin(DeferredCall future) {
 		RpcChannel channel = this.channels.openChannel(future.key());
 		if (channel != null) {
 			start(channel, future);
@@ -479,10 +473,10 @@ final class ClientCalls {
 			return;
 		}
 		long begun = System.nanoTime();
-		long least = leastNanosToConnect(future.method(), future.options());
+		long least = ConnectWaits.leastNanos(this.channels, this.options, future.method(), future.options());
 		CompletableFuture<RpcChannel> soon = this.channels.channel(least > 0);
 		long deadline = future.deadlineNanos();
-		long nanos = nanosToConnect(least, deadline);
+		long nanos = ConnectWaits.nanos(this.options, least, deadline);
 		if (nanos != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
@@ -494,10 +488,10 @@ final class ClientCalls {
 		MethodDescriptor method = future.method();
 		try {
 			if (failure instanceof TimeoutException) {
-				future.fail(notInTime(method, begun, future.deadlineNanos(), failure));
+				future.fail(ConnectWaits.notInTime(this.channels, method, begun, future.deadlineNanos(), failure));
 			}
 			else if (failure != null || opened == null) {
-				future.fail(forMethod(method,
+				future.fail(ConnectWaits.forMethod(method,
 						(failure != null && failure.getCause() != null) ? failure.getCause() : failure));
 			}
 			else if (!future.isDone()) {
@@ -531,7 +525,13 @@ final class ClientCalls {
 		}
 	}
 
-	private void start(RpcChannel channel, DeferredCall future) {
+	/** An open channel for another attempt, see {@link ChannelSource}. */
+	@Nullable RpcChannel openChannel(long key, List<RpcChannel> used) {
+		return this.channels.openChannel(key, used);
+	}
+
+	/** Sends a call, or fails it. */
+	void start(RpcChannel channel, DeferredCall future) {
 		MethodDescriptor method = future.method();
 		try {
 			future.startsOn(channel);

@@ -50,14 +50,14 @@ record PoolFactory(RdmaTransport transport, ClientLoops loops, String codec, Rpc
 	ChannelSource several(String target, List<InetSocketAddress> addresses, LoadBalancer balancer,
 			OutlierOptions outliers) {
 		BalancedPools pools = balanced(target, balancer, outliers, null);
-		pools.update(addresses);
+		pools.update(addresses, (address) -> "");
 		return pools;
 	}
 
 	/** Those to addresses that come and go. */
 	ChannelSource changing(String target, AddressResolver resolver, LoadBalancer balancer, OutlierOptions outliers) {
 		return balanced(target, balancer, outliers, (pools) -> new AddressRefresh(target, resolver, this.transport,
-				this.options, pools::update, pools::notFound));
+				this.options, (found) -> pools.update(found, resolver::zone), pools::notFound));
 	}
 
 	private BalancedPools balanced(String target, LoadBalancer balancer, OutlierOptions outliers,

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -50,6 +51,8 @@ import dev.rdmarpc.transport.RdmaTransport;
  */
 public final class RpcClient implements AutoCloseable {
 
+	private static final double DEFAULT_HEDGING_BUDGET = 0.1;
+
 	private final RdmaTransport transport;
 
 	private final Runnable closing = this::close;
@@ -59,6 +62,8 @@ public final class RpcClient implements AutoCloseable {
 	private final ClientCalls calls;
 
 	private final ClientMethods methods = new ClientMethods();
+
+	private final MethodSettings settings;
 
 	private final MessageCodec codec;
 
@@ -74,8 +79,10 @@ public final class RpcClient implements AutoCloseable {
 		ClientLoops loops = new ClientLoops(transport, builder.options);
 		PoolFactory pools = new PoolFactory(transport, loops, codecName, builder.options, this.methods);
 		this.channels = builder.channels(pools);
+		this.settings = new MethodSettings(builder.methodOptions);
 		this.calls = new ClientCalls(this.channels, loops, builder.options, List.copyOf(builder.observers),
-				builder.propagation);
+				builder.propagation, this.settings,
+				new Hedges(builder.hedgingBudget, builder.hedgingListener, transport.timer()));
 		transport.beforeClose(this.closing);
 	}
 
@@ -100,6 +107,7 @@ public final class RpcClient implements AutoCloseable {
 	}
 
 	<T> T proxy(ServiceDescriptor service, Class<T> type) {
+		this.settings.add(service);
 		if (this.methods.add(service)) {
 			this.channels.agree();
 		}
@@ -223,6 +231,12 @@ public final class RpcClient implements AutoCloseable {
 
 		private @Nullable ContextPropagation propagation;
 
+		private Function<MethodDescriptor, MethodOptions> methodOptions = (method) -> MethodOptions.NONE;
+
+		private AttemptBudget hedgingBudget = new AttemptBudget(DEFAULT_HEDGING_BUDGET);
+
+		private HedgingListener hedgingListener = HedgingListener.NONE;
+
 		private Builder() {
 		}
 
@@ -345,6 +359,27 @@ public final class RpcClient implements AutoCloseable {
 		 */
 		public Builder contextPropagation(ContextPropagation value) {
 			this.propagation = value;
+			return this;
+		}
+
+		/**
+		 * Gives single methods settings of their own.
+		 * @param value asked once for each method of each proxy;
+		 * {@link MethodOptions#NONE} for none
+		 */
+		public Builder methodOptions(Function<MethodDescriptor, MethodOptions> value) {
+			this.methodOptions = value;
+			return this;
+		}
+
+		/**
+		 * What all calls share that are hedged, see {@link MethodOptions#hedging}.
+		 * @param budget of further attempts, one for ten calls unless this says otherwise
+		 * @param listener is told of them
+		 */
+		public Builder hedging(AttemptBudget budget, HedgingListener listener) {
+			this.hedgingBudget = budget;
+			this.hedgingListener = listener;
 			return this;
 		}
 

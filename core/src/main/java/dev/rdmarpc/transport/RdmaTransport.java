@@ -124,6 +124,7 @@ public final class RdmaTransport implements AutoCloseable {
 			thread.setDaemon(true);
 			return thread;
 		});
+		timer.setRemoveOnCancelPolicy(true);
 		timer.prestartCoreThread();
 		return timer;
 	}

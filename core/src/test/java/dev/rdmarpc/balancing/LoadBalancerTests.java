@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -166,6 +168,33 @@ class LoadBalancerTests {
 		return counts;
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void addressesOfTheZoneArePreferredAsLongAsOneIsAvailable(LoadBalancing policy) {
+		LoadBalancer balancer = new ZonePreference("near", policy.create());
+		assertThat(balancer.usesKeys()).isEqualTo(policy.create().usesKeys());
+		List<Address> all = addresses(6);
+		all.get(1).zone = "near";
+		all.get(4).zone = "near";
+		all.get(5).zone = "far";
+		assertThat(picked(balancer, all)).containsExactlyInAnyOrder(1, 4);
+		all.get(1).available = false;
+		assertThat(picked(balancer, all)).containsExactly(4);
+		all.get(4).available = false;
+		assertThat(picked(balancer, all)).containsExactlyInAnyOrder(0, 2, 3, 5);
+		all.get(4).available = true;
+		assertThat(picked(balancer, all)).containsExactly(4);
+		assertThat(picked(balancer, addresses(3))).as("no zone is known").containsExactlyInAnyOrder(0, 1, 2);
+		all.forEach((address) -> address.available = false);
+		assertThat(balancer.pick(all, 7)).isEqualTo(LoadBalancer.NONE);
+	}
+
+	private static Set<Integer> picked(LoadBalancer balancer, List<Address> all) {
+		return IntStream.range(1, 300)
+			.mapToObj((i) -> balancer.pick(all, i * 0x9e3779b97f4a7c15L))
+			.collect(Collectors.toSet());
+	}
+
 	private static List<Address> addresses(int count) {
 		return IntStream.range(0, count).mapToObj((i) -> new Address("host" + i + ":7471")).toList();
 	}
@@ -177,6 +206,8 @@ class LoadBalancerTests {
 		private volatile boolean available = true;
 
 		private volatile int calls;
+
+		private volatile String zone = "";
 
 		Address(String name) {
 			this.name = name;
@@ -195,6 +226,11 @@ class LoadBalancerTests {
 		@Override
 		public int outstandingCalls() {
 			return this.calls;
+		}
+
+		@Override
+		public String zone() {
+			return this.zone;
 		}
 
 	}

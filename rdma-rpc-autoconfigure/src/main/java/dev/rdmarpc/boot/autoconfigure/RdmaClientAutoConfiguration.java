@@ -32,10 +32,10 @@ import dev.rdmarpc.boot.RdmaAddressResolverFactory;
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
-import dev.rdmarpc.boot.retry.RetryBudget;
 import dev.rdmarpc.boot.retry.RetryInterceptor;
 import dev.rdmarpc.boot.retry.RetryListener;
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.ContextPropagation;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientInterceptor;
@@ -78,7 +78,7 @@ public final class RdmaClientAutoConfiguration {
 	@ConditionalOnMissingBean
 	RetryInterceptor rdmaRetryInterceptor(RdmaRpcProperties properties, ObjectProvider<RetryListener> listeners) {
 		return new RetryInterceptor((target, method) -> new ClientRetries(target, properties).settings(method),
-				(target) -> new RetryBudget(new ClientRetries(target, properties).budget()), (target, method, retry,
+				(target) -> new AttemptBudget(new ClientRetries(target, properties).budget()), (target, method, retry,
 						failure) -> listeners.forEach((listener) -> listener.retrying(target, method, retry, failure)));
 	}
 

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.retry.RetryPolicy;
 import org.springframework.util.backoff.BackOffExecution;
 
+import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.RpcClientCall;
 import dev.rdmarpc.rpc.RpcException;
 
@@ -38,7 +39,7 @@ final class Attempts {
 
 	private final RetryPolicy policy;
 
-	private final RetryBudget budget;
+	private final AttemptBudget budget;
 
 	private final RetryListener listener;
 
@@ -48,7 +49,7 @@ final class Attempts {
 
 	private @Nullable Throwable last;
 
-	Attempts(RpcClientCall call, RetryPolicy policy, RetryBudget budget, RetryListener listener) {
+	Attempts(RpcClientCall call, RetryPolicy policy, AttemptBudget budget, RetryListener listener) {
 		this.call = call;
 		this.policy = policy;
 		this.budget = budget;

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.core.retry.RetryPolicy;
 
+import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RpcClientCall;
 import dev.rdmarpc.rpc.RpcClientInterceptor;
@@ -50,13 +51,13 @@ public final class RetryInterceptor implements RpcClientInterceptor, Ordered {
 
 	private final BiFunction<String, MethodDescriptor, RetrySettings> settings;
 
-	private final Function<String, RetryBudget> budgets;
+	private final Function<String, AttemptBudget> budgets;
 
 	private final RetryListener listener;
 
 	private final Map<MethodDescriptor, Retries> methods = new ConcurrentHashMap<>();
 
-	private final Map<String, RetryBudget> targets = new ConcurrentHashMap<>();
+	private final Map<String, AttemptBudget> targets = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates the interceptor of all clients.
@@ -65,7 +66,7 @@ public final class RetryInterceptor implements RpcClientInterceptor, Ordered {
 	 * @param listener is told of each retry
 	 */
 	public RetryInterceptor(BiFunction<String, MethodDescriptor, RetrySettings> settings,
-			Function<String, RetryBudget> budgets, RetryListener listener) {
+			Function<String, AttemptBudget> budgets, RetryListener listener) {
 		this.settings = settings;
 		this.budgets = budgets;
 		this.listener = listener;
@@ -145,7 +146,7 @@ public final class RetryInterceptor implements RpcClientInterceptor, Ordered {
 	 * @param policy what is retried, and when
 	 * @param budget of the target
 	 */
-	private record Retries(RetryPolicy policy, RetryBudget budget) {
+	private record Retries(RetryPolicy policy, AttemptBudget budget) {
 
 	}
 

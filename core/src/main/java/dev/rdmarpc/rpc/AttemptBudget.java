@@ -14,23 +14,19 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.boot.retry;
+package dev.rdmarpc.rpc;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many retries a target may still get: a fraction of its calls, and a reserve for
- * when there are few. Without it, retries would multiply the load of a target that cannot
- * even bear its calls. Thread-safe.
- *
- * <p>
- * Implementation notes. Counted in thousandths of a retry. What a call adds may be lost
- * when others add at the same time, which happens when there are plenty.
+ * How many attempts the calls to one target get beyond their first: a share of the calls,
+ * and a reserve of {@value #RESERVE} for targets that get few calls. Without it, a target
+ * that is overloaded would get several times the calls. Thread-safe.
  */
-public final class RetryBudget {
+public final class AttemptBudget {
 
-	/** Retries that may be saved. */
-	static final int RESERVE = 10;
+	/** Attempts that may be saved. */
+	public static final int RESERVE = 10;
 
 	private static final int WHOLE = 1000;
 
@@ -40,22 +36,22 @@ public final class RetryBudget {
 
 	/**
 	 * Creates the budget of one target.
-	 * @param retriesPerCall how many retries each call permits, on average
+	 * @param attemptsPerCall how many further attempts each call permits, on average
 	 */
-	public RetryBudget(double retriesPerCall) {
-		this.share = (int) Math.min(RESERVE * WHOLE, Math.round(retriesPerCall * WHOLE));
+	public AttemptBudget(double attemptsPerCall) {
+		this.share = (int) Math.min(RESERVE * WHOLE, Math.round(attemptsPerCall * WHOLE));
 	}
 
 	/** A call is made. */
-	void called() {
+	public void called() {
 		int before = this.left.get();
 		if (before < RESERVE * WHOLE) {
 			this.left.compareAndSet(before, Math.min(RESERVE * WHOLE, before + this.share));
 		}
 	}
 
-	/** Takes a retry, if there is one left. */
-	boolean tryTake() {
+	/** Takes an attempt, if there is one left. */
+	public boolean tryTake() {
 		int before;
 		do {
 			before = this.left.get();
@@ -69,7 +65,7 @@ public final class RetryBudget {
 
 	@Override
 	public String toString() {
-		return "budget of " + this.left.get() / (double) WHOLE + " retries";
+		return "budget of " + this.left.get() / (double) WHOLE + " attempts";
 	}
 
 }
