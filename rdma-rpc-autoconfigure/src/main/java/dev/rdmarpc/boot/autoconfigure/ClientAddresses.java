@@ -25,8 +25,10 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.balancing.LoadBalancing;
 import dev.rdmarpc.balancing.OutlierOptions;
+import dev.rdmarpc.balancing.ZonePreference;
 import dev.rdmarpc.boot.autoconfigure.ClientSettings.Setting;
 import dev.rdmarpc.boot.autoconfigure.ClientSettings.Source;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
@@ -43,9 +45,10 @@ import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.OutlierDetection;
  * @param loadBalancing which of them a call goes to
  * @param resolutionInterval how often they are looked up again
  * @param outliers when one of them gets no calls
+ * @param zone whose addresses are preferred, or an empty string
  */
 record ClientAddresses(String property, List<InetSocketAddress> fixed, @Nullable Location location,
-		LoadBalancing loadBalancing, Duration resolutionInterval, OutlierOptions outliers) {
+		LoadBalancing loadBalancing, Duration resolutionInterval, OutlierOptions outliers, String zone) {
 
 	private static final Pattern ADDRESS = Pattern.compile("([^/:\\[\\]\\s]+|\\[[0-9A-Fa-f:.%]+])(?::(\\d{1,5}))?");
 
@@ -60,22 +63,22 @@ record ClientAddresses(String property, List<InetSocketAddress> fixed, @Nullable
 		Setting<Duration> interval = source.get("resolution-interval", Client::resolutionInterval,
 				Duration.ofSeconds(30));
 		PropertyCheck.notNegative(interval.name(), interval.value());
-		OutlierOptions outliers = outliers(source);
+		ClientAddresses none = new ClientAddresses(PREFIX + target + ".host", List.of(), null, balancing,
+				interval.value(), outliers(source), source.get("zone", Client::zone, "").value());
 		for (String entry : new String[] { target, RdmaRpcProperties.DEFAULT_CLIENT }) {
 			Client client = properties.client().get(entry);
 			List<String> given = (client != null) ? client.addresses() : null;
 			if (client != null && given != null && !given.isEmpty()) {
-				return of(PREFIX + entry + ".addresses", client, given, balancing, interval.value(), outliers);
+				return none.with(PREFIX + entry + ".addresses", client, given);
 			}
 			if (client != null && (client.host() != null || client.port() != null)) {
 				break;
 			}
 		}
-		return new ClientAddresses(PREFIX + target + ".host", List.of(), null, balancing, interval.value(), outliers);
+		return none;
 	}
 
-	private static ClientAddresses of(String property, Client client, List<String> given, LoadBalancing balancing,
-			Duration interval, OutlierOptions outliers) {
+	private ClientAddresses with(String property, Client client, List<String> given) {
 		PropertyCheck.that(client.host() == null && client.port() == null, property, String.join(",", given),
 				"either addresses or host and port, but " + ((client.host() != null) ? "host" : "port")
 						+ " is set as well");
@@ -83,8 +86,7 @@ record ClientAddresses(String property, List<InetSocketAddress> fixed, @Nullable
 		if (location.matches()) {
 			PropertyCheck.that(given.size() == 1, property, String.join(",", given),
 					"a list of host:port, or one location such as dns:///name:port");
-			return new ClientAddresses(property, List.of(), new Location(location.group(1), location.group(2)),
-					balancing, interval, outliers);
+			return at(property, List.of(), new Location(location.group(1), location.group(2)));
 		}
 		List<InetSocketAddress> fixed = given.stream().map((text) -> {
 			InetSocketAddress address = parse(text);
@@ -92,7 +94,18 @@ record ClientAddresses(String property, List<InetSocketAddress> fixed, @Nullable
 					"host:port with a port from 1 to 65535, or a location such as dns:///name:port");
 			return Objects.requireNonNull(address);
 		}).toList();
-		return new ClientAddresses(property, fixed, null, balancing, interval, outliers);
+		return at(property, fixed, null);
+	}
+
+	private ClientAddresses at(String from, List<InetSocketAddress> all, @Nullable Location where) {
+		return new ClientAddresses(from, all, where, this.loadBalancing, this.resolutionInterval, this.outliers,
+				this.zone);
+	}
+
+	/** Makes a load balancer for one client. */
+	LoadBalancer balancer() {
+		LoadBalancer among = this.loadBalancing.create();
+		return this.zone.isBlank() ? among : new ZonePreference(this.zone, among);
 	}
 
 	/**

@@ -108,9 +108,7 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		ClientAddresses addresses = ClientAddresses.of(target, this.properties);
 		AddressResolver resolver = this.connectionDetails.resolver(target);
 		if (resolver != null) {
-			builder.addresses(target, resolver)
-				.loadBalancer(addresses.loadBalancing().create())
-				.outliers(addresses.outliers());
+			builder.addresses(target, resolver).loadBalancer(addresses.balancer()).outliers(addresses.outliers());
 		}
 		else {
 			builder.target(target, () -> this.connectionDetails.address(target));

@@ -19,9 +19,13 @@ package dev.rdmarpc.boot.autoconfigure;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -29,6 +33,7 @@ import org.springframework.cloud.client.ServiceInstance;
 import org.springframework.cloud.client.discovery.DiscoveryClient;
 
 import dev.rdmarpc.balancing.AddressResolver;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Discovery;
 import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
@@ -45,25 +50,27 @@ class DiscoveryAddressResolver implements AddressResolver {
 
 	private final String serviceId;
 
-	private final String portKey;
+	private final Discovery keys;
 
 	private final Duration refreshInterval;
 
 	private final Consumer<DiscoveryAddressResolver> closed;
+
+	private volatile Map<InetSocketAddress, String> zones = Map.of();
 
 	private volatile Runnable changed = () -> {
 	};
 
 	/**
 	 * Creates a resolver.
-	 * @param portKey the key of the metadata that has the port
+	 * @param keys of the metadata that has the port and the zone
 	 * @param closed is told when nobody asks any more
 	 */
-	DiscoveryAddressResolver(DiscoveryClient client, String serviceId, String portKey, Duration refreshInterval,
+	DiscoveryAddressResolver(DiscoveryClient client, String serviceId, Discovery keys, Duration refreshInterval,
 			Consumer<DiscoveryAddressResolver> closed) {
 		this.client = client;
 		this.serviceId = serviceId;
-		this.portKey = portKey;
+		this.keys = keys;
 		this.refreshInterval = refreshInterval;
 		this.closed = closed;
 	}
@@ -71,24 +78,36 @@ class DiscoveryAddressResolver implements AddressResolver {
 	@Override
 	public List<InetSocketAddress> resolve() {
 		List<InetSocketAddress> addresses = new ArrayList<>();
+		Map<InetSocketAddress, String> found = new HashMap<>();
 		List<ServiceInstance> instances = this.client.getInstances(this.serviceId);
 		for (ServiceInstance instance : instances) {
-			String port = (instance.getMetadata() != null) ? instance.getMetadata().get(this.portKey) : null;
+			String port = metadata(instance, this.keys.portKey());
 			InetSocketAddress address = (port != null) ? ClientAddresses.of(instance.getHost(), port) : null;
 			if (address != null) {
 				addresses.add(address);
+				found.put(address, Objects.requireNonNullElse(metadata(instance, this.keys.zoneKey()), ""));
 			}
 			else {
 				omissions.log(Level.WARN,
 						"Instance {}:{} of service '{}' is not used: its metadata '{}' is {} (expected: a port)",
-						instance.getHost(), instance.getPort(), this.serviceId, this.portKey, port);
+						instance.getHost(), instance.getPort(), this.serviceId, this.keys.portKey(), port);
 			}
 		}
 		if (addresses.isEmpty() && !instances.isEmpty()) {
-			throw new IllegalStateException(
-					"none of " + instances.size() + " instances has a port in its metadata '" + this.portKey + "'");
+			throw new IllegalStateException("none of " + instances.size() + " instances has a port in its metadata '"
+					+ this.keys.portKey() + "'");
 		}
+		this.zones = found;
 		return addresses;
+	}
+
+	private static @Nullable String metadata(ServiceInstance instance, String key) {
+		return (instance.getMetadata() != null) ? instance.getMetadata().get(key) : null;
+	}
+
+	@Override
+	public String zone(InetSocketAddress address) {
+		return this.zones.getOrDefault(address, "");
 	}
 
 	@Override

@@ -27,6 +27,7 @@ import org.springframework.context.ApplicationListener;
 
 import dev.rdmarpc.balancing.AddressResolver;
 import dev.rdmarpc.boot.RdmaAddressResolverFactory;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Discovery;
 
 /**
  * {@code discovery:///service}: the instances that a {@link DiscoveryClient} knows. A
@@ -36,15 +37,15 @@ class DiscoveryAddressResolverFactory implements RdmaAddressResolverFactory, App
 
 	private final DiscoveryClient client;
 
-	private final String portKey;
+	private final Discovery keys;
 
 	private final HeartbeatMonitor monitor = new HeartbeatMonitor();
 
 	private final Set<DiscoveryAddressResolver> resolvers = ConcurrentHashMap.newKeySet();
 
-	DiscoveryAddressResolverFactory(DiscoveryClient client, String portKey) {
+	DiscoveryAddressResolverFactory(DiscoveryClient client, Discovery keys) {
 		this.client = client;
-		this.portKey = portKey;
+		this.keys = keys;
 	}
 
 	@Override
@@ -57,7 +58,7 @@ class DiscoveryAddressResolverFactory implements RdmaAddressResolverFactory, App
 		if (location.contains("/")) {
 			throw new IllegalArgumentException("discovery:///service, the id of a service without a slash");
 		}
-		DiscoveryAddressResolver resolver = new DiscoveryAddressResolver(this.client, location, this.portKey,
+		DiscoveryAddressResolver resolver = new DiscoveryAddressResolver(this.client, location, this.keys,
 				refreshInterval, this.resolvers::remove);
 		this.resolvers.add(resolver);
 		return resolver;

@@ -37,6 +37,7 @@ import dev.rdmarpc.boot.retry.RetryListener;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.ContextPropagation;
+import dev.rdmarpc.rpc.HedgingListener;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientInterceptor;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -59,15 +60,22 @@ public final class RdmaClientAutoConfiguration {
 	DefaultRdmaClients rdmaClients(ObjectProvider<RdmaTransport> transport, MessageCodec codec,
 			RdmaRpcProperties properties, ConnectionSecurity security, RdmaConnectionDetails connectionDetails,
 			ObjectProvider<RpcClientInterceptor> interceptors, ObjectProvider<ContextPropagation> propagation,
-			ObjectProvider<RdmaClientCustomizer> customizers, ConfigurableListableBeanFactory beans) {
+			ObjectProvider<HedgingListener> hedgingListeners, ObjectProvider<RdmaClientCustomizer> customizers,
+			ConfigurableListableBeanFactory beans) {
 		TargetNames.check(properties, beans);
 		properties.client().keySet().forEach((target) -> {
 			ClientSettings.of(target, properties);
 			ClientAddresses.of(target, properties);
 			security.client(target);
 			new ClientRetries(target, properties).check();
+			new ClientMethodSettings(target, properties).check();
 		});
 		List<BiConsumer<String, RpcClient.Builder>> applied = new ArrayList<>();
+		applied.add((target, client) -> {
+			ClientMethodSettings settings = new ClientMethodSettings(target, properties);
+			client.methodOptions(settings::of)
+				.hedging(new AttemptBudget(settings.budget()), new HedgingListeners(hedgingListeners));
+		});
 		applied.add((target, client) -> propagation.ifAvailable(client::contextPropagation));
 		applied.add((target, client) -> interceptors.orderedStream().forEach(client::interceptor));
 		customizers.orderedStream().forEach((customizer) -> applied.add(customizer::customize));

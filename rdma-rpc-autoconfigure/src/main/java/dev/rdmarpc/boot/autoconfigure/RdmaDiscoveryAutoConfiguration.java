@@ -38,7 +38,7 @@ public final class RdmaDiscoveryAutoConfiguration {
 	@ConditionalOnMissingBean
 	DiscoveryAddressResolverFactory rdmaDiscoveryAddressResolverFactory(DiscoveryClient client,
 			RdmaRpcProperties properties) {
-		return new DiscoveryAddressResolverFactory(client, properties.discovery().portKey());
+		return new DiscoveryAddressResolverFactory(client, properties.discovery());
 	}
 
 }

@@ -28,6 +28,7 @@ import org.springframework.context.annotation.Bean;
 
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.metrics.RdmaClientMetrics;
+import dev.rdmarpc.boot.metrics.RdmaHedgingMetrics;
 import dev.rdmarpc.boot.metrics.RdmaRetryMetrics;
 import dev.rdmarpc.boot.metrics.RdmaServerMetrics;
 import dev.rdmarpc.boot.metrics.RdmaTransportMetrics;
@@ -77,6 +78,13 @@ public final class RdmaMetricsAutoConfiguration {
 	@ConditionalOnBean(RdmaClients.class)
 	RdmaRetryMetrics rdmaRetryMetrics() {
 		return new RdmaRetryMetrics();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(RdmaClients.class)
+	RdmaHedgingMetrics rdmaHedgingMetrics() {
+		return new RdmaHedgingMetrics();
 	}
 
 	@Bean

@@ -339,8 +339,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 *
 	 * @param portKey Key of the metadata in which an instance of a service announces its
 	 * port for RDMA.
+	 * @param zoneKey Key of the metadata that names the zone of an instance.
 	 */
-	public record Discovery(@DefaultValue("rdma.port") String portKey) {
+	public record Discovery(@DefaultValue("rdma.port") String portKey, @DefaultValue("zone") String zoneKey) {
 
 	}
 
@@ -378,9 +379,12 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param waitForReady Whether all calls wait for a connection, within their deadline,
 	 * instead of failing with the first failed attempt to connect.
 	 * @param queuePairs Queue pairs to the target.
+	 * @param zone Zone of this application. Of several addresses, those in the same zone
+	 * get the calls as long as one of them is available.
 	 * @param retry Retries of calls.
+	 * @param hedging Further attempts of calls that take long.
 	 * @param methods Settings of single methods, by the simple name of the service and
-	 * the name of the method.
+	 * the name of the method, or 'default' for all methods of the service.
 	 * @param ssl TLS.
 	 * @param token What is shown to the target to say who calls.
 	 */
@@ -390,12 +394,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@Nullable Duration connectTimeout, @Nullable Duration initialBackoff, @Nullable Duration maxBackoff,
 			@Nullable Duration handshakeTimeout, @Nullable Duration keepAlive, @Nullable Duration deadPeerTimeout,
 			@Nullable DataSize maxMessageSize, @Nullable Integer maxCalls, @Nullable Duration restartTimeout,
-			@Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs, @Nullable Retry retry,
-			@Nullable Map<String, Map<String, ClientMethod>> methods, @Nullable ClientSsl ssl, @Nullable String token) {
+			@Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs, @Nullable String zone,
+			@Nullable Retry retry, @Nullable Hedging hedging, @Nullable Map<String, Map<String, ClientMethod>> methods,
+			@Nullable ClientSsl ssl, @Nullable String token) {
 
 		/** Nothing set. */
 		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null, null, null, null, null, null, null);
+				null, null, null, null, null, null, null, null, null, null, null, null, null);
 
 		/** Shows no secret. */
 		@Override
@@ -438,9 +443,12 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * Settings of one method.
 	 *
+	 * @param deadline Deadline of its calls. 0 for none.
 	 * @param retry Retries of its calls. What is not set comes from the target.
+	 * @param hedging Further attempts of its calls. What is not set comes from the
+	 * target.
 	 */
-	public record ClientMethod(@Nullable Retry retry) {
+	public record ClientMethod(@Nullable Duration deadline, @Nullable Retry retry, @Nullable Hedging hedging) {
 
 	}
 
@@ -461,6 +469,21 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	public record Retry(@Nullable Integer maxRetries, @Nullable Duration delay, @Nullable Double multiplier,
 			@Nullable Duration jitter, @Nullable Duration maxDelay, @Nullable Set<RpcStatus> statuses,
 			@Nullable Double budget) {
+
+	}
+
+	/**
+	 * Further attempts of calls of idempotent methods that take long. The first answer
+	 * counts.
+	 *
+	 * @param maxAttempts How often a call is made at most, the first time included. 1 for
+	 * no further attempts.
+	 * @param delay How long a call has had no answer when it is made once more, to
+	 * another address if there are several.
+	 * @param budget How many further attempts a target gets for 100 calls, on average,
+	 * beside a reserve of 10.
+	 */
+	public record Hedging(@Nullable Integer maxAttempts, @Nullable Duration delay, @Nullable Integer budget) {
 
 	}
 

@@ -68,6 +68,36 @@ public enum RdmaClientMeters implements DescribedMeter {
 			return KeyName.merge(KeyNames.values(), RetryKeyNames.values());
 		}
 
+	},
+
+	HEDGES("rdma.rpc.client.hedges", Meter.Type.COUNTER, "attempts",
+			"Further attempts of calls that had no answer after rdma.rpc.client.<target>.hedging.delay.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return KeyName.merge(KeyNames.values(), MethodKeyNames.values());
+		}
+
+	},
+
+	HEDGES_WON("rdma.rpc.client.hedges.won", Meter.Type.COUNTER, "calls",
+			"Calls whose result is the answer of such an attempt.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return KeyName.merge(KeyNames.values(), MethodKeyNames.values());
+		}
+
+	},
+
+	HEDGES_SUPPRESSED("rdma.rpc.client.hedges.suppressed", Meter.Type.COUNTER, "attempts",
+			"Such attempts that were not made, because rdma.rpc.client.<target>.hedging.budget was used up.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return KeyName.merge(KeyNames.values(), MethodKeyNames.values());
+		}
+
 	};
 
 	private final String name;
@@ -129,6 +159,22 @@ public enum RdmaClientMeters implements DescribedMeter {
 		public String asString() {
 			return this.key;
 
+		}
+
+	}
+
+	/** Further keys of hedges. */
+	public enum MethodKeyNames implements KeyName {
+
+		/** The service. */
+		SERVICE,
+
+		/** The method. */
+		METHOD;
+
+		@Override
+		public String asString() {
+			return name().toLowerCase(Locale.ROOT);
 		}
 
 	}

@@ -81,6 +81,17 @@ class DocumentedPropertiesTests {
 		assertThat(new ClientRetries("any", bind(defaults)).settings()).isEqualTo(RetrySettings.DEFAULTS);
 		assertThat(new ClientRetries("any", bind(defaults)).budget())
 			.isEqualTo(new ClientRetries("any", bind(Map.of())).budget());
+		assertThat(new ClientMethodSettings("any", bind(defaults)).budget())
+			.isEqualTo(new ClientMethodSettings("any", bind(Map.of())).budget());
+		assertThat(new ClientMethodSettings("any", bind(delayed(defaults))).hedging())
+			.isEqualTo(new ClientMethodSettings("any", bind(delayed(Map.of()))).hedging());
+	}
+
+	/** Has calls made twice, so that it shows after what time. */
+	private static Map<String, Object> delayed(Map<String, Object> values) {
+		Map<String, Object> more = new HashMap<>(values);
+		more.put(ENTRY + "hedging.max-attempts", 2);
+		return more;
 	}
 
 	private static void collectDefaults(Map<String, Map<String, Object>> metadata, String prefix, Class<?> type,

@@ -1,0 +1,226 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+
+import dev.rdmarpc.boot.ImportRdmaClients;
+import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.rpc.HedgingOptions;
+import dev.rdmarpc.rpc.MethodDescriptor;
+import dev.rdmarpc.rpc.MethodOptions;
+import dev.rdmarpc.rpc.RdmaMethod;
+import dev.rdmarpc.rpc.ServiceDescriptor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Hedging and deadlines of methods, as properties ask for them. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class MethodPropertiesTests {
+
+	private static final String CLIENT = "rdma.rpc.client.finder.";
+
+	@Test
+	void theNearestEntryCounts() {
+		ClientMethodSettings settings = settings("finder.hedging.max-attempts", "3", "default.hedging.delay", "7ms",
+				"default.hedging.budget", "20", "finder.methods.Finder.find-later.hedging.delay", "9ms",
+				"finder.methods.Finder.default.deadline", "2s", "default.methods.Finder.find.deadline", "1s",
+				"default.methods.finder.change.deadline", "0");
+		assertThat(settings.hedging()).isEqualTo(new HedgingOptions(3, Duration.ofMillis(7)));
+		assertThat(settings.budget()).isEqualTo(0.2);
+		assertThat(settings.of(method("findLater")))
+			.isEqualTo(new MethodOptions(Duration.ofSeconds(2), new HedgingOptions(3, Duration.ofMillis(9))));
+		assertThat(settings.of(method("find")).deadline()).isEqualTo(Duration.ofSeconds(1));
+		assertThat(settings.of(method("change"))).isEqualTo(new MethodOptions(Duration.ZERO, null));
+		assertThat(settings.of(method("watch"))).isEqualTo(new MethodOptions(Duration.ofSeconds(2), null));
+		assertThat(settings("other.host", "x").of(method("find"))).isEqualTo(MethodOptions.NONE);
+	}
+
+	@Test
+	void methodsThatCannotBeHedgedAreRefusedByTheirProperty() {
+		for (String refused : List.of("change is not idempotent", "forget is one-way", "watch returns a stream")) {
+			String name = refused.substring(0, refused.indexOf(' '));
+			ClientMethodSettings settings = settings("finder.methods.Finder." + name + ".hedging.max-attempts", "2");
+			assertThatThrownBy(() -> settings.of(method(name)))
+				.hasMessageContaining(CLIENT + "methods.Finder." + name + ".hedging")
+				.hasStackTraceContaining("an idempotent method with a reply and without streams, but ")
+				.hasStackTraceContaining("Finder/" + refused);
+		}
+		RdmaContextRunner.create()
+			.withUserConfiguration(Both.class)
+			.withBean(FinderService.class)
+			.withPropertyValues(CLIENT + "methods.Finder.change.hedging.max-attempts=2")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining(CLIENT + "methods.Finder.change.hedging"));
+	}
+
+	@Test
+	void valuesAreChecked() {
+		Map<String, String> wrong = Map.of("hedging.max-attempts", "11", "hedging.delay", "-1s", "hedging.budget", "0",
+				"methods.Finder.find.hedging.max-attempts", "0", "methods.Finder.default.deadline", "-1s");
+		wrong.forEach((property, value) -> assertThatThrownBy(() -> settings("finder." + property, value).check())
+			.hasMessageContaining(CLIENT + property));
+		assertThatThrownBy(() -> settings("finder.methods.Finder.fnid.deadline", "1s").of(method("find")))
+			.hasStackTraceContaining("such as 'find'");
+	}
+
+	private static MethodDescriptor method(String name) {
+		return ServiceDescriptor.of(Finder.class, new FlatBuffersCodec())
+			.methods()
+			.stream()
+			.filter((method) -> method.name().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static ClientMethodSettings settings(String... namesAndValues) {
+		Map<String, String> values = new ConcurrentHashMap<>();
+		for (int i = 0; i < namesAndValues.length; i += 2) {
+			values.put("rdma.rpc.client." + namesAndValues[i], namesAndValues[i + 1]);
+		}
+		return new ClientMethodSettings("finder",
+				new Binder(List.of(new MapConfigurationPropertySource(values)), null,
+						ApplicationConversionService.getSharedInstance())
+					.bindOrCreate("rdma.rpc", Bindable.of(RdmaRpcProperties.class)));
+	}
+
+	/** Finds. */
+	public interface Finder {
+
+		@RdmaMethod(idempotent = true)
+		CompletableFuture<Integer> find(String id);
+
+		@RdmaMethod(idempotent = true)
+		int findFirst(String id);
+
+		@RdmaMethod(idempotent = true)
+		CompletableFuture<Integer> findLater(String id);
+
+		@RdmaMethod(idempotent = true)
+		Mono<Integer> findReactive(String id);
+
+		@RdmaMethod(deadlineMillis = 50_000)
+		CompletableFuture<Integer> findHurried(String id);
+
+		CompletableFuture<Integer> change(String id);
+
+		@RdmaMethod(idempotent = true, oneWay = true)
+		void forget();
+
+		@RdmaMethod(idempotent = true)
+		Flow.Publisher<Integer> watch();
+
+	}
+
+	/** Answers only the second time, unless it is free. */
+	@RdmaService
+	static class FinderService implements Finder {
+
+		private final Map<String, AtomicInteger> times = new ConcurrentHashMap<>();
+
+		private final CountDownLatch free = new CountDownLatch(1);
+
+		private final CompletableFuture<Integer> never = new CompletableFuture<>();
+
+		@Override
+		public CompletableFuture<Integer> find(String id) {
+			int now = this.times.computeIfAbsent(id, (any) -> new AtomicInteger()).incrementAndGet();
+			if (now > 1) {
+				return CompletableFuture.completedFuture(now);
+			}
+			return CompletableFuture.supplyAsync(() -> {
+				try {
+					this.free.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				return now;
+			}, (task) -> new Thread(task).start());
+		}
+
+		@Override
+		public int findFirst(String id) {
+			return find(id).join();
+		}
+
+		@Override
+		public CompletableFuture<Integer> findLater(String id) {
+			return find(id);
+		}
+
+		@Override
+		public Mono<Integer> findReactive(String id) {
+			return Mono.fromFuture(find(id));
+		}
+
+		@Override
+		public CompletableFuture<Integer> findHurried(String id) {
+			return this.never;
+		}
+
+		@Override
+		public CompletableFuture<Integer> change(String id) {
+			return find(id);
+		}
+
+		@Override
+		public void forget() {
+		}
+
+		@Override
+		public Flow.Publisher<Integer> watch() {
+			return (subscriber) -> {
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportRdmaClients(target = "finder", types = Finder.class)
+	static class Both {
+
+		@Bean
+		MeterRegistry meters() {
+			return new SimpleMeterRegistry();
+		}
+
+	}
+
+}
