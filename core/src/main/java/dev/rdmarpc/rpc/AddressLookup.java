@@ -32,10 +32,13 @@ final class AddressLookup {
 
 	private final RdmaTransport transport;
 
+	private final String target;
+
 	private final Supplier<InetSocketAddress> addresses;
 
-	AddressLookup(RdmaTransport transport, Supplier<InetSocketAddress> addresses) {
+	AddressLookup(RdmaTransport transport, String target, Supplier<InetSocketAddress> addresses) {
 		this.transport = transport;
+		this.target = target;
 		this.addresses = addresses;
 	}
 
@@ -73,7 +76,7 @@ final class AddressLookup {
 				channel.close("unknown host " + address.getHostString());
 			}
 			else {
-				this.transport.connect(channel, address);
+				this.transport.connect(channel, address, this.target);
 			}
 		}
 		catch (Throwable ex) {

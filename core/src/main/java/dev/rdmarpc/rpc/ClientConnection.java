@@ -136,7 +136,7 @@ final class ClientConnection implements ChannelHandler {
 		this.transport = transport;
 		this.loop = loop;
 		this.target = target;
-		this.lookup = new AddressLookup(transport, addresses);
+		this.lookup = new AddressLookup(transport, target, addresses);
 		this.codec = codec;
 		this.options = options;
 		this.timer = timer;
@@ -215,7 +215,7 @@ final class ClientConnection implements ChannelHandler {
 			else if (this.state == ConnectionState.READY) {
 				next = lost("it is closed");
 			}
-			else if (this.state == ConnectionState.BACKOFF) {
+			if (this.state == ConnectionState.BACKOFF) {
 				long soonest = this.pausedNanos + LONGEST_WAIT_NANOS;
 				next = attemptAt((this.dueNanos - soonest < 0) ? this.dueNanos : soonest);
 			}

@@ -325,10 +325,19 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @param remote the resolved address
 	 */
 	public void connect(RpcChannel channel, InetSocketAddress remote) {
-		channel.loop().executeLater(() -> startConnecting(channel.loop(), channel, remote));
+		connect(channel, remote, "");
 	}
 
-	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote) {
+	/**
+	 * Connects a new channel; its handler hears of the outcome.
+	 * @param remote the resolved address
+	 * @param target what the caller calls the peer, see {@link ConnectOptions#target()}
+	 */
+	public void connect(RpcChannel channel, InetSocketAddress remote, String target) {
+		channel.loop().executeLater(() -> startConnecting(channel.loop(), channel, remote, target));
+	}
+
+	private void startConnecting(ChannelLoop loop, RpcChannel channel, InetSocketAddress remote, String target) {
 		if (channel.state() != ChannelState.CONNECTING) {
 			return;
 		}
@@ -339,7 +348,8 @@ public final class RdmaTransport implements AutoCloseable {
 			}
 			channel.attach(createQueuePair(loop, channel));
 			channel.connecting();
-			this.device.connect(channel.queuePair(), remote, connectOptions(channel.options()))
+			ConnectOptions connect = connectOptions(channel.options()).withTarget(target);
+			this.device.connect(channel.queuePair(), remote, connect)
 				.whenComplete((info, failure) -> connected(loop, channel, info, failure));
 		}
 		catch (VerbsException ex) {

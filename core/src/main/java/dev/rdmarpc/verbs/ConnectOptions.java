@@ -29,9 +29,11 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutNanos for the whole setup
  * @param tls how the connection is protected, or {@code null} if it is not; for
  * connecting sides
+ * @param target what the connecting side calls the peer, empty if it has no name for it;
+ * not sent, for providers that treat targets differently
  */
 public record ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos,
-		@Nullable TlsOptions tls) {
+		@Nullable TlsOptions tls, String target) {
 
 	/** The most private data every provider carries. */
 	public static final int MAX_PRIVATE_DATA_BYTES = 56;
@@ -63,20 +65,34 @@ public record ConnectOptions(byte[] privateData, int readDepth, int responderRes
 		this(privateData, readDepth, responderResources, timeoutNanos, null);
 	}
 
+	/** Options for a peer without a name. */
+	public ConnectOptions(byte[] privateData, int readDepth, int responderResources, long timeoutNanos,
+			@Nullable TlsOptions tls) {
+		this(privateData, readDepth, responderResources, timeoutNanos, tls, "");
+	}
+
 	/** These options with other private data. */
 	public ConnectOptions withPrivateData(byte[] data) {
-		return new ConnectOptions(data, this.readDepth, this.responderResources, this.timeoutNanos, this.tls);
+		return new ConnectOptions(data, this.readDepth, this.responderResources, this.timeoutNanos, this.tls,
+				this.target);
 	}
 
 	/** These options with another timeout. */
 	public ConnectOptions withTimeout(Duration timeout) {
 		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, timeout.toNanos(),
-				this.tls);
+				this.tls, this.target);
 	}
 
 	/** These options with other protection. */
 	public ConnectOptions withTls(@Nullable TlsOptions other) {
-		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, this.timeoutNanos, other);
+		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, this.timeoutNanos, other,
+				this.target);
+	}
+
+	/** These options with another {@link #target()}. */
+	public ConnectOptions withTarget(String name) {
+		return new ConnectOptions(this.privateData, this.readDepth, this.responderResources, this.timeoutNanos,
+				this.tls, name);
 	}
 
 }

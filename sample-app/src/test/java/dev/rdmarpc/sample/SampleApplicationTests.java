@@ -25,18 +25,25 @@ import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 import dev.rdmarpc.boot.test.LocalRdmaPort;
+import dev.rdmarpc.boot.test.faults.AutoConfigureRdmaFaults;
+import dev.rdmarpc.boot.test.faults.RdmaFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The whole application in one process: HTTP in, RDMA verbs between façade and store. */
 @SpringBootTest(properties = "rdma.rpc.memory.leak-detection=paranoid")
 @AutoConfigureMockMvc
+@AutoConfigureRdmaFaults
 class SampleApplicationTests {
 
 	@Autowired
 	private MockMvcTester mvc;
+
+	@Autowired
+	private RdmaFaults faults;
 
 	@LocalRdmaPort
 	private int port;
@@ -62,6 +69,21 @@ class SampleApplicationTests {
 			.bodyJson()
 			.extractingPath("key")
 			.isEqualTo("alice");
+	}
+
+	@Test
+	void onlyGetsOutliveTheirConnection() {
+		assertThat(putBob()).hasStatusOk();
+		this.faults.cutAfter("features", 0);
+		assertThat(this.mvc.get().uri("/features/bob")).hasStatusOk();
+		assertThat(this.faults.cuts("features")).isOne();
+		this.faults.cutAfter("features", 0);
+		assertThat(putBob()).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+		assertThat(putBob()).hasStatusOk().bodyJson().extractingPath("version").isEqualTo(3);
+	}
+
+	private MvcTestResult putBob() {
+		return this.mvc.put().uri("/features/bob").contentType(MediaType.APPLICATION_JSON).content("[1.5]").exchange();
 	}
 
 	@Test

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.boot.test;
 
+import java.net.InetAddress;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -31,38 +33,63 @@ import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+
 /**
  * Has the server of an application under test listen on a port that the system chooses,
  * so that tests can run side by side: with {@link SpringBootTest}, unless its web
- * environment is {@link WebEnvironment#DEFINED_PORT} or the test sets the port.
+ * environment is {@link WebEnvironment#DEFINED_PORT} or the test sets the port. With
+ * {@link AutoConfigureRdmaRpc} it listens on the loopback interface, too.
  */
 class RandomPortContextCustomizerFactory implements ContextCustomizerFactory {
 
-	private static final String PROPERTY = "rdma.rpc.server.port";
+	private static final String PORT = "rdma.rpc.server.port";
+
+	private static final String ADDRESS = "rdma.rpc.server.address";
+
+	private static final String PROVIDER = "rdma.rpc.provider";
 
 	@Override
 	public @Nullable ContextCustomizer createContextCustomizer(Class<?> testClass,
 			List<ContextConfigurationAttributes> configuration) {
+		Map<String, Object> properties = new LinkedHashMap<>();
+		if (TestContextAnnotationUtils.hasAnnotation(testClass, AutoConfigureRdmaRpc.class)) {
+			properties.put(PROVIDER, IwarpProvider.NAME);
+			properties.put(ADDRESS, InetAddress.getLoopbackAddress().getHostAddress());
+			properties.put(PORT, 0);
+		}
 		SpringBootTest test = TestContextAnnotationUtils.findMergedAnnotation(testClass, SpringBootTest.class);
-		return (test != null && test.webEnvironment() != WebEnvironment.DEFINED_PORT) ? new RandomPort() : null;
+		if (test != null) {
+			if (test.webEnvironment() == WebEnvironment.DEFINED_PORT) {
+				properties.remove(PORT);
+			}
+			else {
+				properties.put(PORT, 0);
+			}
+		}
+		return properties.isEmpty() ? null : new RandomPort(properties);
 	}
 
-	/** All are equal, so that tests share their contexts. */
-	private record RandomPort() implements ContextCustomizer {
+	/** Those with the same properties are equal, so that tests share their contexts. */
+	private record RandomPort(Map<String, Object> properties) implements ContextCustomizer {
 
 		@Override
 		public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration test) {
-			if (Arrays.stream(test.getPropertySourceProperties()).noneMatch(RandomPort::setsPort)) {
+			Map<String, Object> missing = new LinkedHashMap<>(this.properties);
+			missing.keySet()
+				.removeIf((property) -> Arrays.stream(test.getPropertySourceProperties())
+					.anyMatch((text) -> sets(text, property)));
+			if (!missing.isEmpty()) {
 				context.getEnvironment()
 					.getPropertySources()
-					.addFirst(new MapPropertySource("randomRdmaPort", Map.of(PROPERTY, 0)));
+					.addFirst(new MapPropertySource("randomRdmaPort", missing));
 			}
 		}
 
-		private static boolean setsPort(String property) {
-			String text = property.strip();
-			return text.startsWith(PROPERTY) && text.length() > PROPERTY.length()
-					&& "=: \t".indexOf(text.charAt(PROPERTY.length())) >= 0;
+		private static boolean sets(String line, String property) {
+			String text = line.strip();
+			return text.startsWith(property) && text.length() > property.length()
+					&& "=: \t".indexOf(text.charAt(property.length())) >= 0;
 		}
 
 	}
