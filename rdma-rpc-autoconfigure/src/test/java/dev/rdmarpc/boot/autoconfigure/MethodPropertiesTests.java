@@ -24,6 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -38,12 +40,17 @@ import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
 import dev.rdmarpc.boot.ImportRdmaClients;
+import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.boot.metrics.RdmaHedgingMetrics;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.HedgingOptions;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.MethodOptions;
 import dev.rdmarpc.rpc.RdmaMethod;
+import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.ServiceDescriptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,6 +61,67 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MethodPropertiesTests {
 
 	private static final String CLIENT = "rdma.rpc.client.finder.";
+
+	@Test
+	void slowCallsAreMadeOnceMoreAndCounted() {
+		FinderService service = new FinderService();
+		AtomicReference<RegisteredMemory> memory = new AtomicReference<>();
+		RdmaContextRunner.create()
+			.withUserConfiguration(Both.class)
+			.withBean(FinderService.class, () -> service)
+			.withPropertyValues(CLIENT + "hedging.max-attempts=2", CLIENT + "hedging.delay=5ms",
+					CLIENT + "hedging.budget=1", CLIENT + "methods.Finder.find.hedging.max-attempts=1",
+					CLIENT + "methods.Finder.find-hurried.deadline=20ms")
+			.run((context) -> {
+				memory.set(context.getBean(RegisteredMemory.class));
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				context.getBean(RdmaHedgingMetrics.class).bindTo(registry);
+				Finder finder = context.getBean(RdmaClients.class).proxy("finder", Finder.class);
+				assertThat(finder.findFirst("blocking")).isEqualTo(2);
+				assertThat(finder.findLater("future").get()).isEqualTo(2);
+				assertThat(finder.findReactive("mono").block()).isEqualTo(2);
+				assertThat(finder.findHurried("late").handle((value, failure) -> String.valueOf(failure)).get())
+					.contains("DEADLINE_EXCEEDED");
+				CompletableFuture<?>[] others = new CompletableFuture<?>[AttemptBudget.RESERVE + 2];
+				for (int i = 0; i < others.length; i++) {
+					others[i] = finder.findLater("more " + i);
+				}
+				awaitTrue(() -> count(registry, ".suppressed") > 0);
+				CompletableFuture<Integer> once = finder.find("once");
+				CompletableFuture<Integer> changed = finder.change("changed");
+				service.free.countDown();
+				CompletableFuture.allOf(others).get();
+				assertThat(once.get()).isOne();
+				assertThat(changed.get()).isOne();
+				assertThat(count(registry, "")).as("attempts").isEqualTo(AttemptBudget.RESERVE);
+				assertThat(count(registry, ".won")).as("answers of them").isBetween(1.0, count(registry, ""));
+				assertThat(registry.get("rdma.rpc.client.hedges")
+					.tag("target", "finder")
+					.tag("method", "findReactive")
+					.counter()
+					.count()).isOne();
+				awaitTrue(() -> context.getBean(RpcServer.class).activeCalls() == 0
+						&& context.getBean(RdmaClients.class).client("finder").metrics().outstandingCalls() == 0);
+			});
+		assertThat(memory.get().metrics().outstanding()).isZero();
+	}
+
+	private static double count(MeterRegistry registry, String meter) {
+		return registry.find("rdma.rpc.client.hedges" + meter)
+			.counters()
+			.stream()
+			.mapToDouble((counter) -> counter.count())
+			.sum();
+	}
+
+	private static void awaitTrue(BooleanSupplier condition) {
+		long begin = System.nanoTime();
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - begin).as("condition not met in time")
+				.isLessThan(Duration.ofSeconds(30).toNanos());
+			Thread.onSpinWait();
+		}
+	}
 
 	@Test
 	void theNearestEntryCounts() {
