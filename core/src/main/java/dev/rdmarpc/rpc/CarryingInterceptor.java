@@ -51,8 +51,11 @@ final class CarryingInterceptor implements RpcServerInterceptor {
 		arguments
 			.replaceAll((argument) -> (argument instanceof RequestMessages messages) ? subscribed(messages) : argument);
 		Object result = call.withArguments(arguments).proceed();
-		CarriedContext context = (result != null) ? CarriedContext.capture(this.propagation) : null;
-		return (context != null) ? carried(result, context) : result;
+		if (result == null) {
+			return null;
+		}
+		CarriedContext context = CarriedContext.capture(this.propagation);
+		return (context != null) ? carried(call.method(), result, context) : result;
 	}
 
 	/** What the handler subscribes to, on whatever thread. */
@@ -63,7 +66,7 @@ final class CarryingInterceptor implements RpcServerInterceptor {
 		};
 	}
 
-	private static @Nullable Object carried(@Nullable Object result, CarriedContext context) {
+	private static Object carried(MethodDescriptor method, Object result, CarriedContext context) {
 		if (result instanceof Flow.Publisher<?> publisher) {
 			return context.around(publisher);
 		}
@@ -72,7 +75,10 @@ final class CarryingInterceptor implements RpcServerInterceptor {
 			return StreamSupport.stream(Spliterators.spliteratorUnknownSize(iterator, Spliterator.ORDERED), false)
 				.onClose(() -> context.run(stream::close));
 		}
-		return (result instanceof Iterator<?> iterator) ? new CarriedIterator<>(iterator, context) : result;
+		if (result instanceof Iterator<?> iterator) {
+			return new CarriedIterator<>(iterator, context);
+		}
+		return method.signalsFailures() ? method.changedResult(result, context::around) : result;
 	}
 
 	/**

@@ -42,6 +42,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -459,6 +460,11 @@ public final class MethodDescriptor implements CalledMethod {
 	/** What publishes the stream that the handler has returned. */
 	Flow.Publisher<?> publishedResult(Object stream) {
 		return Objects.requireNonNull(this.resultForm).published(stream);
+	}
+
+	/** The same for a stream that is no {@link Flow.Publisher}, as that changes it. */
+	Object changedResult(Object stream, UnaryOperator<Flow.Publisher<?>> change) {
+		return Objects.requireNonNull(this.resultForm).changed(stream, change);
 	}
 
 	/** The stream among the arguments. */

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.FlowAdapters;
@@ -87,6 +88,13 @@ final class ReactorForms {
 		Flux<?> source = (Flux<?>) flux;
 		return FlowAdapters.toFlowPublisher(
 				(served != null) ? source.contextWrite((context) -> context.put(RpcContext.class, served)) : source);
+	}
+
+	/** A {@code Flux} whose messages another publishes; it keeps the context. */
+	static Object changed(Object flux, UnaryOperator<Flow.Publisher<?>> change) {
+		Flux<?> source = (Flux<?>) flux;
+		return Flux.deferContextual((context) -> FlowAdapters
+			.toPublisher(change.apply(FlowAdapters.toFlowPublisher(source.contextWrite(context)))));
 	}
 
 	/** Subscribes to the {@code Mono} of a handler. */

@@ -20,6 +20,7 @@ import java.util.Iterator;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.Flow;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -99,6 +100,16 @@ enum StreamForm {
 					.stream(Spliterators.spliteratorUnknownSize(awaited, Spliterator.ORDERED | Spliterator.NONNULL),
 							false)
 					.onClose(awaited::close);
+	}
+
+	/** What a user gives, of this form, with what publishes its messages changed. */
+	Object changed(Object messages, UnaryOperator<Flow.Publisher<?>> change) {
+		return switch (this) {
+			case PUBLISHER -> change.apply((Flow.Publisher<?>) messages);
+			case FLUX -> ReactorForms.changed(messages, change);
+			case REACTIVE -> PublisherForms.given(change.apply(PublisherForms.published(messages)));
+			case STREAM, ITERATOR -> messages;
+		};
 	}
 
 	/** What publishes the messages that a user gives. */

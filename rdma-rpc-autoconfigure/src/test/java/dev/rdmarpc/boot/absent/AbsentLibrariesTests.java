@@ -39,7 +39,7 @@ class AbsentLibrariesTests {
 	private static final List<String> OPTIONAL = List.of("rdmaClientObserver", "rdmaServerObserver",
 			"rdmaTransportMetrics", "rdmaHealthContributor", "rdmaEndpoint", "rdmaValidationExceptionHandler",
 			"rdmaGrpcChannelFactory", "rdmaContextPropagation", "rdmaDiscoveryAddressResolverFactory",
-			"rdmaCircuitBreakerInterceptor");
+			"rdmaCircuitBreakerInterceptor", "rdmaSecurityContextInterceptor");
 
 	private static final String OBSERVERS = "rdmaClientObserver rdmaServerObserver ";
 
@@ -81,8 +81,11 @@ class AbsentLibrariesTests {
 				Arguments.of("Resilience4j", "resilience4j-",
 						"io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry",
 						"rdmaCircuitBreakerInterceptor"),
+				Arguments.of("Spring Security", "spring-security- spring-boot-security",
+						"org.springframework.security.core.context.SecurityContextHolder",
+						"rdmaSecurityContextInterceptor"),
 				Arguments.of("all of them",
-						"resilience4j- spring-cloud- grpc- spring-boot-grpc- spring-grpc- context-propagation micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
+						"spring-security- spring-boot-security resilience4j- spring-cloud- grpc- spring-boot-grpc- spring-grpc- context-propagation micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
 								+ "spring-boot-jackson jakarta.validation-api hibernate-validator spring-boot-validation",
 						"org.springframework.boot.health.contributor.Health", all));
 	}

@@ -41,7 +41,7 @@ class DocumentedBeansTests {
 
 	private static final List<String> INTERNAL = List.of("rdmaServerFactory", "rdmaTransportMetricsNotifier",
 			"rdmaConnectionSecurity", "rdmaRequiredClientsConnector", "rdmaServerObservationCustomizer",
-			"rdmaClientObservationCustomizer");
+			"rdmaClientObservationCustomizer", "rdmaSecurityServerCustomizer");
 
 	@Test
 	void everyBeanIsInTheGuide() throws Exception {
@@ -54,8 +54,9 @@ class DocumentedBeansTests {
 			.withUserConfiguration(GreeterService.class)
 			.withBean(SimpleMeterRegistry.class)
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
-			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
-					RdmaDiscoveryAutoConfiguration.class, RdmaResilienceAutoConfiguration.class))
+			.withConfiguration(
+					AutoConfigurations.of(MetricsAutoConfiguration.class, RdmaDiscoveryAutoConfiguration.class,
+							RdmaResilienceAutoConfiguration.class, RdmaSecurityAutoConfiguration.class))
 			.withBean(DiscoveryClient.class, () -> new SimpleDiscoveryClient(new SimpleDiscoveryProperties()))
 			.withBean(CircuitBreakerRegistry.class, CircuitBreakerRegistry::ofDefaults)
 			.withBean(RateLimiterRegistry.class, RateLimiterRegistry::ofDefaults)
