@@ -39,9 +39,11 @@ import dev.rdmarpc.codec.ReceivedMemory;
  * @param pace decides where the handler runs if that follows its pace, else {@code null}
  * @param failures where those of the handler are told
  * @param interceptors around the handler
+ * @param allowed who may call it, or {@code null} for all who may connect
  */
 record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullable MethodHandle handlerOfOne,
-		boolean inline, @Nullable HandlerPace pace, HandlerFailures failures, List<RpcServerInterceptor> interceptors) {
+		boolean inline, @Nullable HandlerPace pace, HandlerFailures failures, List<RpcServerInterceptor> interceptors,
+		@Nullable AllowedCallers allowed) {
 
 	/** More may be too many for a method handle, where some count twice. */
 	private static final int MAX_HANDLE_PARAMETERS = 120;
@@ -93,12 +95,18 @@ record ExportedMethod(MethodDescriptor descriptor, MethodHandle handler, @Nullab
 				ofOne = one ? bound.asType(bound.type().generic()) : null;
 			}
 			return new ExportedMethod(descriptor, ofAll, ofOne, inline, pace,
-					new HandlerFailures(descriptor, exceptionHandlers), own);
+					new HandlerFailures(descriptor, exceptionHandlers), own, null);
 		}
 		catch (IllegalAccessException | RuntimeException ex) {
 			throw new IllegalArgumentException(descriptor.fullName()
 					+ " cannot be called: its interface must be public or in a package open to rdma-rpc", ex);
 		}
+	}
+
+	/** The same for some callers only. */
+	ExportedMethod allowing(@Nullable AllowedCallers callers) {
+		return new ExportedMethod(this.descriptor, this.handler, this.handlerOfOne, this.inline, this.pace,
+				this.failures, this.interceptors, callers);
 	}
 
 	/** Whether the next call may run on the thread of the loop. */

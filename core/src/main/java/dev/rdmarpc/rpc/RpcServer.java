@@ -19,10 +19,13 @@ package dev.rdmarpc.rpc;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
@@ -110,12 +113,16 @@ public final class RpcServer implements AutoCloseable {
 		if (builder.reflection) {
 			offered.put(RdmaReflection.SERVICE, new Service(RdmaReflection.class, new ReflectedServices(described)));
 		}
+		builder.allowed.keySet().stream().filter((name) -> !offered.containsKey(name)).forEach((name) -> {
+			throw new IllegalArgumentException("no service named " + name + ", for which callers are allowed");
+		});
 		offered.forEach((name, service) -> {
 			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
 			descriptor.methods()
-				.forEach((method) -> methods.add(ExportedMethod.of(method, service.target(),
-						this.options.handlers().dispatch(), exceptionHandlers, interceptors)));
+				.forEach((method) -> methods.add(ExportedMethod
+					.of(method, service.target(), this.options.handlers().dispatch(), exceptionHandlers, interceptors)
+					.allowing(builder.allowed.get(name))));
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
@@ -253,7 +260,7 @@ public final class RpcServer implements AutoCloseable {
 		return new RpcServerMetrics(current.active(), current.queue().waiting(), (own != null) ? own.threads() : 0,
 				(own != null) ? own.busy() : 0, (own != null) ? own.maxThreads() : 0, current.begunOnLoops(),
 				current.queue().begun(), current.moves(HandlerPace::movesToLoop),
-				current.moves(HandlerPace::movesToExecutor));
+				current.moves(HandlerPace::movesToExecutor), current.denied());
 	}
 
 	/**
@@ -366,6 +373,8 @@ public final class RpcServer implements AutoCloseable {
 
 		private final Map<String, Service> services = new LinkedHashMap<>();
 
+		private final Map<String, AllowedCallers> allowed = new HashMap<>();
+
 		private final List<CallObserver> observers = new ArrayList<>();
 
 		private final List<RpcExceptionHandler> exceptionHandlers = new ArrayList<>();
@@ -476,6 +485,28 @@ public final class RpcServer implements AutoCloseable {
 			if (this.services.putIfAbsent(name, new Service(type, target)) != null) {
 				throw new IllegalArgumentException("two services named " + name);
 			}
+			return this;
+		}
+
+		/** The names of the services offered so far. */
+		public Set<String> serviceNames() {
+			Set<String> names = new LinkedHashSet<>(this.services.keySet());
+			if (this.reflection) {
+				names.add(RdmaReflection.SERVICE);
+			}
+			return names;
+		}
+
+		/**
+		 * Has only some callers call a service. The calls of others are refused before
+		 * they are decoded: with {@link RpcStatus#PERMISSION_DENIED}, or with
+		 * {@link RpcStatus#UNAUTHENTICATED} if nobody knows who they are.
+		 * @param service its name; building fails if there is no such service
+		 * @param principals the names of those who may, or {@code *} for all who are
+		 * known, in place of those set before
+		 */
+		public Builder allow(String service, Set<String> principals) {
+			this.allowed.put(service, new AllowedCallers(principals));
 			return this;
 		}
 

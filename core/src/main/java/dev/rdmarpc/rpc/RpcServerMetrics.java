@@ -28,11 +28,12 @@ package dev.rdmarpc.rpc;
  * @param callsOnExecutor calls whose handler ran on the executor
  * @param movesToLoop how often a method was quick enough to move to the loops
  * @param movesToExecutor how often a method was moved back
+ * @param callsDenied calls refused because their callers are not allowed to make them
  */
 public record RpcServerMetrics(int activeCalls, int waitingCalls, int threads, int busyThreads, int maxThreads,
-		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor) {
+		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied) {
 
 	/** Of a server that has not been started. */
-	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0);
+	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
 }

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToIntFunction;
 
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
@@ -46,6 +47,8 @@ final class ServerCalls {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
+	private final RateLimitedLogger denials = new RateLimitedLogger(logger);
+
 	private static final int POOL_CAPACITY = 1024;
 
 	private static final long SHARES = 4;
@@ -63,6 +66,8 @@ final class ServerCalls {
 	private final MpmcVarHandleArrayQueue<ServerCall> idle = new MpmcVarHandleArrayQueue<>(POOL_CAPACITY);
 
 	private final AtomicInteger active = new AtomicInteger();
+
+	private final LongAdder denied = new LongAdder();
 
 	private final Map<ChannelLoop, LoopCalls> loops = new ConcurrentHashMap<>();
 
@@ -106,6 +111,19 @@ final class ServerCalls {
 	/** Calls whose handler ran on the thread of a loop. */
 	long begunOnLoops() {
 		return this.loops.values().stream().mapToLong(LoopCalls::begun).sum();
+	}
+
+	/** Calls that their callers may not make. */
+	long denied() {
+		return this.denied.sum();
+	}
+
+	/** A caller may not make a call. */
+	void denied(RpcChannel channel, ExportedMethod method, @Nullable String caller) {
+		this.denied.increment();
+		this.denials.log(Level.WARN, "{} at {} may not call {}",
+				(caller != null) ? "'" + caller + "'" : "Somebody unknown", channel.remoteAddress(),
+				method.descriptor());
 	}
 
 	List<CallObserver> observers() {

@@ -75,6 +75,9 @@ final class ServerSession implements ChannelHandler {
 	/** Written before the first call begins. */
 	private @Nullable Principal principal;
 
+	/** Its name, once it has been asked for. */
+	private @Nullable String principalName;
+
 	private int claimed;
 
 	ServerSession(ServerCalls calls, int maxSlots) {
@@ -136,6 +139,14 @@ final class ServerSession implements ChannelHandler {
 			onUnknownMethod(channel, request);
 			return;
 		}
+		RpcStatus denied = denied(method);
+		if (denied != null) {
+			this.calls.denied(channel, method, this.principalName);
+			refuse(channel, requestId, denied,
+					(denied == RpcStatus.UNAUTHENTICATED) ? method.descriptor() + " requires a caller that is known"
+							: "access to " + method.descriptor() + " is denied");
+			return;
+		}
 		if (method.descriptor().streaming() != request.streamed()) {
 			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, request.streamed()
 					? "the method returns no stream at the server" : "the method returns a stream at the server");
@@ -172,6 +183,19 @@ final class ServerSession implements ChannelHandler {
 		else {
 			call.serve(true);
 		}
+	}
+
+	/** The status of a call that its caller may not make, or {@code null} if it may. */
+	private @Nullable RpcStatus denied(ExportedMethod method) {
+		AllowedCallers allowed = method.allowed();
+		if (allowed == null) {
+			return null;
+		}
+		Principal who = this.principal;
+		if (this.principalName == null && who != null) {
+			this.principalName = who.getName();
+		}
+		return allowed.refusal(this.principalName);
 	}
 
 	/** Answers a question about schemas at once: it takes a bounded amount of work. */
@@ -214,7 +238,8 @@ final class ServerSession implements ChannelHandler {
 	@Override
 	public @Nullable ArrivingBytes foresee(RpcChannel channel, IncomingMessage head, ByteBuffer begun) {
 		ExportedMethod method = this.calls.find(head.methodId());
-		if (method == null || (this.claimed > 0 && !method.mayRunOnLoop(channel.loop().nowNanos()))) {
+		if (method == null || denied(method) != null
+				|| (this.claimed > 0 && !method.mayRunOnLoop(channel.loop().nowNanos()))) {
 			return null;
 		}
 		return method.descriptor().arguments(head.argumentCount()).foresee(begun, head.messageBytes());

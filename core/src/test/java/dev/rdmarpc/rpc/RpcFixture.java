@@ -138,12 +138,12 @@ final class RpcFixture implements AutoCloseable {
 	}
 
 	<T> RpcServer startServer(RpcServerOptions options, Class<T> type, T other) {
-		return RpcServer.builder()
-			.transport(this.serverTransport)
-			.options(options)
-			.service(type, other)
-			.build()
-			.start();
+		return startServer(options, (builder) -> builder.service(type, other));
+	}
+
+	/** Another server on the server's transport, which the caller closes. */
+	RpcServer startServer(RpcServerOptions options, UnaryOperator<RpcServer.Builder> services) {
+		return services.apply(RpcServer.builder().transport(this.serverTransport).options(options)).build().start();
 	}
 
 	/** Another server with an executor of the test's, which the caller closes. */

@@ -21,6 +21,7 @@ import java.security.Principal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -37,7 +38,9 @@ import dev.rdmarpc.transport.RdmaAuthenticator;
 import dev.rdmarpc.verbs.TlsOptions;
 import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Who may connect, and what a server knows of who has. */
 class RpcSecurityTests {
@@ -217,6 +220,55 @@ class RpcSecurityTests {
 		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(authenticator), ChannelSecurity.NONE);
 		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
 		assertThat(failure).hasMessageContaining("a certificate is required");
+	}
+
+	@Test
+	void servicesAreForThoseWhoAreAllowed() {
+		RdmaAuthenticator byWord = (credentials) -> CompletableFuture.completedFuture((credentials.token() != null)
+				? named(new String(credentials.token(), UTF_8)) : RdmaAuthenticator.ANONYMOUS);
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcServerOptions options = RpcFixture.serverOptions(0);
+			try (RpcServer guarded = fixture.startServer(
+					options.withChannel(options.channel().withSecurity(ChannelSecurity.NONE.withAuthenticator(byWord))),
+					(builder) -> builder.service(Echo.class, this.service)
+						.service("known", Echo.class, this.service)
+						.allow(Echo.class.getName(), Set.of("reports"))
+						.allow("known", Set.of("*")));
+					RpcClient reports = fixture.newClient(guarded, securedWith(showing("reports")));
+					RpcClient batch = fixture.newClient(guarded, securedWith(showing("batch")));
+					RpcClient nobody = fixture.newClient(guarded, securedWith(ChannelSecurity.NONE))) {
+				assertThat(reports.proxy(Echo.class).echo("hello")).isEqualTo("hello");
+				assertThat(reports.proxy("known", Echo.class).echo("hello")).isEqualTo("hello");
+				assertThat(batch.proxy("known", Echo.class).echo("hello")).isEqualTo("hello");
+				this.seen.set(null);
+				RpcException denied = RpcFixture.failureOf(() -> batch.proxy(Echo.class).bytes(new byte[3 << 20]));
+				assertThat(denied.status()).isEqualTo(RpcStatus.PERMISSION_DENIED);
+				assertThat(denied).hasMessageContaining("access to " + Echo.class.getName() + "/bytes is denied");
+				assertThat(RpcFixture.failureOf(() -> nobody.proxy(Echo.class).echo("in vain")).status())
+					.isEqualTo(RpcStatus.UNAUTHENTICATED);
+				assertThat(RpcFixture.failureOf(() -> nobody.proxy("known", Echo.class).echo("in vain")).status())
+					.isEqualTo(RpcStatus.UNAUTHENTICATED);
+				assertThat(this.seen).hasNullValue();
+				assertThat(guarded.metrics().callsDenied()).isEqualTo(3);
+				RpcFixture.awaitTrue(() -> guarded.activeCalls() == 0);
+				assertThat(guarded.channels()).hasSize(3);
+				assertThat(batch.metrics().losses()).isZero();
+			}
+		}
+	}
+
+	@Test
+	void aServiceThatIsNotOfferedCannotBeAllowed() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> fixture.startServer(RpcFixture.serverOptions(0),
+						(builder) -> builder.service(Echo.class, this.service).allow("ecco", Set.of("*"))))
+				.withMessageContaining("ecco");
+		}
+	}
+
+	private static Principal named(String name) {
+		return () -> name;
 	}
 
 	@Test

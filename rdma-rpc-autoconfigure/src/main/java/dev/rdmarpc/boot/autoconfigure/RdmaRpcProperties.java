@@ -264,6 +264,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param ssl TLS.
 	 * @param tokens Tokens by the names of the principals that show them. With tokens,
 	 * callers without one of them are refused.
+	 * @param services Who may call services, by their names or the last parts of these:
+	 * 'allow' lists the principals, or is '*' for all that are known. By default all may
+	 * call them that may connect.
 	 */
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
@@ -274,8 +277,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
 			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads,
 			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog,
-			@DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl,
-			@DefaultValue Map<String, String> tokens) {
+			@DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl, @DefaultValue Map<String, String> tokens,
+			@DefaultValue Map<String, Service> services) {
 
 		/** Shows no secret. */
 		@Override
@@ -293,6 +296,16 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * methods and schemas, as tools do.
 	 */
 	public record Reflection(@DefaultValue("false") boolean enabled) {
+
+	}
+
+	/**
+	 * A service of the server.
+	 *
+	 * @param allow Names of the principals that may call it, or '*' for all that are
+	 * known.
+	 */
+	public record Service(@Nullable List<String> allow) {
 
 	}
 

@@ -108,6 +108,8 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		this.interceptors.orderedStream().forEach(builder::interceptor);
 		this.propagation.ifAvailable(builder::contextPropagation);
 		this.customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
+		ServiceAccess.apply(this.properties.server().services(), builder,
+				options.channel().security().authenticator() != null);
 		ServerCallLog.addTo(builder, this.properties.server());
 		return builder.build();
 	}

@@ -28,6 +28,9 @@ public enum RdmaServerMeters implements DescribedMeter {
 	CALLS_WAITING("rdma.server.calls.waiting", Meter.Type.GAUGE, "calls",
 			"Calls that wait for a thread of the executor."),
 
+	CALLS_DENIED("rdma.server.calls.denied", Meter.Type.COUNTER, "calls",
+			"Calls refused because 'rdma.rpc.server.services' does not allow their callers to make them."),
+
 	HANDLERS("rdma.server.handlers", Meter.Type.COUNTER, "calls",
 			"Calls whose handler has begun, on the thread of a loop or on the executor.") {
 

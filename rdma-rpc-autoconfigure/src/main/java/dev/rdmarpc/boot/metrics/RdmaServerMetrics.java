@@ -55,6 +55,7 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		SourceMeters<RpcServer> onExecutor = meters.with(RdmaServerMeters.PlaceKeyNames.PLACE, "executor");
 		meters.gauge(RdmaServerMeters.CALLS_ACTIVE, current(RpcServerMetrics::activeCalls));
 		meters.gauge(RdmaServerMeters.CALLS_WAITING, current(RpcServerMetrics::waitingCalls));
+		meters.counter(RdmaServerMeters.CALLS_DENIED, current(RpcServerMetrics::callsDenied));
 		onLoop.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnLoop));
 		onExecutor.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnExecutor));
 		onLoop.counter(RdmaServerMeters.HANDLERS_MOVES, current(RpcServerMetrics::movesToLoop));

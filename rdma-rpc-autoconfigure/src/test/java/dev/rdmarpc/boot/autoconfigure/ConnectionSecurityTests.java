@@ -22,13 +22,16 @@ import java.security.GeneralSecurityException;
 import java.security.Principal;
 import java.util.concurrent.CompletableFuture;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.ssl.SslBundleRegistry;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -228,6 +231,37 @@ class ConnectionSecurityTests {
 				assertThat(refused.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
 				assertThat(refused).hasMessageContaining("say something");
 			});
+	}
+
+	@Test
+	void servicesAreForThePrincipalsThatPropertiesName() {
+		ApplicationContextRunner guarded = this.runner.withPropertyValues("rdma.rpc.server.tokens.reports=" + TOKEN,
+				"rdma.rpc.server.tokens.batch=of-the-batch", "rdma.rpc.client.peer.token=" + TOKEN,
+				"rdma.rpc.client.another.token=of-the-batch");
+		guarded.withBean(SimpleMeterRegistry.class)
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class))
+			.withPropertyValues("rdma.rpc.server.services.who.allow=auditors,reports")
+			.run((context) -> {
+				assertThat(call(context)).isEqualTo("reports");
+				RpcException denied = catchThrowableOfType(RpcException.class,
+						() -> context.getBean(RdmaClients.class).proxy("another", Who.class).calls());
+				assertThat(denied.status()).isEqualTo(RpcStatus.PERMISSION_DENIED);
+				assertThat(context.getBean(SimpleMeterRegistry.class).get("rdma.server.calls.denied").functionCounter())
+					.satisfies((counter) -> assertThat(counter.count()).isEqualTo(1));
+			});
+		guarded.withPropertyValues("rdma.rpc.server.services[" + Who.class.getName() + "].allow=*")
+			.run((context) -> assertThat(call(context)).isEqualTo("reports"));
+	}
+
+	@Test
+	void whoMayCallServicesIsCheckedAtTheStart() {
+		ApplicationContextRunner guarded = this.runner.withPropertyValues("rdma.rpc.server.tokens.reports=" + TOKEN);
+		guarded.withPropertyValues("rdma.rpc.server.services.woh.allow=reports")
+			.run((context) -> assertFails(context, "rdma.rpc.server.services.woh", "probably 'Who'"));
+		guarded.withPropertyValues("rdma.rpc.server.services.who.allow=")
+			.run((context) -> assertFails(context, "rdma.rpc.server.services.who.allow", "names of principals"));
+		this.runner.withPropertyValues("rdma.rpc.server.services.who.allow=reports")
+			.run((context) -> assertFails(context, "rdma.rpc.server.services.who.allow", "no value"));
 	}
 
 	@Test
