@@ -19,6 +19,8 @@ package dev.rdmarpc.rpc;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -169,7 +171,8 @@ public final class RpcServer implements AutoCloseable {
 				this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
 			}
 			return this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
-					this.options.channel(), () -> new ServerSession(serving, this.options.channel().maxCalls()));
+					this.options.peers(), this.options.channel(),
+					() -> new ServerSession(serving, this.options.channel().maxCalls()));
 		}
 		catch (Throwable ex) {
 			shutDown();
@@ -260,7 +263,16 @@ public final class RpcServer implements AutoCloseable {
 		return new RpcServerMetrics(current.active(), current.queue().waiting(), (own != null) ? own.threads() : 0,
 				(own != null) ? own.busy() : 0, (own != null) ? own.maxThreads() : 0, current.begunOnLoops(),
 				current.queue().begun(), current.moves(HandlerPace::movesToLoop),
-				current.moves(HandlerPace::movesToExecutor), current.denied());
+				current.moves(HandlerPace::movesToExecutor), current.denied(), rejections());
+	}
+
+	private Map<ChannelListener.Limit, Long> rejections() {
+		ChannelListener current = this.listener;
+		Map<ChannelListener.Limit, Long> counts = new EnumMap<>(ChannelListener.Limit.class);
+		for (ChannelListener.Limit limit : ChannelListener.Limit.values()) {
+			counts.put(limit, (current != null) ? current.rejected(limit) : 0);
+		}
+		return Collections.unmodifiableMap(counts);
 	}
 
 	/**

@@ -16,6 +16,10 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Map;
+
+import dev.rdmarpc.transport.ChannelListener;
+
 /**
  * What a server does, at one moment. Counts begin when it starts.
  *
@@ -29,11 +33,13 @@ package dev.rdmarpc.rpc;
  * @param movesToLoop how often a method was quick enough to move to the loops
  * @param movesToExecutor how often a method was moved back
  * @param callsDenied calls refused because their callers are not allowed to make them
+ * @param connectionsRejected connections rejected because of each limit
  */
 public record RpcServerMetrics(int activeCalls, int waitingCalls, int threads, int busyThreads, int maxThreads,
-		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied) {
+		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied,
+		Map<ChannelListener.Limit, Long> connectionsRejected) {
 
 	/** Of a server that has not been started. */
-	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
 }

@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PeerLimits;
 
 /**
  * The settings of a server.
@@ -35,16 +36,18 @@ import dev.rdmarpc.transport.ChannelOptions;
  * {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls
  * @param handlers where handlers run
+ * @param peers what the callers of one address get of the connections
  */
 public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
-		int maxConcurrentCalls, Duration drainTimeout, HandlerOptions handlers) {
+		int maxConcurrentCalls, Duration drainTimeout, HandlerOptions handlers, PeerLimits peers) {
 
 	/**
 	 * All addresses, a port that the system chooses, one loop, 1024 connections and
 	 * calls.
 	 */
 	public static final RpcServerOptions DEFAULTS = new RpcServerOptions(new InetSocketAddress(0),
-			ChannelOptions.DEFAULTS, 1, 1024, 1024, Duration.ofSeconds(10), HandlerOptions.DEFAULTS);
+			ChannelOptions.DEFAULTS, 1, 1024, 1024, Duration.ofSeconds(10), HandlerOptions.DEFAULTS,
+			PeerLimits.DEFAULTS);
 
 	/**
 	 * Checks the bounds.
@@ -68,37 +71,43 @@ public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel
 	/** These options at another address. */
 	public RpcServerOptions withAddress(InetSocketAddress other) {
 		return new RpcServerOptions(other, this.channel, this.loops, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout, this.handlers);
+				this.drainTimeout, this.handlers, this.peers);
 	}
 
 	/** These options with other channels. */
 	public RpcServerOptions withChannel(ChannelOptions other) {
 		return new RpcServerOptions(this.address, other, this.loops, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout, this.handlers);
+				this.drainTimeout, this.handlers, this.peers);
 	}
 
 	/** These options with other limits. */
 	public RpcServerOptions withLimits(int connections, int concurrentCalls) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, connections, concurrentCalls,
-				this.drainTimeout, this.handlers);
+				this.drainTimeout, this.handlers, this.peers);
 	}
 
 	/** These options with another number of loops. */
 	public RpcServerOptions withLoops(int count) {
 		return new RpcServerOptions(this.address, this.channel, count, this.maxConnections, this.maxConcurrentCalls,
-				this.drainTimeout, this.handlers);
+				this.drainTimeout, this.handlers, this.peers);
 	}
 
 	/** These options with another time to drain. */
 	public RpcServerOptions withDrainTimeout(Duration timeout) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
-				this.maxConcurrentCalls, timeout, this.handlers);
+				this.maxConcurrentCalls, timeout, this.handlers, this.peers);
 	}
 
 	/** These options with other handler options. */
 	public RpcServerOptions withHandlers(HandlerOptions other) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
-				this.maxConcurrentCalls, this.drainTimeout, other);
+				this.maxConcurrentCalls, this.drainTimeout, other, this.peers);
+	}
+
+	/** These options with other limits for the callers of one address. */
+	public RpcServerOptions withPeers(PeerLimits other) {
+		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
+				this.maxConcurrentCalls, this.drainTimeout, this.handlers, other);
 	}
 
 }

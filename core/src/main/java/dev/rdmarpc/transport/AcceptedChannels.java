@@ -41,12 +41,18 @@ final class AcceptedChannels {
 
 	private final int limit;
 
+	private final int limitOfOneSource;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Map<RpcChannel, InetAddress> channels = new LinkedHashMap<>();
 
-	AcceptedChannels(int limit) {
+	/** Counts the channels of each address; guarded by the lock. */
+	private final Map<InetAddress, Integer> bySource = new HashMap<>();
+
+	AcceptedChannels(int limit, int limitOfOneSource) {
 		this.limit = limit;
+		this.limitOfOneSource = limitOfOneSource;
 	}
 
 	/** How many there may be. */
@@ -67,20 +73,25 @@ final class AcceptedChannels {
 
 	/**
 	 * Adds a channel.
-	 * @return whether there was room for it, or has been made
+	 * @return which limit keeps it out, or {@code null} if there was room for it, or has
+	 * been made
 	 */
-	boolean tryEnter(RpcChannel channel, InetAddress source) {
+	ChannelListener.@Nullable Limit tryEnter(RpcChannel channel, InetAddress source) {
 		RpcChannel victim = null;
 		this.lock.lock();
 		try {
+			if (this.bySource.getOrDefault(source, 0) >= this.limitOfOneSource) {
+				return ChannelListener.Limit.CONNECTIONS_OF_ADDRESS;
+			}
 			if (this.channels.size() >= this.limit) {
 				victim = victim();
 				if (victim == null) {
-					return false;
+					return ChannelListener.Limit.CONNECTIONS;
 				}
-				this.channels.remove(victim);
+				remove(victim);
 			}
 			this.channels.put(channel, source);
+			this.bySource.merge(source, 1, Integer::sum);
 		}
 		finally {
 			this.lock.unlock();
@@ -88,7 +99,7 @@ final class AcceptedChannels {
 		if (victim != null) {
 			victim.close(EVICTED);
 		}
-		return true;
+		return null;
 	}
 
 	private @Nullable RpcChannel victim() {
@@ -114,10 +125,17 @@ final class AcceptedChannels {
 	void leave(RpcChannel channel) {
 		this.lock.lock();
 		try {
-			this.channels.remove(channel);
+			remove(channel);
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	private void remove(RpcChannel channel) {
+		InetAddress source = this.channels.remove(channel);
+		if (source != null) {
+			this.bySource.computeIfPresent(source, (key, count) -> (count > 1) ? count - 1 : null);
 		}
 	}
 

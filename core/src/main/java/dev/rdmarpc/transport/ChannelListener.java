@@ -20,8 +20,12 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,18 +60,31 @@ public final class ChannelListener implements AutoCloseable {
 
 	private final ConnectionListener listener;
 
+	private final PeerLimits limits;
+
+	private final ConnectionRates rates;
+
+	private final Map<Limit, LongAdder> rejected = Arrays.stream(Limit.values())
+		.collect(Collectors.toUnmodifiableMap((limit) -> limit, (limit) -> new LongAdder()));
+
 	ChannelListener(RdmaTransport transport, List<ChannelLoop> loops, InetSocketAddress address, int maxConnections,
-			ChannelOptions options, Supplier<? extends ChannelHandler> handlers) {
+			PeerLimits limits, ChannelOptions options, Supplier<? extends ChannelHandler> handlers) {
 		this.transport = transport;
 		this.loops = loops;
 		this.options = options;
 		this.handlers = handlers;
-		this.accepted = new AcceptedChannels(maxConnections);
+		this.limits = limits;
+		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
+		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections());
 		this.listener = transport.device()
 			.listen(address, transport.options().listenOptions(maxConnections, options), this::onConnectionRequest);
 	}
 
 	private void onConnectionRequest(ConnectionRequest request) {
+		if (!this.rates.tryBegin(request.remoteAddress().getAddress(), System.nanoTime())) {
+			reject(request, Limit.RATE_OF_ADDRESS);
+			return;
+		}
 		ChannelLoop loop = this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
 		loop.executeLater(() -> accept(loop, request));
 	}
@@ -81,10 +98,9 @@ public final class ChannelListener implements AutoCloseable {
 		try {
 			channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
 			channel.acceptedAmong(this.accepted);
-			if (!this.accepted.tryEnter(channel, request.remoteAddress().getAddress())) {
-				this.rejections.log(Level.WARN, "Rejected a connection from {}: there are {}", request.remoteAddress(),
-						this.accepted.limit());
-				reject(request, "too many connections (limit " + this.accepted.limit() + ")");
+			Limit reached = this.accepted.tryEnter(channel, request.remoteAddress().getAddress());
+			if (reached != null) {
+				reject(request, reached);
 				return;
 			}
 			if (!loop.add(channel) && !(loop.evictNewcomer(channel) && loop.add(channel))) {
@@ -125,6 +141,19 @@ public final class ChannelListener implements AutoCloseable {
 		});
 	}
 
+	private void reject(ConnectionRequest request, Limit reached) {
+		Objects.requireNonNull(this.rejected.get(reached)).increment();
+		String why = switch (reached) {
+			case CONNECTIONS -> "too many connections (limit " + this.accepted.limit() + ")";
+			case CONNECTIONS_OF_ADDRESS ->
+				"too many connections from one address (limit " + this.limits.maxConnections() + ")";
+			case RATE_OF_ADDRESS ->
+				"one address connects too often (limit " + this.limits.maxConnectionsPerSecond() + "/s)";
+		};
+		this.rejections.log(Level.WARN, "Rejected a connection from {}: {}", request.remoteAddress(), why);
+		reject(request, why);
+	}
+
 	private static void reject(ConnectionRequest request, String why) {
 		try {
 			byte[] text = why.getBytes(StandardCharsets.US_ASCII);
@@ -133,6 +162,11 @@ public final class ChannelListener implements AutoCloseable {
 		catch (VerbsException ex) {
 			logger.debug("Connection request from {} has gone", request.remoteAddress(), ex);
 		}
+	}
+
+	/** How many connections were rejected because of a limit. */
+	public long rejected(Limit limit) {
+		return Objects.requireNonNull(this.rejected.get(limit)).sum();
 	}
 
 	/** The address listened on, with the real port. */
@@ -144,6 +178,20 @@ public final class ChannelListener implements AutoCloseable {
 	@Override
 	public void close() {
 		this.listener.close();
+	}
+
+	/** Why a connection is rejected. */
+	public enum Limit {
+
+		/** There are as many as there may be. */
+		CONNECTIONS,
+
+		/** There are as many of the address as it may have. */
+		CONNECTIONS_OF_ADDRESS,
+
+		/** The address connects too often. */
+		RATE_OF_ADDRESS
+
 	}
 
 }

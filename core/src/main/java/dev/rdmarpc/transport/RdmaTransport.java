@@ -398,8 +398,17 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public ChannelListener listen(InetSocketAddress address, List<ChannelLoop> channelLoops, int maxConnections,
 			ChannelOptions channelOptions, Supplier<? extends ChannelHandler> handlers) {
+		return listen(address, channelLoops, maxConnections, PeerLimits.NONE, channelOptions, handlers);
+	}
+
+	/**
+	 * Listens for channels, and limits what the peers of one address get.
+	 * @throws VerbsException if the address is taken or not of this host
+	 */
+	public ChannelListener listen(InetSocketAddress address, List<ChannelLoop> channelLoops, int maxConnections,
+			PeerLimits limits, ChannelOptions channelOptions, Supplier<? extends ChannelHandler> handlers) {
 		checkSecurity(channelOptions);
-		return new ChannelListener(this, channelLoops, address, maxConnections, channelOptions, handlers);
+		return new ChannelListener(this, channelLoops, address, maxConnections, limits, channelOptions, handlers);
 	}
 
 	QueuePair createQueuePair(ChannelLoop loop, RpcChannel channel) {

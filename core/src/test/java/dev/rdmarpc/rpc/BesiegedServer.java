@@ -30,6 +30,7 @@ import java.util.stream.Stream;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
@@ -52,7 +53,7 @@ public final class BesiegedServer {
 					.open(TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider("iwarp"), ""), memory);
 				RpcServer server = RpcServer.builder()
 					.transport(transport)
-					.options(RpcFixture.serverOptions(0))
+					.options(RpcFixture.serverOptions(0).withPeers(PeerLimits.NONE))
 					.service(Town.class, new Inhabitants())
 					.build()
 					.start()) {

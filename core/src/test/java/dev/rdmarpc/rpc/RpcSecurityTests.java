@@ -38,7 +38,6 @@ import dev.rdmarpc.transport.RdmaAuthenticator;
 import dev.rdmarpc.verbs.TlsOptions;
 import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -225,7 +224,7 @@ class RpcSecurityTests {
 	@Test
 	void servicesAreForThoseWhoAreAllowed() {
 		RdmaAuthenticator byWord = (credentials) -> CompletableFuture.completedFuture((credentials.token() != null)
-				? named(new String(credentials.token(), UTF_8)) : RdmaAuthenticator.ANONYMOUS);
+				? named(new String(credentials.token(), StandardCharsets.UTF_8)) : RdmaAuthenticator.ANONYMOUS);
 		try (RpcFixture fixture = new RpcFixture()) {
 			RpcServerOptions options = RpcFixture.serverOptions(0);
 			try (RpcServer guarded = fixture.startServer(

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -106,7 +107,7 @@ class NewcomersTests {
 
 	@Test
 	void newcomersOfTheAddressWithMostOfThemGoFirst() throws Exception {
-		AcceptedChannels accepted = new AcceptedChannels(6);
+		AcceptedChannels accepted = new AcceptedChannels(6, 6);
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				List<RpcChannel> all = new ArrayList<>();
@@ -114,7 +115,7 @@ class NewcomersTests {
 				for (int source : sources) {
 					RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
 					all.add(channel);
-					assertThat(accepted.tryEnter(channel, address(source))).isTrue();
+					assertThat(accepted.tryEnter(channel, address(source))).isNull();
 				}
 				fixture.deliver(all.get(1), Frames.hello(1, 8));
 				fixture.deliver(all.get(1), Frames.control(FrameType.PONG, 0, 0));
@@ -128,20 +129,86 @@ class NewcomersTests {
 					fixture.deliver(channel, Frames.control(FrameType.PONG, 0, 0));
 				}
 				RpcChannel late = fixture.accepted(OPTIONS, new RecordingHandler());
-				assertThat(accepted.tryEnter(late, address(9))).as("nobody is new").isFalse();
+				assertThat(accepted.tryEnter(late, address(9))).as("nobody is new")
+					.isEqualTo(ChannelListener.Limit.CONNECTIONS);
 				late.shut("test");
 				accepted.leave(all.get(0));
 				RpcChannel next = fixture.accepted(OPTIONS, new RecordingHandler());
-				assertThat(accepted.tryEnter(next, address(9))).isTrue();
+				assertThat(accepted.tryEnter(next, address(9))).isNull();
 			});
 		}
+	}
+
+	@Test
+	void peersOfOneAddressLeaveConnectionsForOthers() throws IOException {
+		InetAddress greedy = InetAddress.getByName("127.0.0.2");
+		try (Server server = new Server(16, new PeerLimits(4, 10_000), 64L << 20, OPTIONS);
+				Silent silent = new Silent();
+				Client client = new Client(server)) {
+			for (int i = 0; i < 4; i++) {
+				assertThat(silent.rejection(server, greedy)).isNull();
+			}
+			for (int i = 0; i < 40; i++) {
+				assertThat(silent.rejection(server, greedy))
+					.isEqualTo("too many connections from one address (limit 4)");
+			}
+			server.awaitChannels(4);
+			client.awaitOpen(4);
+			assertThat(client.call(client.channels.get(0))).isTrue();
+			assertThat(server.listener.rejected(ChannelListener.Limit.CONNECTIONS_OF_ADDRESS)).isEqualTo(40);
+			assertThat(server.listener.rejected(ChannelListener.Limit.CONNECTIONS)).isZero();
+			silent.peers.get(0).close();
+			server.awaitChannels(7);
+			assertThat(silent.rejection(server, greedy)).as("the place of one that has gone").isNull();
+		}
+	}
+
+	@Test
+	void peersOfOneAddressThatConnectTooOftenDoNotHoldUpOthers() throws IOException {
+		InetAddress greedy = InetAddress.getByName("127.0.0.2");
+		try (Server server = new Server(64, new PeerLimits(64, 2), 64L << 20, OPTIONS);
+				Silent silent = new Silent();
+				Client client = new Client(server)) {
+			String rejection = null;
+			for (int i = 0; i < 50 && rejection == null; i++) {
+				rejection = silent.rejection(server, greedy);
+			}
+			assertThat(rejection).isEqualTo("one address connects too often (limit 2/s)");
+			client.awaitOpen(2);
+			assertThat(client.call(client.channels.get(0))).isTrue();
+			assertThat(server.listener.rejected(ChannelListener.Limit.RATE_OF_ADDRESS)).isPositive();
+		}
+	}
+
+	@Test
+	void anAddressHasItsConnectionsAtOnceAndThenEvenly() throws IOException {
+		ConnectionRates rates = new ConnectionRates(10);
+		long second = 1_000_000_000;
+		long now = Long.MAX_VALUE - second / 2;
+		for (int i = 0; i < 10; i++) {
+			assertThat(rates.tryBegin(address(1), now)).isTrue();
+		}
+		assertThat(rates.tryBegin(address(1), now)).isFalse();
+		assertThat(rates.tryBegin(address(2), now)).as("another address").isTrue();
+		now += second / 10;
+		assertThat(rates.tryBegin(address(1), now)).isTrue();
+		assertThat(rates.tryBegin(address(1), now)).isFalse();
+		now += second;
+		for (int i = 0; i < 10; i++) {
+			assertThat(rates.tryBegin(address(1), now)).isTrue();
+		}
+		assertThat(rates.tryBegin(address(1), now)).isFalse();
+		for (int i = 0; i < ConnectionRates.MAX_SOURCES + 10; i++) {
+			rates.tryBegin(InetAddress.getByAddress(new byte[] { 10, 1, (byte) (i >> 8), (byte) i }), now);
+		}
+		assertThat(rates.sources()).isEqualTo(ConnectionRates.MAX_SOURCES);
 	}
 
 	private static void expectVictims(LoopFixture fixture, AcceptedChannels accepted, List<RpcChannel> all,
 			int... victims) throws UnknownHostException {
 		for (int victim : victims) {
 			RpcChannel next = fixture.accepted(OPTIONS, new RecordingHandler());
-			assertThat(accepted.tryEnter(next, address(7 + victim))).isTrue();
+			assertThat(accepted.tryEnter(next, address(7 + victim))).isNull();
 			fixture.turn();
 			assertThat(all.get(victim).state()).as("the oldest of most").isEqualTo(ChannelState.CLOSED);
 			all.add(next);
@@ -166,11 +233,15 @@ class NewcomersTests {
 		private final ChannelListener listener;
 
 		Server(int limit, long memoryBytes, ChannelOptions options) {
+			this(limit, PeerLimits.NONE, memoryBytes, options);
+		}
+
+		Server(int limit, PeerLimits peers, long memoryBytes, ChannelOptions options) {
 			this.memory = memory(memoryBytes);
 			this.transport = RdmaTransport.open(TransportOptions.DEFAULTS, this.memory);
 			this.loop = this.transport.startLoop("server", options.frameBytes());
 			this.listener = this.transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-					List.of(this.loop), limit, options, Replying::new);
+					List.of(this.loop), limit, peers, options, Replying::new);
 		}
 
 		static RegisteredMemory memory(long maxBytes) {
@@ -199,7 +270,14 @@ class NewcomersTests {
 		private final List<RawSender> peers = new ArrayList<>();
 
 		void connect(Server server) throws IOException {
-			this.peers.add(new RawSender(server.listener.localAddress()));
+			assertThat(rejection(server, server.listener.localAddress().getAddress())).isNull();
+		}
+
+		/** Why a connection from an address is rejected, or {@code null}. */
+		@Nullable String rejection(Server server, InetAddress from) throws IOException {
+			RawSender peer = new RawSender(server.listener.localAddress(), from);
+			this.peers.add(peer);
+			return peer.rejection();
 		}
 
 		void hello(Server server) throws IOException {

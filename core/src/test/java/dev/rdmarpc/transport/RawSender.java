@@ -18,11 +18,14 @@ package dev.rdmarpc.transport;
 
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,13 +44,22 @@ final class RawSender implements AutoCloseable {
 
 	private static final int CRC_BYTES = 4;
 
+	private static final int REJECTED = 0x20;
+
 	private final Socket socket;
 
 	private final DataInputStream in;
 
+	private final @Nullable String rejection;
+
 	/** Connects, with MPA of revision 1. */
 	RawSender(InetSocketAddress server) throws IOException {
-		this.socket = new Socket(server.getAddress(), server.getPort());
+		this(server, server.getAddress());
+	}
+
+	/** The same from another address of this host. */
+	RawSender(InetSocketAddress server, InetAddress from) throws IOException {
+		this.socket = new Socket(server.getAddress(), server.getPort(), from, 0);
 		this.socket.setTcpNoDelay(true);
 		this.socket.setSoTimeout(20_000);
 		this.in = new DataInputStream(this.socket.getInputStream());
@@ -57,8 +69,14 @@ final class RawSender implements AutoCloseable {
 		byte[] reply = new byte[20];
 		this.in.readFully(reply);
 		assertThat(new String(reply, 0, 16, StandardCharsets.US_ASCII)).isEqualTo("MPA ID Rep Frame");
-		assertThat(reply[16]).as("neither CRC nor rejection").isZero();
-		this.in.skipNBytes(ByteBuffer.wrap(reply).getShort(18) & 0xFFFF);
+		byte[] told = this.in.readNBytes(ByteBuffer.wrap(reply).getShort(18) & 0xFFFF);
+		this.rejection = ((reply[16] & REJECTED) != 0) ? new String(told, StandardCharsets.US_ASCII) : null;
+		assertThat(reply[16] & ~REJECTED).as("no CRC").isZero();
+	}
+
+	/** Why the server has rejected it, or {@code null}. */
+	@Nullable String rejection() {
+		return this.rejection;
 	}
 
 	/** Sends the first part of the first Send. */

@@ -36,6 +36,7 @@ import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
@@ -109,7 +110,7 @@ public final class PollingProcess {
 	private int serve() {
 		return RpcServer.builder()
 			.transport(this.transport)
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withLimits(CONNECTIONS, 1024))
+			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withLimits(CONNECTIONS, 1024).withPeers(PeerLimits.NONE))
 			.service(SERVICE, Echo.class, (payload) -> payload)
 			.build()
 			.start()

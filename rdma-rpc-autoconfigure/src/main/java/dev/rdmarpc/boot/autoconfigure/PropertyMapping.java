@@ -37,6 +37,7 @@ import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.rpc.HandlerOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.PollingOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
@@ -176,7 +177,12 @@ final class PropertyMapping {
 		return new RpcServerOptions(address, channel, PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024),
 				PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "max-concurrent-calls", server.maxConcurrentCalls(), 1, Integer.MAX_VALUE),
-				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()), handlers(server));
+				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()), handlers(server),
+				new PeerLimits(
+						PropertyCheck.range(prefix + "max-connections-per-address", server.maxConnectionsPerAddress(),
+								1, Integer.MAX_VALUE),
+						PropertyCheck.range(prefix + "max-handshakes-per-second", server.maxHandshakesPerSecond(), 1,
+								Integer.MAX_VALUE)));
 	}
 
 	private static HandlerOptions handlers(Server server) {

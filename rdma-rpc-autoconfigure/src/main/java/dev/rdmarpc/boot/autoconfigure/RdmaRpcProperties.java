@@ -236,6 +236,10 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param loops Event loops, each with a thread, that share the connections.
 	 * @param maxConnections Maximum number of connections. Further ones are rejected,
 	 * unless one that has been silent since it connected can be evicted.
+	 * @param maxConnectionsPerAddress Maximum number of connections from one network
+	 * address. Further ones are rejected.
+	 * @param maxHandshakesPerSecond How many connections one network address may begin
+	 * per second, on average. Further ones are rejected.
 	 * @param maxConcurrentCalls Maximum number of concurrent calls, including those that
 	 * wait for a thread. One connection may have four times what remains for others.
 	 * Further calls fail with RESOURCE_EXHAUSTED.
@@ -270,7 +274,8 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 */
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
-			@DefaultValue("1024") int maxConnections, @DefaultValue("1024") int maxConcurrentCalls,
+			@DefaultValue("1024") int maxConnections, @DefaultValue("768") int maxConnectionsPerAddress,
+			@DefaultValue("1000") int maxHandshakesPerSecond, @DefaultValue("1024") int maxConcurrentCalls,
 			@DefaultValue("4096") int maxCallsPerConnection, @DefaultValue("16MB") DataSize maxMessageSize,
 			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
 			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,

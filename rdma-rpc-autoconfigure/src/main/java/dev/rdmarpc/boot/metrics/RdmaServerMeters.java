@@ -31,6 +31,16 @@ public enum RdmaServerMeters implements DescribedMeter {
 	CALLS_DENIED("rdma.server.calls.denied", Meter.Type.COUNTER, "calls",
 			"Calls refused because 'rdma.rpc.server.services' does not allow their callers to make them."),
 
+	CONNECTIONS_REJECTED("rdma.server.connections.rejected", Meter.Type.COUNTER, "connections",
+			"Connections rejected because of a limit: that of all connections, or of those of one address, or of how often one address connects.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return LimitKeyNames.values();
+		}
+
+	},
+
 	HANDLERS("rdma.server.handlers", Meter.Type.COUNTER, "calls",
 			"Calls whose handler has begun, on the thread of a loop or on the executor.") {
 
@@ -104,6 +114,19 @@ public enum RdmaServerMeters implements DescribedMeter {
 		@Override
 		public String asString() {
 			return "place";
+		}
+
+	}
+
+	/** Keys of {@link #CONNECTIONS_REJECTED}. */
+	public enum LimitKeyNames implements KeyName {
+
+		/** {@code connections}, {@code address} or {@code rate}. */
+		LIMIT;
+
+		@Override
+		public String asString() {
+			return "limit";
 		}
 
 	}

@@ -27,6 +27,7 @@ import org.springframework.context.ApplicationListener;
 import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerMetrics;
+import dev.rdmarpc.transport.ChannelListener.Limit;
 
 /** Binds {@link RdmaServerMeters} to the server, once it has started. */
 public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaServerStartedEvent> {
@@ -56,6 +57,11 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		meters.gauge(RdmaServerMeters.CALLS_ACTIVE, current(RpcServerMetrics::activeCalls));
 		meters.gauge(RdmaServerMeters.CALLS_WAITING, current(RpcServerMetrics::waitingCalls));
 		meters.counter(RdmaServerMeters.CALLS_DENIED, current(RpcServerMetrics::callsDenied));
+		for (Limit limit : Limit.values()) {
+			meters.with(RdmaServerMeters.LimitKeyNames.LIMIT, tag(limit))
+				.counter(RdmaServerMeters.CONNECTIONS_REJECTED,
+						current((metrics) -> metrics.connectionsRejected().getOrDefault(limit, 0L)));
+		}
 		onLoop.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnLoop));
 		onExecutor.counter(RdmaServerMeters.HANDLERS, current(RpcServerMetrics::callsOnExecutor));
 		onLoop.counter(RdmaServerMeters.HANDLERS_MOVES, current(RpcServerMetrics::movesToLoop));
@@ -67,6 +73,14 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 
 	private static ToDoubleFunction<RpcServer> current(ToDoubleFunction<RpcServerMetrics> value) {
 		return (server) -> value.applyAsDouble(server.metrics());
+	}
+
+	private static String tag(Limit limit) {
+		return switch (limit) {
+			case CONNECTIONS -> "connections";
+			case CONNECTIONS_OF_ADDRESS -> "address";
+			case RATE_OF_ADDRESS -> "rate";
+		};
 	}
 
 }

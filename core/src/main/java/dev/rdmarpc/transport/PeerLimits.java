@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+/**
+ * What a listener grants the peers of one address, so that they leave something to
+ * others. Connections beyond it are rejected, and told which limit it was.
+ *
+ * @param maxConnections how many connections they have at a time
+ * @param maxConnectionsPerSecond how many they begin per second, on average
+ */
+public record PeerLimits(int maxConnections, int maxConnectionsPerSecond) {
+
+	/** Three quarters of the connections of a server by default, and 1000 per second. */
+	public static final PeerLimits DEFAULTS = new PeerLimits(768, 1000);
+
+	/** No limits. */
+	public static final PeerLimits NONE = new PeerLimits(Integer.MAX_VALUE, Integer.MAX_VALUE);
+
+	/**
+	 * Checks the bounds.
+	 * @throws IllegalArgumentException naming the values and what was expected
+	 */
+	public PeerLimits {
+		if (maxConnections < 1 || maxConnectionsPerSecond < 1) {
+			throw new IllegalArgumentException(maxConnections + " connections of an address, " + maxConnectionsPerSecond
+					+ " per second (expected: both at least 1)");
+		}
+	}
+
+}
