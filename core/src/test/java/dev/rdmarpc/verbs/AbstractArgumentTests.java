@@ -177,4 +177,19 @@ abstract class AbstractArgumentTests extends AbstractVerbsTests {
 			.error()).isEqualTo(VerbsError.UNREACHABLE);
 	}
 
+	@Test
+	void devicesThatCannotHaveTlsRefuseIt() {
+		VerbsDevice device = this.fixture.left().device();
+		Assumptions.assumeFalse(device.supportsTls(), "a device with TLS");
+		VerbsEndpoint left = this.fixture.left().endpoint();
+		TlsOptions tls = TlsOptions.of(() -> {
+			throw new IllegalStateException("asked for certificates");
+		});
+		assertFails(VerbsError.INVALID_ARGUMENT,
+				() -> device.listen(this.fixture.anyPort(), ListenOptions.DEFAULTS.withTls(tls), (request) -> {
+				}));
+		assertFails(VerbsError.INVALID_ARGUMENT, () -> device.connect(left.queuePair(), this.fixture.anyPort(),
+				this.fixture.connectOptions().withTls(tls)));
+	}
+
 }

@@ -159,6 +159,7 @@ final class SharedMemoryDevice implements VerbsDevice {
 	public ConnectionListener listen(InetSocketAddress address, ListenOptions listenOptions,
 			ConnectionRequestHandler handler) {
 		this.state.check();
+		LimitChecks.checkNoTls(this, listenOptions.tls());
 		return this.listeners.add(SharedMemoryListener.open(this, address, listenOptions, handler));
 	}
 
@@ -166,6 +167,7 @@ final class SharedMemoryDevice implements VerbsDevice {
 	public CompletableFuture<ConnectionInfo> connect(QueuePair queuePair, InetSocketAddress remote,
 			ConnectOptions connectOptions) {
 		this.state.check();
+		LimitChecks.checkNoTls(this, connectOptions.tls());
 		return Initiator.start(this, claim(queuePair, connectOptions), remote, connectOptions);
 	}
 

@@ -169,6 +169,15 @@ class ConnectionSecurityTests {
 			});
 	}
 
+	/** Those of adapters and of shared memory cannot; the latter is there without one. */
+	@Test
+	void providersThatCannotHaveTlsRefuseIt() throws Exception {
+		withTls().withPropertyValues("rdma.rpc.provider=shm", "rdma.rpc.shm.directory=" + this.directory)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("provider shm cannot protect connections with TLS (expected: provider iwarp"));
+	}
+
 	@Test
 	void aBundleThatDoesNotExistIsNamed() throws Exception {
 		withTls().withPropertyValues("rdma.rpc.server.ssl.bundle=sevrer")
