@@ -82,8 +82,9 @@ public final class FlatBuffersSchema {
 		SchemaWriter schema = new SchemaWriter();
 		StringBuilder calls = new StringBuilder();
 		Set<String> taken = new HashSet<>();
+		Map<ResolvedType, Shape> known = Map.of();
 		for (MethodSignature method : methods) {
-			ShapeCompiler compiler = new ShapeCompiler(method, Map.of());
+			ShapeCompiler compiler = new ShapeCompiler(method, known);
 			calls.append("  ")
 				.append(SchemaWriter.methodName(method.methodName(), taken))
 				.append('(')
@@ -91,6 +92,7 @@ public final class FlatBuffersSchema {
 				.append("):")
 				.append(root(schema, MessageRoot.ofResult(method, compiler).shape()))
 				.append(";\n");
+			known = compiler.shapes();
 		}
 		return schema.text() + "\nrpc_service " + SchemaWriter.identifier(name) + " {\n" + calls + "}\n";
 	}

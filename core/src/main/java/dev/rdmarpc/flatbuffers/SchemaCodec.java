@@ -18,6 +18,8 @@ package dev.rdmarpc.flatbuffers;
 
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -126,8 +128,26 @@ public final class SchemaCodec implements MessageCodec {
 			arguments = new FirstArgumentFormat(all, (@Nullable Object) null);
 		}
 		String result = root.substring(arrow + ARROW.length());
-		return new SchemaCodec(codec, types.substring(1), arguments, result.equals(SchemaDigest.NOTHING)
-				? new EmptyFormat(null) : format(codec, text, call.reply(), !isTable(result), true));
+		MessageFormat reply = new EmptyFormat(null);
+		if (!result.equals(SchemaDigest.NOTHING)) {
+			boolean synthesized = !isTable(result) || isOptional(text, call, result, types);
+			reply = format(codec, text, call.reply(), synthesized, true);
+		}
+		return new SchemaCodec(codec, types.substring(1), arguments, reply);
+	}
+
+	/**
+	 * Whether a result is a table made for the method though its type is a table: that of
+	 * an optional. Then the table has the only field {@code value}, which what the type
+	 * says has not.
+	 */
+	private static boolean isOptional(SchemaText text, SchemaText.Call call, String type, String types) {
+		List<SchemaText.Field> fields = text.tables().getOrDefault(call.reply(), List.of());
+		if (fields.size() != 1 || !fields.get(0).name().equals("value")
+				|| !text.tables().containsKey(fields.get(0).type())) {
+			return false;
+		}
+		return Arrays.stream(types.split("; ")).noneMatch((declared) -> declared.matches(type + " \\{t\\d+}"));
 	}
 
 	private static boolean isTable(String type) {

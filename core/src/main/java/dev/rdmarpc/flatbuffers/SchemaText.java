@@ -38,7 +38,7 @@ record SchemaText(Map<String, List<SchemaText.Field>> tables, Map<String, String
 		Map<String, List<String>> unions, List<SchemaText.Call> calls) {
 
 	/** The longest text. */
-	static final int MAX_LENGTH = 1 << 22;
+	static final int MAX_LENGTH = 1 << 20;
 
 	/** What a type of vectors begins with. */
 	private static final String VECTOR = "[";

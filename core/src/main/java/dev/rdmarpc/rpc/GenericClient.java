@@ -77,7 +77,8 @@ public final class GenericClient {
 	 * @throws RpcException with {@link RpcStatus#NOT_FOUND} if there is none of that name
 	 */
 	public RdmaReflection.Service service(String name) {
-		return said(this.reflection.service(name));
+		RdmaReflection.Service service = said(this.reflection.service(name));
+		return new RdmaReflection.Service(said(service.name()), said(service.methods()), said(service.schema()));
 	}
 
 	/**

@@ -98,8 +98,8 @@ public final class GenericMethod {
 	}
 
 	/**
-	 * Calls it when it is subscribed to.
-	 * @param arguments a map, or {@code null} for none; not to be changed before
+	 * Calls it when it is subscribed to, with what the arguments are now.
+	 * @param arguments a map, or {@code null} for none
 	 * @throws IllegalStateException if the method does not reply with a stream
 	 */
 	public Flow.Publisher<Object> stream(@Nullable Object arguments) {

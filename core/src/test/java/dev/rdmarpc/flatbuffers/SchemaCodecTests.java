@@ -134,7 +134,7 @@ class SchemaCodecTests {
 
 	@Test
 	void tablesThatReferToEachOtherTakeNoStack() {
-		int many = 50_000;
+		int many = 20_000;
 		String tables = IntStream.range(0, many)
 			.mapToObj((i) -> "table T" + i + " { next:T" + ((i + 1) % many) + "; many:[T" + (i / 2) + "]; }\n")
 			.collect(Collectors.joining());

@@ -113,7 +113,8 @@ class GenericCallTests {
 		assertThat(this.generic.services()).containsExactly(RdmaReflection.SERVICE, NAME);
 		RdmaReflection.Service shop = this.generic.service(NAME);
 		assertThat(shop.methods()).extracting(RdmaReflection.Method::name)
-			.containsExactly("add", "echo", "fail", "follow", "note", "ping", "price", "shapes", "take", "total");
+			.containsExactly("add", "echo", "fail", "find", "follow", "holder", "note", "ping", "price", "shapes",
+					"take", "total");
 		assertThat(shop.methods()).contains(new RdmaReflection.Method("add", 2, false, false, false, true),
 				new RdmaReflection.Method("follow", 1, true, false, false, false),
 				new RdmaReflection.Method("note", 1, false, false, true, false),
@@ -170,6 +171,9 @@ class GenericCallTests {
 		assertThat(call("add", Map.of("a", 7))).isEqualTo(7);
 		assertThat(call("ping", null)).isNull();
 		assertThat(call("ping", Map.of())).isNull();
+		assertThat(call("find", Map.of("side", 2))).isEqualTo(Map.of("side", 2.0));
+		assertThat(call("find", Map.of())).isNull();
+		assertThat(call("holder", null)).isEqualTo(Map.of("value", Map.of("side", 3.0)));
 		assertThat(call("price", Map.of("name", "lamp"))).isEqualTo(new BigDecimal("12.50"));
 		assertThat(this.generic.method(NAME, "add").callAsync(Map.of("a", 1, "b", 1)).join()).isEqualTo(2);
 	}
@@ -341,6 +345,10 @@ class GenericCallTests {
 
 		BigDecimal price(String name);
 
+		Optional<Square> find(double side);
+
+		HolderResult holder();
+
 		List<Shape> shapes(List<Shape> shapes);
 
 		Flow.Publisher<Item> follow(int count);
@@ -385,7 +393,7 @@ class GenericCallTests {
 	}
 
 	/** A union. */
-	public sealed interface Shape {
+	public sealed interface Shape permits Circle, Square {
 
 	}
 
@@ -396,6 +404,11 @@ class GenericCallTests {
 
 	/** Another. */
 	public record Square(double side) implements Shape {
+
+	}
+
+	/** Named as a table that is made for its method. */
+	public record HolderResult(Square value) {
 
 	}
 
@@ -433,6 +446,16 @@ class GenericCallTests {
 		@Override
 		public BigDecimal price(String name) {
 			return new BigDecimal("12.50");
+		}
+
+		@Override
+		public Optional<Square> find(double side) {
+			return (side > 0) ? Optional.of(new Square(side)) : Optional.empty();
+		}
+
+		@Override
+		public HolderResult holder() {
+			return new HolderResult(new Square(3));
 		}
 
 		@Override
