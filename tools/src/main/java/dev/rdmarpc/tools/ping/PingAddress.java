@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  * @param host name or address
  * @param port the port, 0 to 65535
  */
-record PingAddress(String host, int port) {
+public record PingAddress(String host, int port) {
 
 	/** The port of {@code rping}. */
 	static final int DEFAULT_PORT = 7174;
@@ -46,8 +46,17 @@ record PingAddress(String host, int port) {
 	 * @throws IllegalArgumentException if it is none
 	 */
 	static PingAddress parse(String text) {
+		return parse(text, DEFAULT_PORT);
+	}
+
+	/**
+	 * Takes an address apart.
+	 * @param defaultPort the port of an address without one
+	 * @throws IllegalArgumentException if it is none
+	 */
+	public static PingAddress parse(String text, int defaultPort) {
 		if (BARE_IPV6.matcher(text).matches()) {
-			return new PingAddress(text, DEFAULT_PORT);
+			return new PingAddress(text, defaultPort);
 		}
 		Matcher matcher = ADDRESS.matcher(text);
 		if (!matcher.matches()) {
@@ -56,7 +65,7 @@ record PingAddress(String host, int port) {
 		String address = matcher.group("address");
 		String port = matcher.group("port");
 		return new PingAddress((address != null) ? address : matcher.group("name"),
-				(port != null) ? parsePort(port, text) : DEFAULT_PORT);
+				(port != null) ? parsePort(port, text) : defaultPort);
 	}
 
 	/** As {@link #parse}, but a number alone is a port on all addresses of this host. */
@@ -83,7 +92,7 @@ record PingAddress(String host, int port) {
 	}
 
 	/** The address with its name resolved. */
-	InetSocketAddress resolve() {
+	public InetSocketAddress resolve() {
 		try {
 			return new InetSocketAddress(InetAddress.getByName(this.host), this.port);
 		}

@@ -27,18 +27,19 @@ import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.VerbsProvider;
 
 /** All providers, whether they can work here, why not, and their devices. */
-final class ProviderList {
+public final class ProviderList {
 
 	private final List<VerbsProvider> providers;
 
-	ProviderList(List<VerbsProvider> providers) {
+	/** Creates the list of these. */
+	public ProviderList(List<VerbsProvider> providers) {
 		this.providers = providers.stream()
 			.sorted(Comparator.comparingInt(VerbsProvider::preference).reversed())
 			.toList();
 	}
 
 	/** Prints it for a reader, the best provider first. */
-	void print(PrintWriter out) {
+	public void print(PrintWriter out) {
 		for (VerbsProvider provider : this.providers) {
 			ProviderAvailability availability = provider.availability();
 			out.println(provider.name() + ": " + (availability.available() ? "available" : "NOT available") + ", "
