@@ -20,7 +20,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairFault.Origin;
@@ -28,6 +31,8 @@ import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.iwarp.rdmap.ProtocolViolation;
 import dev.rdmarpc.verbs.iwarp.rdmap.RdmapStream;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
+import dev.rdmarpc.verbs.support.EngineConnection;
+import dev.rdmarpc.verbs.support.PostedReceive;
 
 /**
  * The established stream of a queue pair: its bytes, both halves, and how it ends.
@@ -38,7 +43,9 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  * left, half-closes and reads until the peer has closed too. A socket closed with unread
  * bytes would reset the connection and could take the Terminate with it.
  */
-final class Connection {
+final class Connection implements EngineConnection {
+
+	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
 	private final ConnectionLifecycle lifecycle;
 
@@ -54,6 +61,9 @@ final class Connection {
 
 	private int interest = SelectionKey.OP_READ;
 
+	/** What the peer is told at the end. */
+	private ByteBuffer lastWords = NOTHING;
+
 	private boolean closed;
 
 	private boolean left;
@@ -68,7 +78,8 @@ final class Connection {
 		this.frameDeadline = new FrameDeadline(this, stream, frameTimeout);
 	}
 
-	ConnectionLifecycle lifecycle() {
+	@Override
+	public ConnectionLifecycle lifecycle() {
 		return this.lifecycle;
 	}
 
@@ -90,8 +101,29 @@ final class Connection {
 		return this.stream.awaitsRest() || (this.stream.isAtBoundary() && this.bytes.awaitsRest());
 	}
 
+	@Override
+	public void watch(Selector selector) throws IOException {
+		this.bytes.watch(selector, SelectionKey.OP_READ, this);
+	}
+
+	@Override
+	public void ready() {
+		this.lifecycle.advance();
+	}
+
+	@Override
+	public boolean isIdle() {
+		return this.stream.isIdle();
+	}
+
+	@Override
+	public @Nullable PostedReceive unfinishedReceive() {
+		return this.stream.unfinishedReceive();
+	}
+
 	/** Whether there is something to receive of which the selector says nothing. */
-	boolean isStalled() {
+	@Override
+	public boolean isStalled() {
 		return this.stream.isStalled() || (this.bytes.holdsBytes() && this.stream.wantsToReceive());
 	}
 
@@ -113,7 +145,7 @@ final class Connection {
 				this.idleReads++;
 			}
 			if (!isAtBoundary() && this.frameDeadline.begin()) {
-				this.reactor.deadlines().addFrame(this.frameDeadline);
+				this.reactor.addFrame(this.frameDeadline);
 			}
 		}
 		catch (Throwable ex) {
@@ -131,7 +163,7 @@ final class Connection {
 			if (this.stream.send()) {
 				moved();
 			}
-			watch();
+			updateInterest();
 		}
 		catch (Throwable ex) {
 			fail(ex);
@@ -143,7 +175,7 @@ final class Connection {
 		this.reactor.moved();
 	}
 
-	private void watch() {
+	private void updateInterest() {
 		int interest = (this.stream.wantsToReceive() ? SelectionKey.OP_READ : 0)
 				| (this.stream.wantsToSend() ? SelectionKey.OP_WRITE : 0);
 		if (interest != this.interest) {
@@ -174,7 +206,7 @@ final class Connection {
 		boolean orderly = this.stream.isAtBoundary();
 		WorkStatus status = orderly ? WorkStatus.FLUSHED : WorkStatus.CONNECTION_LOST;
 		QueuePairFault fault = new QueuePairFault(status, orderly ? Origin.DISCONNECT : Origin.LOCAL, detail);
-		this.lifecycle.enterError(fault, null, ByteBuffer.allocate(0));
+		this.lifecycle.enterError(fault, null);
 	}
 
 	/** Ends the stream because of what the peer has not done; throws nothing. */
@@ -189,25 +221,25 @@ final class Connection {
 
 	/** Ends the stream because of the peer's or this side's own fault, and says so. */
 	void terminate(ProtocolViolation violation) {
-		ByteBuffer lastWords = this.stream.lastWords(violation);
+		this.lastWords = this.stream.lastWords(violation);
 		String detail = violation.getMessage() + ": sent terminate " + TerminateError
 			.describe(violation.error().layer(), violation.error().type(), violation.error().code());
 		this.lifecycle.enterError(new QueuePairFault(violation.faultStatus(), Origin.LOCAL, detail),
-				violation.receiveStatus(), lastWords);
+				violation.receiveStatus());
 	}
 
 	/**
 	 * Leaves the selector; the socket is the connection thread's from here on. What has
 	 * failed is done by being called again.
 	 */
-	void close(ByteBuffer lastWords) {
+	void close() {
 		if (this.left) {
 			return;
 		}
 		this.closed = true;
 		this.stream.close();
 		this.reactor.unwatch(this.bytes);
-		this.lifecycle.linger(this.bytes, lastWords);
+		this.lifecycle.linger(this.bytes, this.lastWords);
 		this.left = true;
 	}
 

@@ -199,8 +199,8 @@ class IwarpDevice implements VerbsDevice {
 	 */
 	void awaitReactorSteps() {
 		this.completionQueues.forEach((queue) -> {
-			queue.reactor().lock();
-			queue.reactor().unlock();
+			queue.engine().lock();
+			queue.engine().unlock();
 		});
 	}
 

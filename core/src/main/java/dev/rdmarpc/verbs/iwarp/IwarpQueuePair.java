@@ -74,7 +74,7 @@ final class IwarpQueuePair extends CheckedQueuePair implements ReceiveSource {
 			@Nullable IwarpSharedReceiveQueue sharedReceives, QueuePairOptions options, int number) {
 		super(number, options);
 		this.protectionDomain = protectionDomain;
-		this.reactor = completionQueue.reactor();
+		this.reactor = completionQueue.engine();
 		this.sendQueue = new SendQueue(new WorkQueue(options.sendQueueDepth(), options.maxSendSegments()));
 		this.sharedReceives = sharedReceives;
 		this.receives = (sharedReceives != null) ? null

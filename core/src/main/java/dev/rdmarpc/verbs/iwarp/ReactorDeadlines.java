@@ -20,69 +20,48 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What must have happened on the connections of a reactor by a certain time: an orderly
- * disconnect, and the rest of an FPDU. Guarded by the reactor's lock.
+ * The FPDUs that must have arrived whole by a certain time on the connections of a
+ * reactor. Guarded by the reactor's lock.
  *
  * <p>
- * The clock is read only while there is something to wait for; for frames, in a loop that
- * polls, only now and then.
+ * The clock is read only while there is something to wait for; in a loop that polls, only
+ * now and then.
  */
 final class ReactorDeadlines {
 
 	/** Polls between two looks; a power of two. */
 	private static final int POLLS = 16;
 
-	private final Reactor reactor;
-
-	private final List<ConnectionLifecycle> draining = new ArrayList<>();
-
 	private final List<FrameDeadline> frames = new ArrayList<>();
 
-	ReactorDeadlines(Reactor reactor) {
-		this.reactor = reactor;
-	}
-
-	/** Notes that a queue pair has a deadline for what it still has to send. */
-	void addDraining(ConnectionLifecycle lifecycle) {
-		this.draining.add(lifecycle);
-		this.reactor.interestChanged();
-	}
-
 	/** Notes that a connection waits for the rest of an FPDU. */
-	void addFrame(FrameDeadline frame) {
+	void add(FrameDeadline frame) {
 		this.frames.add(frame);
-		this.reactor.interestChanged();
 	}
 
-	/** Ends what has run out of time, frames only once in so many polls. */
+	/** Ends what has run out of time, once in so many polls. */
 	void checkNowAndThen(int polls) {
-		if (!this.draining.isEmpty() || (polls & (POLLS - 1)) == 0) {
+		if ((polls & (POLLS - 1)) == 0) {
 			check();
 		}
 	}
 
 	/** Ends what has run out of time. */
 	void check() {
-		if (this.draining.isEmpty() && this.frames.isEmpty()) {
-			return;
+		if (!this.frames.isEmpty()) {
+			long now = System.nanoTime();
+			this.frames.removeIf((frame) -> frame.isOver(now));
 		}
-		long now = System.nanoTime();
-		this.draining.removeIf((lifecycle) -> lifecycle.drainEnded(now));
-		this.frames.removeIf((frame) -> frame.isOver(now));
 	}
 
 	/** The time until the next deadline, at most the given one. */
 	long until(long timeoutNanos) {
 		long least = timeoutNanos;
-		if (this.draining.isEmpty() && this.frames.isEmpty()) {
-			return least;
-		}
-		long now = System.nanoTime();
-		for (ConnectionLifecycle lifecycle : this.draining) {
-			least = Math.min(least, Math.max(1, lifecycle.drainDeadline() - now));
-		}
-		for (FrameDeadline frame : this.frames) {
-			least = frame.until(now, least);
+		if (!this.frames.isEmpty()) {
+			long now = System.nanoTime();
+			for (FrameDeadline frame : this.frames) {
+				least = frame.until(now, least);
+			}
 		}
 		return least;
 	}

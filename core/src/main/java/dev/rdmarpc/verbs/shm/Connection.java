@@ -33,6 +33,8 @@ import dev.rdmarpc.verbs.shm.ring.PeerAccess;
 import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
 import dev.rdmarpc.verbs.shm.ring.SharedMemory;
+import dev.rdmarpc.verbs.support.EngineConnection;
+import dev.rdmarpc.verbs.support.PostedReceive;
 import dev.rdmarpc.verbs.support.ReceiveSource;
 
 /**
@@ -44,7 +46,7 @@ import dev.rdmarpc.verbs.support.ReceiveSource;
  * given back before: whoever leaves last cuts the file to nothing. Nobody touches the
  * memory after it has said that it leaves.
  */
-final class Connection implements LinkOwner {
+final class Connection implements EngineConnection, LinkOwner {
 
 	private static final int WAKE_BYTES = 256;
 
@@ -85,7 +87,8 @@ final class Connection implements LinkOwner {
 		return mappedBytes(this.peer.ringBytes());
 	}
 
-	Lifecycle lifecycle() {
+	@Override
+	public Lifecycle lifecycle() {
 		return this.lifecycle;
 	}
 
@@ -102,7 +105,8 @@ final class Connection implements LinkOwner {
 		return this.link.copiedBytes();
 	}
 
-	void watch(Selector selector) throws IOException {
+	@Override
+	public void watch(Selector selector) throws IOException {
 		this.key = this.peer.socket().register(selector, SelectionKey.OP_READ, this);
 	}
 
@@ -111,7 +115,7 @@ final class Connection implements LinkOwner {
 		this.link.advance();
 		noteMoves();
 		if (this.peerGone && this.link.isConsumed()) {
-			this.lifecycle.lost("the peer has died or closed its socket");
+			this.lifecycle.peerLost("the peer has died or closed its socket");
 		}
 	}
 
@@ -131,8 +135,32 @@ final class Connection implements LinkOwner {
 		}
 	}
 
+	@Override
+	public void ready() {
+		if (this.lifecycle.connection() == this) {
+			readSocket();
+			this.lifecycle.advance();
+		}
+	}
+
+	/** A ring without room is looked at with each poll. */
+	@Override
+	public boolean isStalled() {
+		return false;
+	}
+
+	@Override
+	public boolean isIdle() {
+		return this.link.isIdle();
+	}
+
+	@Override
+	public @Nullable PostedReceive unfinishedReceive() {
+		return this.link.unfinishedReceive();
+	}
+
 	/** Takes the bytes that have woken this side, and notes the end of the peer. */
-	void readSocket() {
+	private void readSocket() {
 		try {
 			int read = this.peer.socket().read(this.wakes.clear());
 			if (read >= 0) {

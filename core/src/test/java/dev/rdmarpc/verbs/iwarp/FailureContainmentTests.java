@@ -96,7 +96,7 @@ class FailureContainmentTests {
 
 	/** Attaches a script as the connection of a queue pair that is polled. */
 	private void attach(IwarpQueuePair queuePair, ScriptedStream stream, @Nullable Runnable ended) {
-		Reactor reactor = this.completionQueue.reactor();
+		Reactor reactor = this.completionQueue.engine();
 		reactor.lock();
 		try {
 			ConnectionParameters parameters = new ConnectionParameters(true, false, 1000, 2, 2, ReadyToReceive.NONE);

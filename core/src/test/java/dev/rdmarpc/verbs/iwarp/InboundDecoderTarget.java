@@ -99,7 +99,7 @@ final class InboundDecoderTarget implements AutoCloseable {
 		}
 		boolean crc = choices.flag();
 		ConnectionParameters parameters = new ConnectionParameters(true, crc, 1000, READS, READS, ReadyToReceive.NONE);
-		Reactor reactor = this.completionQueue.reactor();
+		Reactor reactor = this.completionQueue.engine();
 		reactor.lock();
 		ScriptedStream stream;
 		try {
@@ -129,7 +129,7 @@ final class InboundDecoderTarget implements AutoCloseable {
 	private int digest(IwarpQueuePair queuePair) {
 		int completed = 0;
 		for (int idle = 0; idle < 4;) {
-			Reactor reactor = this.completionQueue.reactor();
+			Reactor reactor = this.completionQueue.engine();
 			reactor.lock();
 			try {
 				queuePair.lifecycle().advance();
