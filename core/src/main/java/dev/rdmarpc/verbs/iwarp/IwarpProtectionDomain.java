@@ -30,6 +30,7 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.support.Children;
+import dev.rdmarpc.verbs.support.EngineReceiveQueue;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
@@ -47,8 +48,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 
 	private final Children<RegisteredMemory> regions = new Children<>(this.state, RegisteredMemory::close);
 
-	private final Children<IwarpSharedReceiveQueue> receiveQueues = new Children<>(this.state,
-			IwarpSharedReceiveQueue::close);
+	private final Children<EngineReceiveQueue> receiveQueues = new Children<>(this.state, EngineReceiveQueue::close);
 
 	private final Children<IwarpQueuePair> queuePairs = new Children<>(this.state, IwarpQueuePair::close);
 
@@ -98,7 +98,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
 		this.state.check();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
-		return this.receiveQueues.add(new IwarpSharedReceiveQueue(this, depth, maxSegments));
+		return this.receiveQueues.add(new EngineReceiveQueue(this, depth, maxSegments, this.receiveQueues::remove));
 	}
 
 	@Override
@@ -109,7 +109,7 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
 					"completion queue is not of device " + this.device.name());
 		}
-		IwarpSharedReceiveQueue shared = own(options.sharedReceiveQueue());
+		EngineReceiveQueue shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
 		int number = this.device.queuePairNumbers().claim();
 		IwarpQueuePair queuePair;
@@ -127,11 +127,11 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 		return this.queuePairs.add(queuePair);
 	}
 
-	private @Nullable IwarpSharedReceiveQueue own(@Nullable SharedReceiveQueue queue) {
+	private @Nullable EngineReceiveQueue own(@Nullable SharedReceiveQueue queue) {
 		if (queue == null) {
 			return null;
 		}
-		if (queue instanceof IwarpSharedReceiveQueue own && own.protectionDomain() == this) {
+		if (queue instanceof EngineReceiveQueue own && own.domain() == this) {
 			return own;
 		}
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
@@ -140,10 +140,6 @@ final class IwarpProtectionDomain implements ProtectionDomain {
 	void removed(IwarpQueuePair queuePair) {
 		this.queuePairs.remove(queuePair);
 		this.device.queuePairNumbers().release(queuePair.number());
-	}
-
-	void removed(IwarpSharedReceiveQueue queue) {
-		this.receiveQueues.remove(queue);
 	}
 
 	@Override

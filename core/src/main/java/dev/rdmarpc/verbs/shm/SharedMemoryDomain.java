@@ -30,6 +30,7 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.support.Children;
+import dev.rdmarpc.verbs.support.EngineReceiveQueue;
 import dev.rdmarpc.verbs.support.LimitChecks;
 import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
@@ -44,8 +45,7 @@ final class SharedMemoryDomain implements ProtectionDomain {
 
 	private final Children<RegisteredMemory> regions = new Children<>(this.state, RegisteredMemory::close);
 
-	private final Children<SharedMemoryReceiveQueue> receiveQueues = new Children<>(this.state,
-			SharedMemoryReceiveQueue::close);
+	private final Children<EngineReceiveQueue> receiveQueues = new Children<>(this.state, EngineReceiveQueue::close);
 
 	private final Children<SharedMemoryQueuePair> queuePairs = new Children<>(this.state, SharedMemoryQueuePair::close);
 
@@ -95,7 +95,7 @@ final class SharedMemoryDomain implements ProtectionDomain {
 	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
 		this.state.check();
 		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
-		return this.receiveQueues.add(new SharedMemoryReceiveQueue(this, depth, maxSegments));
+		return this.receiveQueues.add(new EngineReceiveQueue(this, depth, maxSegments, this.receiveQueues::remove));
 	}
 
 	@Override
@@ -106,7 +106,7 @@ final class SharedMemoryDomain implements ProtectionDomain {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
 					"completion queue is not of device " + this.device.name());
 		}
-		SharedMemoryReceiveQueue shared = own(options.sharedReceiveQueue());
+		EngineReceiveQueue shared = own(options.sharedReceiveQueue());
 		LimitChecks.checkQueuePair(this.device.limits(), options);
 		int number = this.device.queuePairNumbers().claim();
 		SharedMemoryQueuePair queuePair;
@@ -124,11 +124,11 @@ final class SharedMemoryDomain implements ProtectionDomain {
 		return this.queuePairs.add(queuePair);
 	}
 
-	private @Nullable SharedMemoryReceiveQueue own(@Nullable SharedReceiveQueue queue) {
+	private @Nullable EngineReceiveQueue own(@Nullable SharedReceiveQueue queue) {
 		if (queue == null) {
 			return null;
 		}
-		if (queue instanceof SharedMemoryReceiveQueue own && own.domain() == this) {
+		if (queue instanceof EngineReceiveQueue own && own.domain() == this) {
 			return own;
 		}
 		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
@@ -137,10 +137,6 @@ final class SharedMemoryDomain implements ProtectionDomain {
 	void removed(SharedMemoryQueuePair queuePair) {
 		this.queuePairs.remove(queuePair);
 		this.device.queuePairNumbers().release(queuePair.number());
-	}
-
-	void removed(SharedMemoryReceiveQueue queue) {
-		this.receiveQueues.remove(queue);
 	}
 
 	@Override

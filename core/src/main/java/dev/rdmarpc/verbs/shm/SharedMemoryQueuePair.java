@@ -16,81 +16,34 @@
 
 package dev.rdmarpc.verbs.shm;
 
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.verbs.PostResult;
-import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairOptions;
-import dev.rdmarpc.verbs.QueuePairState;
-import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.shm.ring.PeerAccess;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
-import dev.rdmarpc.verbs.support.CheckedQueuePair;
-import dev.rdmarpc.verbs.support.PostedReceive;
-import dev.rdmarpc.verbs.support.ReceiveSource;
+import dev.rdmarpc.verbs.support.EngineQueuePair;
+import dev.rdmarpc.verbs.support.EngineReceiveQueue;
 import dev.rdmarpc.verbs.support.WorkQueue;
-import dev.rdmarpc.verbs.support.WorkReporter;
 
-/**
- * A queue pair of shared memory: its queues, its state, and while connected a
- * {@link Connection}.
- *
- * <p>
- * Implementation notes. Posting touches only the queues and the volatile state. A post
- * that finds the state {@code ERROR} after it has written to the queue sees to the flush
- * itself; the transition to {@code ERROR} sets the state before it flushes, so one of the
- * two sees the entry. How many receives the peer may take has been allowed by any thread
- * in sum, and is compared with those taken, which are guarded by the engine's lock.
- */
-final class SharedMemoryQueuePair extends CheckedQueuePair implements ReceiveSource {
+/** A queue pair of shared memory: while connected, its life has a {@link Connection}. */
+final class SharedMemoryQueuePair extends EngineQueuePair {
 
 	private final SharedMemoryDomain domain;
-
-	private final Engine engine;
-
-	private final AtomicBoolean released = new AtomicBoolean();
-
-	private final SendQueue sendQueue;
-
-	private final @Nullable WorkQueue receives;
-
-	private final @Nullable SharedMemoryReceiveQueue sharedReceives;
-
-	private final AtomicLong receivesAllowed = new AtomicLong();
-
-	private volatile boolean receivesLimited;
-
-	/** Since they are limited. */
-	private long receivesTaken;
 
 	private final Lifecycle lifecycle;
 
 	SharedMemoryQueuePair(SharedMemoryDomain domain, SharedMemoryCompletionQueue completionQueue,
-			@Nullable SharedMemoryReceiveQueue sharedReceives, QueuePairOptions options, int number) {
-		super(number, options);
+			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number) {
+		this(domain, completionQueue, sharedReceives, options, number,
+				new SendQueue(new WorkQueue(options.sendQueueDepth(), options.maxSendSegments())));
+	}
+
+	private SharedMemoryQueuePair(SharedMemoryDomain domain, SharedMemoryCompletionQueue completionQueue,
+			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number, SendQueue sends) {
+		super(number, options, completionQueue.engine(), sends.queue(), sharedReceives);
 		this.domain = domain;
-		this.engine = completionQueue.engine();
-		this.sendQueue = new SendQueue(new WorkQueue(options.sendQueueDepth(), options.maxSendSegments()));
-		this.sharedReceives = sharedReceives;
-		this.receives = (sharedReceives != null) ? null
-				: new WorkQueue(options.receiveQueueDepth(), options.maxReceiveSegments());
-		WorkReporter reporter = new WorkReporter(this, completionQueue, this.sendQueue, this.receives);
-		this.lifecycle = new Lifecycle(new PeerAccess(device().regions(), domain, this), completionQueue,
-				this.sendQueue, this, reporter, device().options().drainTimeout());
-	}
-
-	@Override
-	public QueuePairState state() {
-		return this.lifecycle.state();
-	}
-
-	@Override
-	public @Nullable QueuePairFault fault() {
-		return this.lifecycle.fault();
+		this.lifecycle = new Lifecycle(new PeerAccess(device().regions(), domain, this), completionQueue, sends, this,
+				newReporter(completionQueue, sends), device().options().drainTimeout());
 	}
 
 	SharedMemoryDomain domain() {
@@ -101,101 +54,19 @@ final class SharedMemoryQueuePair extends CheckedQueuePair implements ReceiveSou
 		return this.domain.device();
 	}
 
-	Lifecycle lifecycle() {
+	@Override
+	public Lifecycle lifecycle() {
 		return this.lifecycle;
 	}
 
 	@Override
-	public int maxReceiveSegments() {
-		return (this.sharedReceives != null) ? this.sharedReceives.maxSegments() : options().maxReceiveSegments();
-	}
-
-	@Override
-	public void allowReceives(int count) {
-		if (count != 0) {
-			this.receivesAllowed.getAndAdd(count);
-		}
-		if (!this.receivesLimited) {
-			this.receivesLimited = true;
-		}
-	}
-
-	private boolean mayTakeShared() {
-		return !this.receivesLimited || this.receivesTaken++ < this.receivesAllowed.get();
-	}
-
-	@Override
-	public boolean tryTakeReceive(PostedReceive receive) {
-		if (this.sharedReceives != null) {
-			return mayTakeShared() && this.sharedReceives.tryTake(receive);
-		}
-		WorkQueue own = this.receives;
-		if (own == null || own.isEmpty()) {
-			return false;
-		}
-		receive.take(own);
-		return true;
-	}
-
-	@Override
-	public PostResult postSend(WorkRequest request) {
-		checkSend(request);
-		checkConnected();
-		PostResult result = this.sendQueue.queue().post(request);
-		if (result == PostResult.POSTED) {
-			this.lifecycle.schedule();
-			flushIfInError();
-		}
-		return result;
-	}
-
-	@Override
-	public PostResult postReceive(WorkRequest request) {
-		checkReceive(request);
-		checkOpen();
-		PostResult result = Objects.requireNonNull(this.receives).post(request);
-		if (result == PostResult.POSTED) {
-			flushIfInError();
-		}
-		return result;
-	}
-
-	private void flushIfInError() {
-		if (this.lifecycle.state() == QueuePairState.ERROR) {
-			this.lifecycle.schedule();
-			this.engine.runScheduledIfUnlocked();
-		}
-	}
-
-	@Override
-	public void ringDoorbell() {
-		this.engine.runScheduledIfUnlocked();
-	}
-
-	@Override
-	public void disconnect() {
-		this.lifecycle.disconnect();
+	protected void abandonAttempt() {
 		device().connectionThread().abandon(this);
 	}
 
 	@Override
-	public void close() {
-		try {
-			this.lifecycle.close();
-		}
-		finally {
-			if (this.released.compareAndSet(false, true)) {
-				release();
-			}
-		}
-	}
-
-	private void release() {
-		if (this.sharedReceives != null) {
-			this.sharedReceives.removeUser();
-		}
+	protected void closed() {
 		this.domain.removed(this);
-		device().connectionThread().abandon(this);
 	}
 
 }

@@ -14,34 +14,43 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.verbs.shm;
+package dev.rdmarpc.verbs.support;
+
+import java.util.function.Consumer;
 
 import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkRequest;
-import dev.rdmarpc.verbs.support.CountedReceiveQueue;
-import dev.rdmarpc.verbs.support.PostedReceive;
-import dev.rdmarpc.verbs.support.ShortLock;
-import dev.rdmarpc.verbs.support.WorkQueue;
 
 /**
- * A shared receive queue. Queue pairs of several engines may take from it; a short lock
- * of its own, innermost of all, makes them take turns.
+ * A shared receive queue in user space. Queue pairs of several engines may take from it;
+ * a short lock of its own, innermost of all, makes them take turns.
  */
-final class SharedMemoryReceiveQueue extends CountedReceiveQueue {
+public final class EngineReceiveQueue extends CountedReceiveQueue {
 
-	private final SharedMemoryDomain domain;
+	private final ProtectionDomain domain;
+
+	private final Consumer<EngineReceiveQueue> closing;
 
 	private final WorkQueue queue;
 
 	private final ShortLock takeLock = new ShortLock();
 
-	SharedMemoryReceiveQueue(SharedMemoryDomain domain, int depth, int maxSegments) {
+	/**
+	 * Creates an empty queue.
+	 * @param domain whose queue pairs may use it
+	 * @param closing told when the queue is closed
+	 */
+	public EngineReceiveQueue(ProtectionDomain domain, int depth, int maxSegments,
+			Consumer<EngineReceiveQueue> closing) {
 		super(maxSegments);
 		this.domain = domain;
+		this.closing = closing;
 		this.queue = new WorkQueue(depth, maxSegments);
 	}
 
-	SharedMemoryDomain domain() {
+	/** Whose queue pairs may use it. */
+	public ProtectionDomain domain() {
 		return this.domain;
 	}
 
@@ -104,7 +113,7 @@ final class SharedMemoryReceiveQueue extends CountedReceiveQueue {
 		finally {
 			this.takeLock.unlock();
 		}
-		this.domain.removed(this);
+		this.closing.accept(this);
 	}
 
 }
