@@ -21,6 +21,20 @@
  * <p>
  * Nothing of it appears in the SPI, and a provider can do without. It is what every
  * provider would otherwise do in the same way.
+ *
+ * <p>
+ * Providers in user space share more, since nobody but them executes what is posted:
+ * {@link dev.rdmarpc.verbs.support.RegisteredMemory regions},
+ * {@link dev.rdmarpc.verbs.support.WorkQueue work queues},
+ * {@link dev.rdmarpc.verbs.support.EngineQueuePair queue pairs} with their
+ * {@link dev.rdmarpc.verbs.support.QueuePairLifecycle life}, and
+ * {@link dev.rdmarpc.verbs.support.EngineCompletionQueue completion queues} with their
+ * {@link dev.rdmarpc.verbs.support.ProgressEngine engine}. Such a provider adds its
+ * {@link dev.rdmarpc.verbs.support.EngineConnection connections}, which move the bytes.
+ *
+ * <p>
+ * Threading. What is posted is written by any thread; all else of a completion queue, its
+ * queue pairs and their connections is guarded by the lock of its engine.
  */
 @NullMarked
 package dev.rdmarpc.verbs.support;
