@@ -387,11 +387,6 @@ final class BalancedPools implements ChannelSource {
 		return pools().map((pool) -> pool.pauseSince(nanos)).filter((pause) -> !pause.isEmpty()).findFirst().orElse("");
 	}
 
-	@Override
-	public void repeated() {
-		this.counters.repetitions.increment();
-	}
-
 	private Stream<QueuePairPool> pools() {
 		return this.current.stream().map(AddressPool::queuePairs);
 	}
@@ -417,28 +412,8 @@ final class BalancedPools implements ChannelSource {
 	}
 
 	@Override
-	public long connects() {
-		return this.counters.connects.sum();
-	}
-
-	@Override
-	public long growths() {
-		return this.counters.growths.sum();
-	}
-
-	@Override
-	public long shrinks() {
-		return this.counters.shrinks.sum();
-	}
-
-	@Override
-	public long losses() {
-		return this.counters.losses.sum();
-	}
-
-	@Override
-	public long repetitions() {
-		return this.counters.repetitions.sum();
+	public PoolCounters counters() {
+		return this.counters;
 	}
 
 	/** One address that works is enough. */

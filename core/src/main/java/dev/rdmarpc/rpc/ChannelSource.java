@@ -97,8 +97,38 @@ interface ChannelSource extends QueuePairPoolMetrics {
 	/** What a call is told of the pause between attempts, or an empty string. */
 	String pauseSince(long nanos);
 
+	/** What has happened to its connections, and to calls because of them. */
+	PoolCounters counters();
+
+	@Override
+	default long connects() {
+		return counters().connects.sum();
+	}
+
+	@Override
+	default long growths() {
+		return counters().growths.sum();
+	}
+
+	@Override
+	default long shrinks() {
+		return counters().shrinks.sum();
+	}
+
+	@Override
+	default long losses() {
+		return counters().losses.sum();
+	}
+
+	@Override
+	default long repetitions() {
+		return counters().repetitions.sum();
+	}
+
 	/** A call is made again. */
-	void repeated();
+	default void repeated() {
+		counters().repetitions.increment();
+	}
 
 	/** Says goodbye on all connections; outstanding calls are finished. */
 	void close();

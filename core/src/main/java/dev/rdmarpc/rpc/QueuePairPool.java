@@ -267,11 +267,6 @@ final class QueuePairPool implements ChannelSource {
 		return "";
 	}
 
-	@Override
-	public void repeated() {
-		this.counters.repetitions.increment();
-	}
-
 	/** Whether any is open. */
 	boolean isOpen() {
 		for (ClientConnection connection : this.connections) {
@@ -307,28 +302,8 @@ final class QueuePairPool implements ChannelSource {
 	}
 
 	@Override
-	public long connects() {
-		return this.counters.connects.sum();
-	}
-
-	@Override
-	public long growths() {
-		return this.counters.growths.sum();
-	}
-
-	@Override
-	public long shrinks() {
-		return this.counters.shrinks.sum();
-	}
-
-	@Override
-	public long losses() {
-		return this.counters.losses.sum();
-	}
-
-	@Override
-	public long repetitions() {
-		return this.counters.repetitions.sum();
+	public PoolCounters counters() {
+		return this.counters;
 	}
 
 	@Override

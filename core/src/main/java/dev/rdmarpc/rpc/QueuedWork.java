@@ -42,4 +42,15 @@ abstract class QueuedWork extends LinkableTask {
 	/** It was canceled before it could wait; not the driver. */
 	abstract void notEnqueued();
 
+	/**
+	 * What it has until its end.
+	 * @throws IllegalStateException if it is used after its end
+	 */
+	static <T> T required(@Nullable T value) {
+		if (value == null) {
+			throw new IllegalStateException("call used after its end");
+		}
+		return value;
+	}
+
 }

@@ -266,7 +266,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		}
 		else if (exported.descriptor().asynchronous()) {
 			this.handlerRun.end();
-			replyWith(required((CompletionStage<?>) result));
+			replyWith((CompletionStage<?>) Objects.requireNonNull(result, "invoke lets no null pass"));
 		}
 		else {
 			reply(result);
@@ -577,10 +577,6 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		this.pending = null;
 		this.metadata = CallMetadata.NONE;
 		this.withdrawn = false;
-	}
-
-	private static <T> T required(@Nullable T value) {
-		return Objects.requireNonNull(value, "call used after its end");
 	}
 
 	private MethodDescriptor method() {
