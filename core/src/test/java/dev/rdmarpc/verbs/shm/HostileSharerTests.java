@@ -28,16 +28,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
 
@@ -50,6 +56,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class HostileSharerTests {
 
+	/** Java 17 was seen to throw it in the middle of what the thread did next. */
+	private static final String LATE = "older virtual machines report a fault too late to contain it";
+
+	private static final int ATTEMPTS = 20;
+
+	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofSeconds(2));
+
 	private static final int RING_BYTES = SharedMemoryOptions.DEFAULTS.ringBytes();
 
 	private static final long TOTAL_BYTES = RingDescriptor.totalBytes(RING_BYTES);
@@ -59,6 +72,9 @@ class HostileSharerTests {
 	private Station server;
 
 	private Station neighbour;
+
+	/** Whether a file was cut, after which a neighbour may notice. */
+	private boolean cut;
 
 	private QueuePair there;
 
@@ -77,7 +93,12 @@ class HostileSharerTests {
 	@AfterEach
 	void theNeighbourHasNotNoticed() throws Exception {
 		try (Station first = this.server; Station second = this.neighbour) {
-			Station.greet(second, this.there, first, this.back);
+			if (this.cut) {
+				connectAfterFault();
+			}
+			else {
+				Station.greet(second, this.there, first, this.back);
+			}
 		}
 		assertThat(Station.files(this.directory)).isEmpty();
 		Files.delete(this.directory.resolve(".lock"));
@@ -106,10 +127,12 @@ class HostileSharerTests {
 	}
 
 	@Test
+	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = LATE)
 	void aFileThatIsCutEndsItsConnectionAndNotTheProcess() throws Exception {
 		for (int i = 0; i < TestEnvironment.rounds(20, 5); i++) {
 			try (Raw raw = connect()) {
 				assertThat(raw.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+				this.cut = true;
 				raw.file.truncate(0);
 				boolean sends = i % 2 == 0;
 				Station.awaitFault(raw.queuePair, this.server, () -> {
@@ -120,21 +143,23 @@ class HostileSharerTests {
 				assertThat(raw.queuePair.fault().status()).isEqualTo(WorkStatus.CONNECTION_LOST);
 				assertThat(raw.queuePair.fault().detail()).contains("shared memory of the connection is gone");
 				connectAfterFault();
-				raw.queuePair.close();
+				close(raw);
 			}
 		}
 	}
 
 	@Test
+	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = LATE)
 	void aThreadThatSleepsBearsAFileThatIsCut() throws Exception {
 		try (Raw raw = connect()) {
+			this.cut = true;
 			raw.file.truncate(0);
 			this.server.completionQueue.requestNotification(false);
 			Station.awaitFault(raw.queuePair, this.server,
 					() -> this.server.completionQueue.await(TimeUnit.MILLISECONDS.toNanos(1)));
 			assertThat(raw.queuePair.fault().status()).isEqualTo(WorkStatus.CONNECTION_LOST);
 			connectAfterFault();
-			raw.queuePair.close();
+			close(raw);
 		}
 	}
 
@@ -201,21 +226,37 @@ class HostileSharerTests {
 	}
 
 	/**
-	 * The virtual machine may report a fault late, to whatever the thread does then. The
-	 * process goes on, and connections are made as before.
+	 * The virtual machine may report a fault late, to whatever the thread does then: also
+	 * to a connection that is being made, which is then lost. The process goes on, and
+	 * connections are made as before.
 	 */
 	private void connectAfterFault() throws Exception {
-		boolean connected = false;
-		while (!connected) {
+		Exception lost = null;
+		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 			try {
-				this.there = this.neighbour.connect(this.server);
+				this.there = this.neighbour.connect(this.server, PATIENCE);
 				this.back = this.server.accepted.get(this.server.accepted.size() - 1);
 				Station.greet(this.neighbour, this.there, this.server, this.back);
-				connected = true;
+				return;
 			}
 			catch (InternalError ex) {
 				assertThat(ex).hasMessageContaining("fault");
 			}
+			catch (TimeoutException | ExecutionException | VerbsException | IllegalStateException ex) {
+				lost = ex;
+			}
+		}
+		throw new AssertionError("no connection after a fault", lost);
+	}
+
+	/** Also here a fault may be reported late. */
+	private static void close(Raw raw) {
+		try {
+			raw.queuePair.close();
+		}
+		catch (InternalError ex) {
+			assertThat(ex).hasMessageContaining("fault");
+			raw.queuePair.close();
 		}
 	}
 

@@ -131,7 +131,11 @@ final class Station implements AutoCloseable {
 
 	/** Waits for a request and accepts it, whose connection is then established. */
 	QueuePair acceptEstablished() throws Exception {
-		accept().get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+		return acceptEstablished(DEADLINE);
+	}
+
+	private QueuePair acceptEstablished(Duration patience) throws Exception {
+		accept().get(patience.toMillis(), TimeUnit.MILLISECONDS);
 		return this.accepted.get(this.accepted.size() - 1);
 	}
 
@@ -141,10 +145,15 @@ final class Station implements AutoCloseable {
 
 	/** Connects to another station. */
 	QueuePair connect(Station other) throws Exception {
+		return connect(other, DEADLINE);
+	}
+
+	/** Connects to another station, in time or not at all. */
+	QueuePair connect(Station other, Duration patience) throws Exception {
 		QueuePair queuePair = newQueuePair();
 		CompletableFuture<ConnectionInfo> connecting = connect(queuePair, other.address());
-		other.acceptEstablished();
-		connecting.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+		other.acceptEstablished(patience);
+		connecting.get(patience.toMillis(), TimeUnit.MILLISECONDS);
 		return queuePair;
 	}
 
@@ -200,10 +209,17 @@ final class Station implements AutoCloseable {
 	static void greet(Station from, QueuePair there, Station to, QueuePair back) {
 		int before = to.received;
 		from.send(there);
-		pollUntil("the message", () -> to.received > before, from, to);
+		pollUntil("the message", () -> to.received > before || hasEnded(there, back), from, to);
 		int answered = from.received;
 		to.send(back);
-		pollUntil("the answer", () -> from.received > answered, from, to);
+		pollUntil("the answer", () -> from.received > answered || hasEnded(there, back), from, to);
+		if (hasEnded(there, back)) {
+			throw new IllegalStateException("connection has ended: " + there.fault() + ", " + back.fault());
+		}
+	}
+
+	private static boolean hasEnded(QueuePair there, QueuePair back) {
+		return there.state() == QueuePairState.ERROR || back.state() == QueuePairState.ERROR;
 	}
 
 	/** What lies in a directory besides its lock. */
