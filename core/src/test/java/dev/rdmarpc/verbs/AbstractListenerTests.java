@@ -95,8 +95,9 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 		listener.close();
 		pair.greet();
 		VerbsEndpoint late = this.fixture.left().endpoint();
+		// lost if the system had queued it before the device's thread closed the socket
 		assertThat(this.fixture.awaitFailure(connecting(late, listener.address())).error())
-			.isEqualTo(VerbsError.CONNECTION_REFUSED);
+			.isIn(VerbsError.CONNECTION_REFUSED, VerbsError.CONNECTION_LOST);
 		TestListener successor = new TestListener(this.fixture.right().device(), listener.address(),
 				ListenOptions.DEFAULTS);
 		connect(successor).greet();
