@@ -155,7 +155,6 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 	@Override
 	public void startsOn(RpcChannel open) {
 		this.channel = open;
-		this.terms.sentOver(open);
 	}
 
 	@Override

@@ -144,10 +144,6 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 			this.following.startsOn(open);
 		}
 		this.channel = open;
-		CallObservation watched = this.observation;
-		if (watched != null) {
-			watched.requestSent(open);
-		}
 		open.streams().begin(this.receiver, takeDemand());
 	}
 

@@ -47,11 +47,6 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 			return KeyName.merge(HighCardinalityKeyNames.values(), ClientKeyNames.values());
 		}
 
-		@Override
-		public Observation.Event[] getEvents() {
-			return ClientEvents.values();
-		}
-
 	},
 
 	/** A call on the side that serves it, as long as its handler runs. */
@@ -199,47 +194,12 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		},
 
-		/** The number of the queue pair that the request went out over last. */
-		QUEUE_PAIR {
-
-			@Override
-			public String asString() {
-				return "rdma.queue_pair";
-			}
-
-		},
-
-		/** How many microseconds the call has waited for a connection before. */
-		WAITED {
-
-			@Override
-			public String asString() {
-				return "rdma.waited_us";
-			}
-
-		},
-
 		/** The target's port, if the target is one of host and port. */
 		SERVER_PORT {
 
 			@Override
 			public String asString() {
 				return "server.port";
-			}
-
-		}
-
-	}
-
-	/** Events of spans of clients. */
-	public enum ClientEvents implements Observation.Event {
-
-		/** The request goes out; again for each attempt if the call is repeated. */
-		SENT {
-
-			@Override
-			public String getName() {
-				return "rdma.sent";
 			}
 
 		}
