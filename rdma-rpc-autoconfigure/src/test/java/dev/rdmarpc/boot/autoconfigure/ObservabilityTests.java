@@ -179,8 +179,9 @@ class ObservabilityTests {
 			context.getBean(RdmaClientMetrics.class).bindTo(registry);
 			List<MeterDocumentation> meters = new ArrayList<>(List.of(RdmaMeters.values()));
 			meters.addAll(List.of(RdmaClientMeters.values()));
-			// Of targets with several addresses, and of those that retry.
-			meters.removeAll(List.of(RdmaClientMeters.ADDRESS_STATE, RdmaClientMeters.RETRIES));
+			// Of targets with several addresses, and of those that retry or hedge.
+			meters.removeAll(List.of(RdmaClientMeters.ADDRESS_STATE, RdmaClientMeters.RETRIES, RdmaClientMeters.HEDGES,
+					RdmaClientMeters.HEDGES_WON, RdmaClientMeters.HEDGES_SUPPRESSED));
 			for (MeterDocumentation meter : meters) {
 				assertThat(registry.get(meter.getName()).meters()).as(meter.getName())
 					.allSatisfy((bound) -> assertThat(bound.getId().getType()).isEqualTo(meter.getType()));

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -87,7 +88,7 @@ class ZookeeperDiscoveryTests {
 			caller.start();
 			try {
 				await(() -> "near".equals(last.get()));
-				near.close();
+				assertThat(SpringApplication.exit(near)).isZero();
 				await(() -> "far".equals(last.get()) && client.addresses().size() == 1);
 				try (ConfigurableApplicationContext another = server(zookeeper, "another", "eu")) {
 					await(() -> "another".equals(last.get()));
