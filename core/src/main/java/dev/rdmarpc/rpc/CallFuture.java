@@ -155,6 +155,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 	@Override
 	public void startsOn(RpcChannel open) {
 		this.channel = open;
+		this.terms.sentOver(open);
 	}
 
 	@Override

@@ -18,6 +18,8 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.RpcChannel;
+
 /**
  * A {@link CallObserver}'s observation of one call. Whatever its methods throw is logged
  * and has no other effect.
@@ -29,6 +31,14 @@ public interface CallObservation {
 	 * that runs it. On the server, another one is opened when a failure is logged.
 	 */
 	Scope openScope();
+
+	/**
+	 * The request goes out over a channel, which the observation must not keep. Called on
+	 * the client, again for each attempt of a call that is repeated, on any thread; not
+	 * called if there was no connection.
+	 */
+	default void requestSent(RpcChannel channel) {
+	}
 
 	/**
 	 * The call has ended. Called once, on any thread.

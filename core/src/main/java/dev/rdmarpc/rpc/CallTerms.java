@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.transport.RequestTemplate;
+import dev.rdmarpc.transport.RpcChannel;
 
 /**
  * What asynchronous calls are made with beside their arguments. Calls that have nothing
@@ -91,6 +92,14 @@ final class CallTerms {
 	/** What users' code that depends on the call runs with, or {@code null}. */
 	@Nullable CarriedContext context() {
 		return this.context;
+	}
+
+	/** The request goes out over a channel. */
+	void sentOver(RpcChannel channel) {
+		CallObservation watched = this.observation;
+		if (watched != null) {
+			watched.requestSent(channel);
+		}
 	}
 
 	/** The call has ended; the first time counts. */

@@ -142,7 +142,7 @@ final class ClientCalls {
 		if (this.observers.isEmpty()) {
 			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
 			return method.asynchronous() ? callAsync(method, arguments, encoded, call, deadline, null, sent)
-					: callBlocking(method, arguments, call, deadline, sent);
+					: callBlocking(method, arguments, call, deadline, sent, null);
 		}
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
@@ -150,11 +150,11 @@ final class ClientCalls {
 			return callAsync(method, arguments, encoded, call, deadline, observation, metadata.encode());
 		}
 		if (observation == null) {
-			return callBlocking(method, arguments, call, deadline, metadata.encode());
+			return callBlocking(method, arguments, call, deadline, metadata.encode(), null);
 		}
 		CallObservation.Scope scope = observation.openScope();
 		try {
-			Object result = callBlocking(method, arguments, call, deadline, metadata.encode());
+			Object result = callBlocking(method, arguments, call, deadline, metadata.encode(), observation);
 			observation.callEnded(RpcStatus.OK, null);
 			return result;
 		}
@@ -337,7 +337,7 @@ final class ClientCalls {
 	}
 
 	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
-			long deadline, byte[] metadata) {
+			long deadline, byte[] metadata, @Nullable CallObservation observation) {
 		long key = key(method, arguments, call);
 		for (int attempts = 1;; attempts++) {
 			if (Thread.currentThread().isInterrupted()) {
@@ -357,6 +357,9 @@ final class ClientCalls {
 			catch (Throwable ex) {
 				waiting.giveBack();
 				throw ex;
+			}
+			if (observation != null) {
+				observation.requestSent(channel);
 			}
 			if (!channel.loop().submitAndWait(request, waiting, deadline)) {
 				waiting.abandoned();

@@ -144,6 +144,10 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 			this.following.startsOn(open);
 		}
 		this.channel = open;
+		CallObservation watched = this.observation;
+		if (watched != null) {
+			watched.requestSent(open);
+		}
 		open.streams().begin(this.receiver, takeDemand());
 	}
 

@@ -114,6 +114,19 @@ final class RpcObservedCall implements CallObservation {
 	}
 
 	@Override
+	public void requestSent(RpcChannel channel) {
+		try {
+			this.observation.requestSent(channel);
+		}
+		catch (Throwable ex) {
+			log(ex);
+		}
+		if (this.next != null) {
+			this.next.requestSent(channel);
+		}
+	}
+
+	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
 		try {
 			this.observation.callEnded(status, error);

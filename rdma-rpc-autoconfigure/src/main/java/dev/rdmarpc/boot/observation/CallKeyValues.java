@@ -53,8 +53,14 @@ final class CallKeyValues {
 				HighCardinalityKeyNames.RPC_METHOD.withValue(method.name()));
 	}
 
-	static KeyValues ofClient(MethodDescriptor method, String target) {
-		KeyValues values = ofBoth(method, target);
+	static KeyValues ofClient(RdmaClientObservationContext context) {
+		String target = context.getTarget();
+		KeyValues values = ofBoth(context.getMethod(), target);
+		int number = context.getQueuePair();
+		if (number != 0) {
+			values = values.and(ClientKeyNames.QUEUE_PAIR.withValue(String.valueOf(number)),
+					ClientKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)));
+		}
 		PeerAddress address = PeerAddress.parse(target);
 		return (address != null)
 				? values.and(ClientKeyNames.SERVER_ADDRESS.withValue(address.host()),

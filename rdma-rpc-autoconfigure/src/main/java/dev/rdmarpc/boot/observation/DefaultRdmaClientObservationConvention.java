@@ -41,7 +41,7 @@ public class DefaultRdmaClientObservationConvention implements RdmaClientObserva
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(RdmaClientObservationContext context) {
-		return CallKeyValues.ofClient(context.getMethod(), context.getTarget());
+		return CallKeyValues.ofClient(context);
 	}
 
 }

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.boot.observation;
 
+import java.time.Duration;
+
 import io.micrometer.observation.transport.Kind;
 import io.micrometer.observation.transport.SenderContext;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,10 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 	private final String target;
 
 	private volatile @Nullable RpcStatus status;
+
+	private volatile int queuePair;
+
+	private volatile long waitedNanos;
 
 	/** Creates the context of a call that begins. */
 	public RdmaClientObservationContext(MethodDescriptor method, String target, CallMetadata metadata) {
@@ -63,6 +69,21 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 	/** How the call ended, or {@code null} while it is in progress. */
 	public @Nullable RpcStatus getStatus() {
 		return this.status;
+	}
+
+	/** The number of the queue pair the request went out over, 0 before it has. */
+	public int getQueuePair() {
+		return this.queuePair;
+	}
+
+	/** How long the call has waited for a connection to send its request over. */
+	public Duration getWaited() {
+		return Duration.ofNanos(this.waitedNanos);
+	}
+
+	void setSent(int number, long waited) {
+		this.queuePair = number;
+		this.waitedNanos = waited;
 	}
 
 	void setStatus(RpcStatus status) {

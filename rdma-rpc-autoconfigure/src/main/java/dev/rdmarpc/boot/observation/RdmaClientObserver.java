@@ -69,7 +69,7 @@ public class RdmaClientObserver implements CallObserver {
 		Observation observation = RdmaObservationDocumentation.CLIENT_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();
-		return new ObservedCall(observation, this.registry, context::setStatus);
+		return new ObservedClientCall(observation, this.registry, context);
 	}
 
 }

@@ -194,6 +194,26 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		},
 
+		/** The number of the queue pair that the request went out over last. */
+		QUEUE_PAIR {
+
+			@Override
+			public String asString() {
+				return "rdma.queue_pair";
+			}
+
+		},
+
+		/** How many microseconds the call has waited for a connection before. */
+		WAITED {
+
+			@Override
+			public String asString() {
+				return "rdma.waited_us";
+			}
+
+		},
+
 		/** The target's port, if the target is one of host and port. */
 		SERVER_PORT {
 

@@ -54,6 +54,7 @@ import dev.rdmarpc.boot.GreeterService;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.ChannelSnapshot;
+import dev.rdmarpc.transport.RdmaTransport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,6 +69,8 @@ class TracedCallsTests {
 	private final ObservationRegistry registry = ObservationRegistry.create();
 
 	private int queuePair;
+
+	private int clientQueuePair;
 
 	TracedCallsTests() {
 		Tracer exporting = SdkTracerProvider.builder()
@@ -104,6 +107,15 @@ class TracedCallsTests {
 	}
 
 	@Test
+	void clientSaysOverWhichQueuePairAndHowLongTheCallHasWaited() {
+		call();
+		SpanData made = ofKind(SpanKind.CLIENT);
+		assertThat(made.getAttributes().get(AttributeKey.stringKey("rdma.queue_pair")))
+			.isEqualTo(String.valueOf(this.clientQueuePair));
+		assertThat(made.getAttributes().get(AttributeKey.stringKey("rdma.waited_us"))).matches("\\d+");
+	}
+
+	@Test
 	void timersHaveExemplarsOfTheirCalls() {
 		call();
 		Map<String, String> exemplars = this.meters.scrape("application/openmetrics-text; version=1.0.0; charset=utf-8")
@@ -126,6 +138,15 @@ class TracedCallsTests {
 			.run((context) -> {
 				context.getBean(RdmaClients.class).proxy("greetings", Greeter.class).greet("world");
 				this.queuePair = ChannelSnapshot.of(context.getBean(RpcServer.class).channels().get(0)).queuePair();
+				this.clientQueuePair = context.getBean(RdmaTransport.class)
+					.loops()
+					.stream()
+					.flatMap((loop) -> loop.channels().stream())
+					.map(ChannelSnapshot::of)
+					.filter(ChannelSnapshot::initiator)
+					.findFirst()
+					.orElseThrow()
+					.queuePair();
 				long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
 				while (this.spans.getFinishedSpanItems().size() < 2) {
 					assertThat(System.nanoTime() - deadline).isNegative();
