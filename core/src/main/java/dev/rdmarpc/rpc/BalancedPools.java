@@ -129,15 +129,16 @@ final class BalancedPools implements ChannelSource {
 	@Override
 	public @Nullable RpcChannel openChannel(long key, List<RpcChannel> used) {
 		List<AddressPool> all = this.current;
-		List<AddressPool> others = all.stream().filter((pool) -> !pool.isUsedBy(used)).toList();
 		List<? extends Candidate> candidates = all.stream()
-			.map((pool) -> others.contains(pool) ? pool : new UsedAddress(pool))
+			.map((pool) -> pool.isUsedBy(used) ? new UsedAddress(pool) : pool)
 			.toList();
 		int picked = pick(candidates, key);
-		RpcChannel channel = (picked >= 0 && picked < all.size() && others.contains(all.get(picked)))
-				? all.get(picked).queuePairs().openChannel(key) : null;
+		RpcChannel channel = (picked >= 0 && picked < all.size() && candidates.get(picked) instanceof AddressPool pool)
+				? pool.queuePairs().openChannel(key) : null;
 		if (channel == null) {
-			channel = any(others, true);
+			channel = any(
+					candidates.stream().filter(AddressPool.class::isInstance).map(AddressPool.class::cast).toList(),
+					true);
 		}
 		return (channel != null) ? channel : openChannel(key);
 	}

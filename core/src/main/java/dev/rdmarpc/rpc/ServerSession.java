@@ -379,7 +379,8 @@ final class ServerSession implements ChannelHandler {
 			this.active[slot] = null;
 			cancel(call);
 			if (!streams) {
-				refuse(channel, requestId, RpcStatus.DEADLINE_EXCEEDED, "the deadline passed while the handler ran");
+				fail(channel, requestId, RpcStatus.DEADLINE_EXCEEDED, "the deadline passed while the handler ran",
+						RequestTemplate.NO_METADATA);
 			}
 		}
 	}

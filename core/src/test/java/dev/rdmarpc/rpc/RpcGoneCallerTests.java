@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -98,6 +99,8 @@ class RpcGoneCallerTests {
 				if (going == Going.DEADLINE) {
 					byte[] reply = peer.receive(REPLY);
 					assertThat(reply[16]).isEqualTo((byte) RpcStatus.DEADLINE_EXCEEDED.code());
+					assertThat(new String(reply, StandardCharsets.ISO_8859_1)).as("the handler has begun")
+						.doesNotContain(Replies.REFUSED_KEY);
 				}
 			}
 		}
