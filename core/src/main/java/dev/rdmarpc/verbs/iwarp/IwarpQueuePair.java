@@ -30,31 +30,31 @@ import dev.rdmarpc.verbs.support.WorkQueue;
  */
 final class IwarpQueuePair extends EngineQueuePair {
 
-	private final IwarpProtectionDomain protectionDomain;
+	private final IwarpProtectionDomain domain;
 
 	private final ConnectionLifecycle lifecycle;
 
-	IwarpQueuePair(IwarpProtectionDomain protectionDomain, IwarpCompletionQueue completionQueue,
+	IwarpQueuePair(IwarpProtectionDomain domain, IwarpCompletionQueue completionQueue,
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number) {
-		this(protectionDomain, completionQueue, sharedReceives, options, number,
+		this(domain, completionQueue, sharedReceives, options, number,
 				new SendQueue(new WorkQueue(options.sendQueueDepth(), options.maxSendSegments())));
 	}
 
-	private IwarpQueuePair(IwarpProtectionDomain protectionDomain, IwarpCompletionQueue completionQueue,
+	private IwarpQueuePair(IwarpProtectionDomain domain, IwarpCompletionQueue completionQueue,
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number, SendQueue sends) {
 		super(number, options, completionQueue.engine(), sends.queue(), sharedReceives);
-		this.protectionDomain = protectionDomain;
-		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), protectionDomain, this),
-				completionQueue, sends, this, newReporter(completionQueue, sends), device().connectionThread(),
-				device().options());
+		this.domain = domain;
+		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), domain, this), completionQueue, sends,
+				this, newReporter(completionQueue, sends), device().connectionThread(), device().options());
 	}
 
-	IwarpProtectionDomain protectionDomain() {
-		return this.protectionDomain;
+	@Override
+	public IwarpProtectionDomain domain() {
+		return this.domain;
 	}
 
 	IwarpDevice device() {
-		return this.protectionDomain.device();
+		return this.domain.device();
 	}
 
 	@Override
@@ -69,7 +69,7 @@ final class IwarpQueuePair extends EngineQueuePair {
 
 	@Override
 	protected void closed() {
-		this.protectionDomain.removed(this);
+		this.domain.removed(this);
 	}
 
 }

@@ -16,40 +16,22 @@
 
 package dev.rdmarpc.verbs.shm;
 
-import java.nio.ByteBuffer;
-import java.util.Set;
-
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.verbs.AccessFlag;
-import dev.rdmarpc.verbs.MemoryRegion;
-import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
-import dev.rdmarpc.verbs.SharedReceiveQueue;
-import dev.rdmarpc.verbs.VerbsError;
-import dev.rdmarpc.verbs.VerbsException;
-import dev.rdmarpc.verbs.support.Children;
+import dev.rdmarpc.verbs.support.EngineCompletionQueue;
+import dev.rdmarpc.verbs.support.EngineProtectionDomain;
 import dev.rdmarpc.verbs.support.EngineReceiveQueue;
-import dev.rdmarpc.verbs.support.LimitChecks;
-import dev.rdmarpc.verbs.support.OpenState;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
-import dev.rdmarpc.verbs.support.Registration;
 
-/** A protection domain: owns its regions, receive queues and queue pairs. */
-final class SharedMemoryDomain implements ProtectionDomain {
+/** A protection domain of shared memory. */
+final class SharedMemoryDomain extends EngineProtectionDomain<SharedMemoryQueuePair> {
 
 	private final SharedMemoryDevice device;
 
-	private final OpenState state = new OpenState("protection domain");
-
-	private final Children<RegisteredMemory> regions = new Children<>(this.state, RegisteredMemory::close);
-
-	private final Children<EngineReceiveQueue> receiveQueues = new Children<>(this.state, EngineReceiveQueue::close);
-
-	private final Children<SharedMemoryQueuePair> queuePairs = new Children<>(this.state, SharedMemoryQueuePair::close);
-
 	SharedMemoryDomain(SharedMemoryDevice device) {
+		super(device.queuePairNumbers());
 		this.device = device;
 	}
 
@@ -59,94 +41,34 @@ final class SharedMemoryDomain implements ProtectionDomain {
 	}
 
 	@Override
-	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
-		return register(memory, access, null);
+	protected SharedMemoryQueuePair own(QueuePair queuePair) {
+		return this.device.own(queuePair);
 	}
 
 	@Override
-	public MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer) {
-		SharedMemoryQueuePair own = this.device.own(peer);
-		if (own.domain() != this) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, peer + " is not of this protection domain");
-		}
-		return register(memory, access, own);
+	protected RegisteredMemory addRegion(RegionFactory factory) {
+		return this.device.regions().add(factory);
 	}
 
-	private MemoryRegion register(ByteBuffer memory, Set<AccessFlag> access, @Nullable QueuePair borrower) {
-		this.state.check();
-		Registration asked = Registration.of(memory, access);
-		return this.regions.add(this.device.regions()
-			.add((key, base) -> new RegisteredMemory(this, asked, borrower, key, base, this::deregister)));
+	@Override
+	protected void removeRegion(RegisteredMemory region) {
+		this.device.regions().remove(region);
 	}
 
-	/**
-	 * Ends a region; no step that saw it valid is under way when this returns, whoever
-	 * has ended it.
-	 */
-	private void deregister(RegisteredMemory region) {
-		region.invalidate();
-		if (this.regions.remove(region)) {
-			this.device.regions().remove(region);
-		}
+	@Override
+	protected void awaitSteps() {
 		this.device.awaitSteps();
 	}
 
 	@Override
-	public SharedReceiveQueue createSharedReceiveQueue(int depth, int maxSegments) {
-		this.state.check();
-		LimitChecks.checkReceiveQueue(this.device.limits(), depth, maxSegments);
-		return this.receiveQueues.add(new EngineReceiveQueue(this, depth, maxSegments, this.receiveQueues::remove));
+	protected SharedMemoryQueuePair newQueuePair(EngineCompletionQueue<?> completionQueue,
+			@Nullable EngineReceiveQueue shared, QueuePairOptions options, int number) {
+		return new SharedMemoryQueuePair(this, (SharedMemoryCompletionQueue) completionQueue, shared, options, number);
 	}
 
 	@Override
-	public QueuePair createQueuePair(QueuePairOptions options) {
-		this.state.check();
-		if (!(options.completionQueue() instanceof SharedMemoryCompletionQueue completionQueue)
-				|| completionQueue.device() != this.device) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
-					"completion queue is not of device " + this.device.name());
-		}
-		EngineReceiveQueue shared = own(options.sharedReceiveQueue());
-		LimitChecks.checkQueuePair(this.device.limits(), options);
-		int number = this.device.queuePairNumbers().claim();
-		SharedMemoryQueuePair queuePair;
-		try {
-			queuePair = new SharedMemoryQueuePair(this, completionQueue, shared, options, number);
-			completionQueue.attach(queuePair.lifecycle());
-		}
-		catch (Throwable ex) {
-			this.device.queuePairNumbers().release(number);
-			throw ex;
-		}
-		if (shared != null) {
-			shared.addUser();
-		}
-		return this.queuePairs.add(queuePair);
-	}
-
-	private @Nullable EngineReceiveQueue own(@Nullable SharedReceiveQueue queue) {
-		if (queue == null) {
-			return null;
-		}
-		if (queue instanceof EngineReceiveQueue own && own.domain() == this) {
-			return own;
-		}
-		throw new VerbsException(VerbsError.INVALID_ARGUMENT, "shared receive queue is not of this protection domain");
-	}
-
-	void removed(SharedMemoryQueuePair queuePair) {
-		this.queuePairs.remove(queuePair);
-		this.device.queuePairNumbers().release(queuePair.number());
-	}
-
-	@Override
-	public void close() {
-		if (this.state.tryClose()) {
-			this.queuePairs.closeAll();
-			this.receiveQueues.closeAll();
-			this.regions.closeAll();
-			this.device.removed(this);
-		}
+	protected void closed() {
+		this.device.removed(this);
 	}
 
 }

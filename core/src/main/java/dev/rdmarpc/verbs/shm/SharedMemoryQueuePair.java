@@ -46,7 +46,8 @@ final class SharedMemoryQueuePair extends EngineQueuePair {
 				newReporter(completionQueue, sends), device().options().drainTimeout());
 	}
 
-	SharedMemoryDomain domain() {
+	@Override
+	public SharedMemoryDomain domain() {
 		return this.domain;
 	}
 

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.PostResult;
+import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.QueuePairState;
@@ -79,6 +80,9 @@ public abstract class EngineQueuePair extends CheckedQueuePair implements Receiv
 	protected final WorkReporter newReporter(WorkReporter.Completions completions, PostedSends posted) {
 		return new WorkReporter(this, completions, posted, this.receives);
 	}
+
+	/** The domain it was created in. */
+	public abstract ProtectionDomain domain();
 
 	/** Its state, and its connection while it has one. */
 	public abstract QueuePairLifecycle<?> lifecycle();

@@ -24,6 +24,7 @@
  *
  * <p>
  * Providers in user space share more, since nobody but them executes what is posted:
+ * {@link dev.rdmarpc.verbs.support.EngineProtectionDomain protection domains} with their
  * {@link dev.rdmarpc.verbs.support.RegisteredMemory regions},
  * {@link dev.rdmarpc.verbs.support.WorkQueue work queues},
  * {@link dev.rdmarpc.verbs.support.EngineQueuePair queue pairs} with their

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.EngineProtectionDomain.RegionFactory;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
@@ -153,15 +154,6 @@ public final class StagTable {
 	private @Nullable Block block(int number) {
 		AtomicReferenceArray<@Nullable Block> level = this.root.get(number >>> 8);
 		return (level != null) ? level.get(number & 0xFF) : null;
-	}
-
-	/** Makes a region for an STag and base address. */
-	@FunctionalInterface
-	public interface RegionFactory {
-
-		/** Creates the region. */
-		RegisteredMemory create(int stag, long base);
-
 	}
 
 	private static final class Block {

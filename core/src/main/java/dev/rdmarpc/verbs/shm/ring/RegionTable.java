@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.support.EngineProtectionDomain.RegionFactory;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /**
@@ -115,15 +116,6 @@ public final class RegionTable {
 		}
 		this.counts = grownCounts;
 		this.regions = grown;
-	}
-
-	/** Makes a region for a key and base address. */
-	@FunctionalInterface
-	public interface RegionFactory {
-
-		/** Creates the region. */
-		RegisteredMemory create(int key, long base);
-
 	}
 
 }
