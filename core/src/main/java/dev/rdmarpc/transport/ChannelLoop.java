@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -93,6 +94,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private volatile boolean draining;
 
 	private final AtomicBoolean closing = new AtomicBoolean();
+
+	/** Opened by the thread that closes the loop, when it has done so. */
+	private final CountDownLatch closeReturned = new CountDownLatch(1);
 
 	private volatile boolean closed;
 
@@ -552,9 +556,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
-	 * Closes all channels, their queue pairs and the loop. Idempotent. Does not wait for
-	 * ever for a callback that blocks the loop: the loop then closes by itself when the
-	 * callback returns.
+	 * Closes all channels, their queue pairs and the loop. Idempotent; while another
+	 * thread closes it, waits until that one is through. Does not wait for ever for a
+	 * callback that blocks the loop: the loop then closes by itself when the callback
+	 * returns.
 	 * @throws IllegalStateException if called by a callback or inline handler on this
 	 * loop, which would wait for itself
 	 */
@@ -564,11 +569,17 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			throw new IllegalStateException("a loop cannot be closed by what runs on it (expected: another thread)");
 		}
 		if (!this.closing.compareAndSet(false, true)) {
+			LoopClosing.await(this.closeReturned);
 			return;
 		}
-		execute(this::shutAll);
-		this.closed = true;
-		this.driver.close(this::end);
+		try {
+			execute(this::shutAll);
+			this.closed = true;
+			this.driver.close(this::end);
+		}
+		finally {
+			this.closeReturned.countDown();
+		}
 	}
 
 	private void shutAll() {

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -60,6 +62,29 @@ final class LoopClosing {
 			LockSupport.parkNanos(this, Math.min(waited, PAUSE_NANOS));
 			interrupted |= Thread.interrupted();
 			waited = System.nanoTime() - this.start;
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Waits for the thread that closes a loop, whose time is bounded too; an interrupt
+	 * ends nothing.
+	 */
+	static void await(CountDownLatch returned) {
+		boolean interrupted = false;
+		long start = System.nanoTime();
+		long left = 2 * LIMIT_NANOS;
+		while (left > 0) {
+			try {
+				returned.await(left, TimeUnit.NANOSECONDS);
+				break;
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+				left = start + 2 * LIMIT_NANOS - System.nanoTime();
+			}
 		}
 		if (interrupted) {
 			Thread.currentThread().interrupt();

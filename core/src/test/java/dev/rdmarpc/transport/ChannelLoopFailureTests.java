@@ -209,6 +209,41 @@ class ChannelLoopFailureTests {
 		}
 	}
 
+	/** Whoever closes a transport gives its memory back next. */
+	@Test
+	void returnsFromCloseWhenAnotherThreadHasClosedIt() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16));
+			CountDownLatch held = new CountDownLatch(1);
+			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
+				held.countDown();
+				awaitUninterrupted(release);
+			}), "blocked-by-the-test");
+			blocked.start();
+			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			Thread first = new Thread(fixture.loop::close, "closes-first");
+			first.start();
+			Await.until(() -> waits(first));
+			AtomicBoolean closed = new AtomicBoolean();
+			Thread second = new Thread(() -> {
+				fixture.loop.close();
+				closed.set(fixture.completions.closed);
+			}, "closes-second");
+			second.start();
+			Await.until(() -> waits(second) || !second.isAlive());
+			release.countDown();
+			second.join();
+			assertThat(closed).as("closed when close returns").isTrue();
+			first.join();
+			blocked.join();
+		}
+	}
+
+	private static boolean waits(Thread thread) {
+		return thread.getState() == Thread.State.TIMED_WAITING;
+	}
+
 	private static void awaitUninterrupted(CountDownLatch release) {
 		while (release.getCount() > 0) {
 			LockSupport.parkNanos(1_000_000);
