@@ -30,7 +30,6 @@ import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.balancing.AddressResolver;
 import dev.rdmarpc.boot.RdmaClients;
-import dev.rdmarpc.boot.RdmaConnectionDetails;
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
@@ -53,7 +52,7 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private final ConnectionSecurity security;
 
-	private final RdmaConnectionDetails connectionDetails;
+	private final TargetConnectionDetails connectionDetails;
 
 	private final List<? extends BiConsumer<String, RpcClient.Builder>> customizers;
 
@@ -64,7 +63,7 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 	private boolean closed;
 
 	DefaultRdmaClients(Supplier<RdmaTransport> transport, MessageCodec codec, RdmaRpcProperties properties,
-			ConnectionSecurity security, RdmaConnectionDetails connectionDetails,
+			ConnectionSecurity security, TargetConnectionDetails connectionDetails,
 			List<? extends BiConsumer<String, RpcClient.Builder>> customizers) {
 		this.transport = transport;
 		this.codec = codec;
@@ -114,7 +113,11 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 			builder.target(target, () -> this.connectionDetails.address(target));
 		}
 		this.customizers.forEach((customizer) -> customizer.accept(target, builder));
-		if (this.connectionDetails instanceof PropertiesRdmaConnectionDetails) {
+		String owner = this.connectionDetails.describe(target);
+		if (owner != null) {
+			logger.info("Calls to '{}' go where {} says", target, owner);
+		}
+		else if (this.connectionDetails.areProperties(target)) {
 			boolean configured = this.properties.client().containsKey(target)
 					|| this.properties.client().containsKey(RdmaRpcProperties.DEFAULT_CLIENT);
 			logger.info("Calls to '{}' go to {}{}", target, addresses.isGiven() ? addresses : place(settings),

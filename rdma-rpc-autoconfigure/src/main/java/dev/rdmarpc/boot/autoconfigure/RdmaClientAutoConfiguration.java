@@ -32,6 +32,7 @@ import dev.rdmarpc.boot.RdmaAddressResolverFactory;
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
+import dev.rdmarpc.boot.RdmaTargetConnectionDetails;
 import dev.rdmarpc.boot.retry.RetryInterceptor;
 import dev.rdmarpc.boot.retry.RetryListener;
 import dev.rdmarpc.codec.MessageCodec;
@@ -59,6 +60,7 @@ public final class RdmaClientAutoConfiguration {
 	@ConditionalOnMissingBean(RdmaClients.class)
 	DefaultRdmaClients rdmaClients(ObjectProvider<RdmaTransport> transport, MessageCodec codec,
 			RdmaRpcProperties properties, ConnectionSecurity security, RdmaConnectionDetails connectionDetails,
+			ObjectProvider<RdmaTargetConnectionDetails> targetDetails,
 			ObjectProvider<RpcClientInterceptor> interceptors, ObjectProvider<ContextPropagation> propagation,
 			ObjectProvider<HedgingListener> hedgingListeners, ObjectProvider<RdmaClientCustomizer> customizers,
 			ConfigurableListableBeanFactory beans) {
@@ -79,7 +81,8 @@ public final class RdmaClientAutoConfiguration {
 		applied.add((target, client) -> propagation.ifAvailable(client::contextPropagation));
 		applied.add((target, client) -> interceptors.orderedStream().forEach(client::interceptor));
 		customizers.orderedStream().forEach((customizer) -> applied.add(customizer::customize));
-		return new DefaultRdmaClients(transport::getObject, codec, properties, security, connectionDetails, applied);
+		return new DefaultRdmaClients(transport::getObject, codec, properties, security,
+				new TargetConnectionDetails(targetDetails.orderedStream().toList(), connectionDetails), applied);
 	}
 
 	@Bean

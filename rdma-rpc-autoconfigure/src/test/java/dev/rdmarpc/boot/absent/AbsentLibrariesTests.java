@@ -84,8 +84,12 @@ class AbsentLibrariesTests {
 				Arguments.of("Spring Security", "spring-security- spring-boot-security",
 						"org.springframework.security.core.context.SecurityContextHolder",
 						"rdmaSecurityContextInterceptor"),
+				Arguments.of("Testcontainers", "testcontainers spring-boot-testcontainers",
+						"org.testcontainers.containers.Container", ""),
+				Arguments.of("Docker Compose", "spring-boot-docker-compose",
+						"org.springframework.boot.docker.compose.core.RunningService", ""),
 				Arguments.of("all of them",
-						"spring-security- spring-boot-security resilience4j- spring-cloud- grpc- spring-boot-grpc- spring-grpc- context-propagation micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
+						"testcontainers spring-boot-testcontainers spring-boot-docker-compose spring-security- spring-boot-security resilience4j- spring-cloud- grpc- spring-boot-grpc- spring-grpc- context-propagation micrometer- spring-boot-micrometer- spring-boot-actuator spring-boot-health jackson- "
 								+ "spring-boot-jackson jakarta.validation-api hibernate-validator spring-boot-validation",
 						"org.springframework.boot.health.contributor.Health", all));
 	}

@@ -21,12 +21,12 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Contexts with the auto-configurations of this module, on loopback and random ports. */
-final class RdmaContextRunner {
+public final class RdmaContextRunner {
 
 	private RdmaContextRunner() {
 	}
 
-	static ApplicationContextRunner create() {
+	public static ApplicationContextRunner create() {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RdmaTransportAutoConfiguration.class,
 					RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class,

@@ -61,7 +61,7 @@ class StandaloneServerTests {
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Xmx128m", "-XX:TieredStopAtLevel=1", StandaloneApplication.class.getName(),
 				"--rdma.rpc.server.port=0", "--rdma.rpc.server.address=127.0.0.1", "--spring.main.banner-mode=off",
-				"--spring.jmx.enabled=false");
+				"--spring.jmx.enabled=false", "--spring.docker.compose.enabled=false");
 		builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
 		builder.directory(new File(System.getProperty("java.io.tmpdir")));
 		return builder.redirectErrorStream(true).start();
