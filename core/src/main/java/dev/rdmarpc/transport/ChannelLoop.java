@@ -18,8 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -35,16 +33,7 @@ import dev.rdmarpc.verbs.WorkCompletion;
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
 
-	private static final int BATCH = 64;
-
-	/**
-	 * How many completions are handled before what they have brought about is posted: one
-	 * system call carries many messages, and the peer works on some of them meanwhile.
-	 */
-	private static final int SLICE = 24;
-
-	/** The same if what follows is another channel's, which another call carries. */
-	private static final int SHORT_SLICE = 16;
+	private static final int ARRIVED_SLICES = 32;
 
 	private static final long BUSY_TICK_NANOS = 2_000_000;
 
@@ -79,11 +68,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final IncomingMessage incoming = new IncomingMessage();
 
-	private final WorkCompletion[] batch = new WorkCompletion[BATCH];
-
-	private int batchCursor;
-
-	private int batchCount;
+	private final CompletionBatch batch = new CompletionBatch();
 
 	private long nowNanos = System.nanoTime();
 
@@ -93,10 +78,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private volatile boolean draining;
 
-	private final AtomicBoolean closing = new AtomicBoolean();
-
-	/** Opened by the thread that closes the loop, when it has done so. */
-	private final CountDownLatch closeReturned = new CountDownLatch(1);
+	private final LoopClosing.Once closing = new LoopClosing.Once();
 
 	private volatile boolean closed;
 
@@ -112,9 +94,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.receives = resources.receives();
 		this.inbound = new InboundBudget(resources.memory(), InboundBudget.MAX_MESSAGES);
 		this.outgoingMessages = new OutgoingMessagePool(resources, this.metrics, this::isDriver);
-		for (int i = 0; i < BATCH; i++) {
-			this.batch[i] = new WorkCompletion();
-		}
 		this.driver = new LoopDriver(name, this, this.completions, this.metrics, polling, watcher);
 		this.driver.start();
 	}
@@ -177,22 +156,19 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
-	 * Handles a slice of a batch of completions; the cursor is a field, so that none is
-	 * lost when a turn fails.
+	 * Handles a slice of a batch of completions; the batch has the cursor, so that none
+	 * is lost when a turn fails.
 	 */
 	private boolean dispatch() {
-		if (this.batchCursor == this.batchCount) {
-			this.batchCursor = 0;
-			this.batchCount = 0;
-			this.batchCount = this.completions.poll(this.batch);
-			if (this.batchCount == 0) {
+		if (this.batch.isAtEnd()) {
+			if (!this.batch.poll(this.completions)) {
 				this.retired.polled(true);
 				return this.completions.isMoving();
 			}
-			this.metrics.polled(this.batchCount);
+			this.metrics.polled(this.batch.count());
 		}
-		for (int count = 0; !isSliced(count); count++) {
-			WorkCompletion completion = this.batch[this.batchCursor++];
+		for (int count = 0; !this.batch.isSliced(count); count++) {
+			WorkCompletion completion = this.batch.next();
 			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
 			try {
 				dispatch(channel, completion);
@@ -201,16 +177,27 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 				failed(channel, ex);
 			}
 		}
-		if (this.batchCursor == this.batchCount) {
-			this.retired.polled(this.batchCount < BATCH);
+		if (this.batch.isAtEnd()) {
+			this.retired.polled(!this.batch.isFull());
 		}
 		return true;
 	}
 
-	/** Whether it is time to post, or the batch is at its end. */
-	private boolean isSliced(int count) {
-		return this.batchCursor == this.batchCount || count == SLICE || (count >= SHORT_SLICE
-				&& this.batch[this.batchCursor].queuePair() != this.batch[this.batchCursor - 1].queuePair());
+	/**
+	 * Handles what has completed before a connection ended, a bounded number: the peer's
+	 * reason for the end is among it. Driver, in no other handling; does not throw.
+	 */
+	void dispatchArrived() {
+		boolean more = true;
+		try {
+			for (int i = 0; i < ARRIVED_SLICES && more && !this.closed; i++) {
+				dispatch();
+				more = !this.batch.isAtEnd() || this.batch.isFull();
+			}
+		}
+		catch (Throwable ex) {
+			this.failures.report(name(), ex);
+		}
 	}
 
 	private void dispatch(RpcChannel channel, WorkCompletion completion) {
@@ -568,18 +555,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		if (isOwnThread()) {
 			throw new IllegalStateException("a loop cannot be closed by what runs on it (expected: another thread)");
 		}
-		if (!this.closing.compareAndSet(false, true)) {
-			LoopClosing.await(this.closeReturned);
-			return;
-		}
-		try {
+		this.closing.run(() -> {
 			execute(this::shutAll);
 			this.closed = true;
 			this.driver.close(this::end);
-		}
-		finally {
-			this.closeReturned.countDown();
-		}
+		});
 	}
 
 	private void shutAll() {

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -68,29 +69,6 @@ final class LoopClosing {
 		}
 	}
 
-	/**
-	 * Waits for the thread that closes a loop, whose time is bounded too; an interrupt
-	 * ends nothing.
-	 */
-	static void await(CountDownLatch returned) {
-		boolean interrupted = false;
-		long start = System.nanoTime();
-		long left = 2 * LIMIT_NANOS;
-		while (left > 0) {
-			try {
-				returned.await(left, TimeUnit.NANOSECONDS);
-				break;
-			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-				left = start + 2 * LIMIT_NANOS - System.nanoTime();
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
 	private void wakeAwaiter() {
 		try {
 			this.completions.wakeUp();
@@ -98,6 +76,51 @@ final class LoopClosing {
 		catch (Throwable ex) {
 			// the device fails; nobody can sleep in it for long
 		}
+	}
+
+	/**
+	 * What one thread does, and any other one waits for: once both have returned, the
+	 * loop's memory may go.
+	 */
+	static final class Once {
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		private final CountDownLatch returned = new CountDownLatch(1);
+
+		/** Runs it, or waits for the thread that does; an interrupt ends nothing. */
+		void run(Runnable closing) {
+			if (this.begun.compareAndSet(false, true)) {
+				try {
+					closing.run();
+				}
+				finally {
+					this.returned.countDown();
+				}
+			}
+			else {
+				awaitReturn();
+			}
+		}
+
+		private void awaitReturn() {
+			boolean interrupted = false;
+			long start = System.nanoTime();
+			long waited = 0;
+			while (this.returned.getCount() > 0 && waited < 2 * LIMIT_NANOS) {
+				try {
+					this.returned.await(2 * LIMIT_NANOS - waited, TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+				waited = System.nanoTime() - start;
+			}
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
 	}
 
 }

@@ -588,6 +588,7 @@ public final class RpcChannel implements QueuePairListener {
 
 		@Override
 		public void run() {
+			RpcChannel.this.loop.dispatchArrived();
 			QueuePairFault known = RpcChannel.this.fault;
 			shut((known != null) ? known.detail() : "the connection has ended");
 		}

@@ -130,12 +130,18 @@ final class LoopFixture implements AutoCloseable {
 		return client(options, handler, Frames.hello(2, peerCredits, peerMostCredits));
 	}
 
-	/** A channel that has connected to a peer that answers as said. */
-	RpcChannel client(ChannelOptions options, ChannelHandler handler, byte[] reply) {
+	/** A channel that has connected to a peer that has not answered yet. */
+	RpcChannel connected(ChannelOptions options, ChannelHandler handler) {
 		RpcChannel channel = new RpcChannel(this.loop, options, handler, true);
 		assertThat(this.loop.add(channel)).isTrue();
 		channel.attach(new FakeQueuePair(channel, this.completions));
 		channel.established(PEER, PEER);
+		return channel;
+	}
+
+	/** A channel that has connected to a peer that answers as said. */
+	RpcChannel client(ChannelOptions options, ChannelHandler handler, byte[] reply) {
+		RpcChannel channel = connected(options, handler);
 		deliver(channel, reply);
 		assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		return channel;
@@ -147,11 +153,16 @@ final class LoopFixture implements AutoCloseable {
 
 	/** Lets a frame of the peer arrive and the loop turn until all is done. */
 	void deliver(RpcChannel channel, byte[] frame) {
+		arrive(channel, frame);
+		turn();
+	}
+
+	/** Lets a frame of the peer arrive, which the loop has still to take. */
+	void arrive(RpcChannel channel, byte[] frame) {
 		FakeQueuePair pair = pair(channel);
 		FakeReceiveQueue.Receive receive = this.receiveQueue.take(frame);
 		this.completions.add((completion) -> completion.set(receive.id(), WorkStatus.SUCCESS, WorkOpcode.RECEIVE,
 				frame.length, 0, pair));
-		turn();
 	}
 
 	/** Turns the loop until there is nothing to do; driver. */

@@ -26,6 +26,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.verbs.QueuePairFault;
+import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,6 +69,36 @@ class RpcChannelTests {
 				assertThat(HelloFlyweight.text(reply, reply.capacity()))
 					.isEqualTo("codec 'there?' offered, 'here' spoken here");
 				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+			});
+		}
+	}
+
+	/** The device may tell of the end before anybody has taken what came before. */
+	@Test
+	void refusalCountsThatArrivedBeforeTheEnd() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.connected(OPTIONS, this.handler);
+				QueuePairFault fault = new QueuePairFault(WorkStatus.FLUSHED, QueuePairFault.Origin.DISCONNECT,
+						"disconnected by the peer");
+				fixture.arrive(channel, Frames.hello(2, 8192, 1 << 20, 16, 16, HelloFlyweight.REFUSED_DRAINING));
+				channel.onDisconnected(LoopFixture.pair(channel), fault);
+				fixture.turn();
+				assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+				assertThat(this.handler.events).last().asString().startsWith("closed: refused by the peer");
+			});
+		}
+	}
+
+	@Test
+	void endCountsWhereNothingArrivedBefore() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.connected(OPTIONS, this.handler);
+				channel.onDisconnected(LoopFixture.pair(channel), new QueuePairFault(WorkStatus.FLUSHED,
+						QueuePairFault.Origin.DISCONNECT, "disconnected by the peer"));
+				fixture.turn();
+				assertThat(this.handler.events).last().isEqualTo("closed: disconnected by the peer");
 			});
 		}
 	}

@@ -114,7 +114,8 @@ final class Connection implements EngineConnection, LinkOwner {
 	void advance() throws LinkFailure {
 		this.link.advance();
 		noteMoves();
-		if (this.peerGone && this.link.isConsumed()) {
+		boolean left = this.lifecycle.connection() != this;
+		if (this.peerGone && !left && this.link.isConsumed()) {
 			this.lifecycle.peerLost("the peer has died or closed its socket");
 		}
 	}
