@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -206,11 +207,25 @@ final class Connection implements EngineConnection, LinkOwner {
 
 	/** Whether the file of the memory was cut, so that its use fails; a system call. */
 	boolean isCut() {
+		boolean interrupted = Thread.interrupted();
 		try {
 			return this.peer.file().size() < mappedBytes();
 		}
+		catch (ClosedChannelException ex) {
+			return false;
+		}
 		catch (IOException ex) {
 			return true;
+		}
+		finally {
+			restore(interrupted);
+		}
+	}
+
+	/** An interrupt would close the file, and is the business of the thread's owner. */
+	private static void restore(boolean interrupted) {
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -239,11 +254,15 @@ final class Connection implements EngineConnection, LinkOwner {
 	}
 
 	private static void truncate(FileChannel file) {
+		boolean interrupted = Thread.interrupted();
 		try {
 			file.truncate(0);
 		}
 		catch (IOException ex) {
 			// the memory is given back when the mapping is
+		}
+		finally {
+			restore(interrupted);
 		}
 	}
 

@@ -94,4 +94,18 @@ class OrderlyEndTests {
 		assertThat(this.lines.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
 	}
 
+	/** A user's thread may be interrupted when it happens to poll. */
+	@Test
+	void endIsOrderlyForAThreadThatIsInterrupted() throws Exception {
+		QueuePair queuePair = this.station.connect(this.peer);
+		QueuePair back = this.peer.accepted.get(0);
+		back.disconnect();
+		Thread.currentThread().interrupt();
+		Station.awaitError(queuePair, this.station);
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(queuePair.fault().origin()).isEqualTo(QueuePairFault.Origin.DISCONNECT);
+		queuePair.close();
+		back.close();
+	}
+
 }
