@@ -269,19 +269,29 @@ class LoopDriverFailureTests {
 		assertThat(last).hasValue(holder);
 	}
 
-	/** Starts a thread that keeps the role, whatever interrupts it. */
+	/** Starts a thread that takes the role and keeps it, whatever interrupts it. */
 	private Thread hold(CountDownLatch release) throws InterruptedException {
 		CountDownLatch held = new CountDownLatch(1);
-		Thread holder = new Thread(() -> this.driver.execute(() -> {
+		AtomicReference<Thread> holder = new AtomicReference<>();
+		Runnable keep = () -> {
+			if (Thread.currentThread() != holder.get()) {
+				return;
+			}
 			held.countDown();
 			while (release.getCount() > 0) {
 				LockSupport.parkNanos(1_000_000);
 			}
-		}), "thread-of-the-test");
-		holder.setDaemon(true);
-		holder.start();
+		};
+		Thread thread = new Thread(() -> {
+			while (held.getCount() > 0) {
+				this.driver.execute(keep);
+			}
+		}, "thread-of-the-test");
+		holder.set(thread);
+		thread.setDaemon(true);
+		thread.start();
 		assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
-		return holder;
+		return thread;
 	}
 
 	private static Thread thread(String name) {
