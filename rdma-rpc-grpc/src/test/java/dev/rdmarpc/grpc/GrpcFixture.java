@@ -44,12 +44,19 @@ final class GrpcFixture implements AutoCloseable {
 
 	private final RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
 
-	private final RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS.withProvider("iwarp", ""),
-			this.memory);
+	private final RdmaTransport transport;
 
 	private final List<ManagedChannel> channels = new ArrayList<>();
 
 	private final List<Server> servers = new ArrayList<>();
+
+	GrpcFixture() {
+		this("iwarp");
+	}
+
+	GrpcFixture(String provider) {
+		this.transport = RdmaTransport.open(TransportOptions.DEFAULTS.withProvider(provider, ""), this.memory);
+	}
 
 	RdmaTransport transport() {
 		return this.transport;

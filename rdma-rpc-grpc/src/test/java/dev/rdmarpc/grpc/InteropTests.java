@@ -43,6 +43,18 @@ class InteropTests {
 		check(CompressedInteropSuite.class);
 	}
 
+	@Test
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	void allTestsOfTheSuitePassThroughSharedMemory() {
+		check(SharedMemoryInteropSuite.class);
+	}
+
+	@Test
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
+	void allTestsOfTheSuitePassThroughSharedMemoryWithCompression() {
+		check(CompressedSharedMemoryInteropSuite.class);
+	}
+
 	private static void check(Class<?> suite) {
 		Result result = JUnitCore.runClasses(suite);
 		SoftAssertions.assertSoftly((softly) -> result.getFailures()

@@ -34,10 +34,15 @@ public class RdmaInteropSuite extends AbstractInteropTest {
 
 	private GrpcFixture fixture;
 
+	/** The provider that both sides use. */
+	protected String provider() {
+		return "iwarp";
+	}
+
 	@Before
 	@Override
 	public void setUp() {
-		this.fixture = new GrpcFixture();
+		this.fixture = new GrpcFixture(provider());
 		super.setUp();
 	}
 
