@@ -37,7 +37,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 final class LoopSleepStress {
 
 	/** Only a wake-up that was lost takes as long. */
-	private static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+	static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
 	private LoopSleepStress() {
 	}
@@ -111,8 +111,8 @@ final class LoopSleepStress {
 
 	}
 
-	/** The loop of all states. */
-	private static final class Loop {
+	/** The loop of all states, here and where else a loop is to fall asleep. */
+	static final class Loop {
 
 		static final FakeCompletionQueue COMPLETIONS = new FakeCompletionQueue();
 
@@ -131,7 +131,7 @@ final class LoopSleepStress {
 	}
 
 	/** Takes what has arrived. */
-	private static final class Work implements LoopWork {
+	static final class Work implements LoopWork {
 
 		final ConcurrentLinkedQueue<AtomicInteger> arrivals = new ConcurrentLinkedQueue<>();
 

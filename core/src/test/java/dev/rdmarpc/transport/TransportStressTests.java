@@ -36,7 +36,7 @@ class TransportStressTests {
 	@Test
 	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void onlyAcceptableOutcomesAreSeen(@TempDir Path directory) throws Exception {
-		StressRun.of(TransportStressTests.class.getPackage(), 10, directory, FEW_STATES_AT_A_TIME);
+		StressRun.of(TransportStressTests.class.getPackage(), 13, directory, FEW_STATES_AT_A_TIME);
 	}
 
 }
