@@ -77,11 +77,23 @@ public final class ChannelListener implements AutoCloseable {
 		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
 		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections());
 		this.listener = transport.device()
-			.listen(address, transport.options().listenOptions(maxConnections, options), this::onConnectionRequest);
+			.listen(address,
+					transport.options().listenOptions(maxConnections, options).withAdmission(this::mayBeginTls),
+					this::onConnectionRequest);
+	}
+
+	/** Counts a connection that is to have TLS before it costs anything. */
+	private boolean mayBeginTls(InetSocketAddress remote) {
+		if (this.rates.tryBegin(remote.getAddress(), System.nanoTime())) {
+			return true;
+		}
+		count(remote, Limit.RATE_OF_ADDRESS);
+		return false;
 	}
 
 	private void onConnectionRequest(ConnectionRequest request) {
-		if (!this.rates.tryBegin(request.remoteAddress().getAddress(), System.nanoTime())) {
+		if (this.options.security().tls() == null
+				&& !this.rates.tryBegin(request.remoteAddress().getAddress(), System.nanoTime())) {
 			reject(request, Limit.RATE_OF_ADDRESS);
 			return;
 		}
@@ -142,6 +154,11 @@ public final class ChannelListener implements AutoCloseable {
 	}
 
 	private void reject(ConnectionRequest request, Limit reached) {
+		reject(request, count(request.remoteAddress(), reached));
+	}
+
+	/** Counts a connection that is rejected; returns why it is. */
+	private String count(InetSocketAddress remote, Limit reached) {
 		Objects.requireNonNull(this.rejected.get(reached)).increment();
 		String why = switch (reached) {
 			case CONNECTIONS -> "too many connections (limit " + this.accepted.limit() + ")";
@@ -150,8 +167,8 @@ public final class ChannelListener implements AutoCloseable {
 			case RATE_OF_ADDRESS ->
 				"one address connects too often (limit " + this.limits.maxConnectionsPerSecond() + "/s)";
 		};
-		this.rejections.log(Level.WARN, "Rejected a connection from {}: {}", request.remoteAddress(), why);
-		reject(request, why);
+		this.rejections.log(Level.WARN, "Rejected a connection from {}: {}", remote, why);
+		return why;
 	}
 
 	private static void reject(ConnectionRequest request, String why) {

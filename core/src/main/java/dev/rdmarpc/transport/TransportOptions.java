@@ -73,8 +73,8 @@ public record TransportOptions(String provider, String device, PollingOptions po
 	 */
 	ListenOptions listenOptions(int maxConnections, ChannelOptions channel) {
 		return new ListenOptions(ListenOptions.DEFAULTS.backlog(), ListenOptions.DEFAULTS.maxPendingHandshakes(),
-				(int) Math.min(Integer.MAX_VALUE, 2L * maxConnections), channel.handshakeTimeoutNanos(),
-				channel.security().tls());
+				(int) Math.min(Integer.MAX_VALUE, 2L * maxConnections), channel.handshakeTimeoutNanos())
+			.withTls(channel.security().tls());
 	}
 
 }

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.verbs;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,9 +33,13 @@ import org.jspecify.annotations.Nullable;
  * with the reason in ASCII as private data
  * @param handshakeTimeoutNanos time for a peer to finish its part of the setup
  * @param tls how connections are protected, or {@code null} if they are not
+ * @param admission asked by the address of each connection that is to have TLS whether
+ * its handshake may begin, before anything is computed for it; others are closed without
+ * a word. Called on a thread of the provider, which it must not block. {@code null} if
+ * all may begin
  */
 public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos,
-		@Nullable TlsOptions tls) {
+		@Nullable TlsOptions tls, @Nullable Predicate<InetSocketAddress> admission) {
 
 	/** 128 in the backlog, 256 half-open, 4096 established, five seconds. */
 	public static final ListenOptions DEFAULTS = new ListenOptions(128, 256, 4096, Duration.ofSeconds(5).toNanos());
@@ -51,13 +57,19 @@ public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnec
 
 	/** Options without TLS. */
 	public ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
-		this(backlog, maxPendingHandshakes, maxConnections, handshakeTimeoutNanos, null);
+		this(backlog, maxPendingHandshakes, maxConnections, handshakeTimeoutNanos, null, null);
 	}
 
 	/** These options with other protection. */
 	public ListenOptions withTls(@Nullable TlsOptions other) {
 		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
-				this.handshakeTimeoutNanos, other);
+				this.handshakeTimeoutNanos, other, this.admission);
+	}
+
+	/** These options with another {@link #admission()}. */
+	public ListenOptions withAdmission(@Nullable Predicate<InetSocketAddress> other) {
+		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
+				this.handshakeTimeoutNanos, this.tls, other);
 	}
 
 }

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -322,6 +323,10 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			return;
 		}
 		try {
+			if (!isAdmitted(accepted)) {
+				closeQuietly(accepted);
+				return;
+			}
 			accepted.prepare(this.settings);
 			responder = MpaResponder.start(this,
 					TlsEngines.secured(this.thread.layered(accepted), this.options.tls(), this.thread));
@@ -337,6 +342,12 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 				closeQuietly(accepted);
 			}
 		}
+	}
+
+	/** Whether a handshake of TLS may begin. */
+	private boolean isAdmitted(TcpStream accepted) throws IOException {
+		Predicate<InetSocketAddress> admission = this.options.admission();
+		return this.options.tls() == null || admission == null || admission.test(accepted.remoteAddress());
 	}
 
 	@Override
