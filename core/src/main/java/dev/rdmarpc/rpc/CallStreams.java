@@ -68,6 +68,11 @@ final class CallStreams {
 		return (this.messages != null) ? this.messages.receiver() : null;
 	}
 
+	/** As {@link #goesOn}, of a call that may have no streams. */
+	static boolean goOn(@Nullable CallStreams streams) {
+		return streams != null && streams.goesOn();
+	}
+
 	/** Goes on with the replies, if they have begun, and tells whether they have. */
 	boolean goesOn() {
 		ServedStream begun = begunReplies();

@@ -43,6 +43,7 @@ import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsException;
@@ -263,7 +264,15 @@ public final class RpcServer implements AutoCloseable {
 		return new RpcServerMetrics(current.active(), current.queue().waiting(), (own != null) ? own.threads() : 0,
 				(own != null) ? own.busy() : 0, (own != null) ? own.maxThreads() : 0, current.begunOnLoops(),
 				current.queue().begun(), current.moves(HandlerPace::movesToLoop),
-				current.moves(HandlerPace::movesToExecutor), current.denied(), rejections());
+				current.moves(HandlerPace::movesToExecutor), current.denied(), limited(current), rejections());
+	}
+
+	private static Map<PrincipalShare.Limit, Long> limited(ServerCalls current) {
+		Map<PrincipalShare.Limit, Long> counts = new EnumMap<>(PrincipalShare.Limit.class);
+		for (PrincipalShare.Limit limit : PrincipalShare.Limit.values()) {
+			counts.put(limit, current.limited(limit));
+		}
+		return Collections.unmodifiableMap(counts);
 	}
 
 	private Map<ChannelListener.Limit, Long> rejections() {

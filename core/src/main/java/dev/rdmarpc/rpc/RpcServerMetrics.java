@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.util.Map;
 
 import dev.rdmarpc.transport.ChannelListener;
+import dev.rdmarpc.transport.PrincipalShare;
 
 /**
  * What a server does, at one moment. Counts begin when it starts.
@@ -33,13 +34,14 @@ import dev.rdmarpc.transport.ChannelListener;
  * @param movesToLoop how often a method was quick enough to move to the loops
  * @param movesToExecutor how often a method was moved back
  * @param callsDenied calls refused because their callers are not allowed to make them
+ * @param callsLimited calls refused because of each limit of their principal
  * @param connectionsRejected connections rejected because of each limit
  */
 public record RpcServerMetrics(int activeCalls, int waitingCalls, int threads, int busyThreads, int maxThreads,
 		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied,
-		Map<ChannelListener.Limit, Long> connectionsRejected) {
+		Map<PrincipalShare.Limit, Long> callsLimited, Map<ChannelListener.Limit, Long> connectionsRejected) {
 
 	/** Of a server that has not been started. */
-	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of());
+	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of());
 
 }

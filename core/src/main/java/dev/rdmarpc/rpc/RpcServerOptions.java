@@ -36,7 +36,8 @@ import dev.rdmarpc.transport.PeerLimits;
  * {@link RpcStatus#RESOURCE_EXHAUSTED}
  * @param drainTimeout how long stopping waits for outstanding calls
  * @param handlers where handlers run
- * @param peers what the callers of one address get of the connections
+ * @param peers what the callers of one address get of the connections, and what one
+ * principal gets
  */
 public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
 		int maxConcurrentCalls, Duration drainTimeout, HandlerOptions handlers, PeerLimits peers) {
@@ -104,7 +105,7 @@ public record RpcServerOptions(InetSocketAddress address, ChannelOptions channel
 				this.maxConcurrentCalls, this.drainTimeout, other, this.peers);
 	}
 
-	/** These options with other limits for the callers of one address. */
+	/** These options with other limits for the callers of one address or principal. */
 	public RpcServerOptions withPeers(PeerLimits other) {
 		return new RpcServerOptions(this.address, this.channel, this.loops, this.maxConnections,
 				this.maxConcurrentCalls, this.drainTimeout, this.handlers, other);

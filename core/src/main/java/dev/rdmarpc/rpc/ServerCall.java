@@ -91,6 +91,8 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	private int requestId;
 
+	private int requestBytes;
+
 	private int argumentCount;
 
 	private long deadlineNanos;
@@ -122,12 +124,18 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		return this.deadlineNanos;
 	}
 
+	/** The size of its request; driver. */
+	int requestBytes() {
+		return this.requestBytes;
+	}
+
 	/** A request has arrived; driver. */
 	void begin(ServerSession owner, RpcChannel from, ExportedMethod exported, IncomingMessage request) {
 		this.session = owner;
 		this.channel = from;
 		this.method = exported;
 		this.requestId = request.requestId();
+		this.requestBytes = request.messageBytes();
 		this.argumentCount = request.argumentCount();
 		this.oneWay = request.oneWay();
 		this.cancelled = false;
@@ -157,10 +165,6 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	private @Nullable ServedStream begunStream() {
 		return (this.streams != null) ? this.streams.begunReplies() : null;
-	}
-
-	private boolean goesOn() {
-		return this.streams != null && this.streams.goesOn();
 	}
 
 	/** What the handler, in whose thread this is, may know of the call. */
@@ -242,7 +246,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	@Override
 	void runInTurn() {
-		if (!goesOn()) {
+		if (!CallStreams.goOn(this.streams)) {
 			run(false);
 		}
 	}
@@ -521,7 +525,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	@Override
 	void notEnqueued() {
-		if (!goesOn()) {
+		if (!CallStreams.goOn(this.streams)) {
 			drop();
 		}
 	}

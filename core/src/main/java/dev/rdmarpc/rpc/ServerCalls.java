@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +37,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -48,6 +51,8 @@ final class ServerCalls {
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	private final RateLimitedLogger denials = new RateLimitedLogger(logger);
+
+	private final RateLimitedLogger limits = new RateLimitedLogger(logger);
 
 	private static final int POOL_CAPACITY = 1024;
 
@@ -68,6 +73,9 @@ final class ServerCalls {
 	private final AtomicInteger active = new AtomicInteger();
 
 	private final LongAdder denied = new LongAdder();
+
+	private final Map<PrincipalShare.Limit, LongAdder> limited = Arrays.stream(PrincipalShare.Limit.values())
+		.collect(Collectors.toUnmodifiableMap((limit) -> limit, (limit) -> new LongAdder()));
 
 	private final Map<ChannelLoop, LoopCalls> loops = new ConcurrentHashMap<>();
 
@@ -124,6 +132,17 @@ final class ServerCalls {
 		this.denials.log(Level.WARN, "{} at {} may not call {}",
 				(caller != null) ? "'" + caller + "'" : "Somebody unknown", channel.remoteAddress(),
 				method.descriptor());
+	}
+
+	/** Calls that were refused because their caller has reached a limit of its own. */
+	long limited(PrincipalShare.Limit limit) {
+		return Objects.requireNonNull(this.limited.get(limit)).sum();
+	}
+
+	/** A caller has reached a limit of its own. */
+	void limited(RpcChannel channel, PrincipalShare.Limit limit, String why) {
+		Objects.requireNonNull(this.limited.get(limit)).increment();
+		this.limits.log(Level.WARN, "Refused a call from {}: {}", channel.remoteAddress(), why);
 	}
 
 	List<CallObserver> observers() {

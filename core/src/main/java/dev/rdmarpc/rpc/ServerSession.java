@@ -31,6 +31,7 @@ import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
@@ -75,8 +76,8 @@ final class ServerSession implements ChannelHandler {
 	/** Written before the first call begins. */
 	private @Nullable Principal principal;
 
-	/** Its name, once it has been asked for. */
-	private @Nullable String principalName;
+	/** What it uses. */
+	private @Nullable PrincipalShare share;
 
 	private int claimed;
 
@@ -96,8 +97,9 @@ final class ServerSession implements ChannelHandler {
 	}
 
 	@Override
-	public void onAuthenticated(Principal who) {
+	public void onAuthenticated(Principal who, PrincipalShare used) {
 		this.principal = who;
+		this.share = used;
 	}
 
 	/** Who the caller is, or {@code null} if nobody was asked. */
@@ -141,7 +143,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		RpcStatus denied = denied(method);
 		if (denied != null) {
-			this.calls.denied(channel, method, this.principalName);
+			this.calls.denied(channel, method, principalName());
 			refuse(channel, requestId, denied,
 					(denied == RpcStatus.UNAUTHENTICATED) ? method.descriptor() + " requires a caller that is known"
 							: "access to " + method.descriptor() + " is denied");
@@ -157,9 +159,8 @@ final class ServerSession implements ChannelHandler {
 					? "the method takes no stream at the server" : "the method takes a stream at the server");
 			return;
 		}
-		ServerCall call = this.calls.claim(this.claimed);
+		ServerCall call = claim(channel, request);
 		if (call == null) {
-			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
 			return;
 		}
 		try {
@@ -168,6 +169,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		catch (Throwable ex) {
 			this.calls.giveBack(call);
+			uncount(request.messageBytes());
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, "the call cannot begin: " + FailureText.of(ex));
 			return;
 		}
@@ -185,17 +187,40 @@ final class ServerSession implements ChannelHandler {
 		}
 	}
 
+	/** Takes a call object, or refuses the request because of a limit. */
+	private @Nullable ServerCall claim(RpcChannel channel, IncomingMessage request) {
+		PrincipalShare own = this.share;
+		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(request.messageBytes()) : null;
+		if (own != null && reached != null) {
+			String why = own.explain(reached);
+			this.calls.limited(channel, reached, why);
+			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, why);
+			return null;
+		}
+		ServerCall call = this.calls.claim(this.claimed);
+		if (call == null) {
+			uncount(request.messageBytes());
+			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
+		}
+		return call;
+	}
+
+	private void uncount(int requestBytes) {
+		PrincipalShare own = this.share;
+		if (own != null) {
+			own.end(requestBytes);
+		}
+	}
+
+	private @Nullable String principalName() {
+		PrincipalShare own = this.share;
+		return (own != null) ? own.name() : null;
+	}
+
 	/** The status of a call that its caller may not make, or {@code null} if it may. */
 	private @Nullable RpcStatus denied(ExportedMethod method) {
 		AllowedCallers allowed = method.allowed();
-		if (allowed == null) {
-			return null;
-		}
-		Principal who = this.principal;
-		if (this.principalName == null && who != null) {
-			this.principalName = who.getName();
-		}
-		return allowed.refusal(this.principalName);
+		return (allowed != null) ? allowed.refusal(principalName()) : null;
 	}
 
 	/** Answers a question about schemas at once: it takes a bounded amount of work. */
@@ -315,6 +340,7 @@ final class ServerSession implements ChannelHandler {
 			this.active[slot] = null;
 		}
 		RpcChannel channel = call.channel();
+		uncount(call.requestBytes());
 		this.calls.giveBack(call);
 		this.claimed--;
 		if (reply == null) {

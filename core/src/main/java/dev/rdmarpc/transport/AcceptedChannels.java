@@ -50,7 +50,13 @@ final class AcceptedChannels {
 	/** Counts the channels of each address; guarded by the lock. */
 	private final Map<InetAddress, Integer> bySource = new HashMap<>();
 
-	AcceptedChannels(int limit, int limitOfOneSource) {
+	/** Of the channels whose peers are known; guarded by the lock. */
+	private final Map<RpcChannel, PrincipalShare> shares = new HashMap<>();
+
+	private final PrincipalShares principals;
+
+	AcceptedChannels(int limit, int limitOfOneSource, PrincipalLimits limitsOfOnePrincipal) {
+		this.principals = new PrincipalShares(limitsOfOnePrincipal);
 		this.limit = limit;
 		this.limitOfOneSource = limitOfOneSource;
 	}
@@ -58,6 +64,29 @@ final class AcceptedChannels {
 	/** How many there may be. */
 	int limit() {
 		return this.limit;
+	}
+
+	/** What the principals of the channels use. */
+	PrincipalShares principals() {
+		return this.principals;
+	}
+
+	/**
+	 * Counts a channel as one of a principal, until it leaves.
+	 * @return {@code null} if the principal has too many of them
+	 */
+	@Nullable PrincipalShare tryIdentify(RpcChannel channel, String principal) {
+		PrincipalShare share = this.principals.tryConnect(principal);
+		if (share != null) {
+			this.lock.lock();
+			try {
+				this.shares.put(channel, share);
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+		return share;
 	}
 
 	/** Whether more than half of the room is taken. */
@@ -133,6 +162,10 @@ final class AcceptedChannels {
 	}
 
 	private void remove(RpcChannel channel) {
+		PrincipalShare share = this.shares.remove(channel);
+		if (share != null) {
+			this.principals.disconnected(share);
+		}
 		InetAddress source = this.channels.remove(channel);
 		if (source != null) {
 			this.bySource.computeIfPresent(source, (key, count) -> (count > 1) ? count - 1 : null);

@@ -46,8 +46,11 @@ public interface ChannelHandler {
 	/** The handshake is done: calls may be started. */
 	void onOpen(RpcChannel channel);
 
-	/** The listening side has decided who the peer is; before the channel opens. */
-	default void onAuthenticated(Principal principal) {
+	/**
+	 * The listening side has decided who the peer is; before the channel opens.
+	 * @param share what the principal uses, in which calls are to be counted
+	 */
+	default void onAuthenticated(Principal principal, PrincipalShare share) {
 	}
 
 	/** The peer does not let this side in; before the channel closes. */

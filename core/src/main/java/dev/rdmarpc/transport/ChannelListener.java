@@ -75,7 +75,7 @@ public final class ChannelListener implements AutoCloseable {
 		this.handlers = handlers;
 		this.limits = limits;
 		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
-		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections());
+		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections(), limits.principal());
 		this.listener = transport.device()
 			.listen(address,
 					transport.options().listenOptions(maxConnections, options).withAdmission(this::mayBeginTls),
@@ -166,6 +166,8 @@ public final class ChannelListener implements AutoCloseable {
 				"too many connections from one address (limit " + this.limits.maxConnections() + ")";
 			case RATE_OF_ADDRESS ->
 				"one address connects too often (limit " + this.limits.maxConnectionsPerSecond() + "/s)";
+			case CONNECTIONS_OF_PRINCIPAL ->
+				throw new IllegalArgumentException("refused in the handshake, not before it");
 		};
 		this.rejections.log(Level.WARN, "Rejected a connection from {}: {}", remote, why);
 		return why;
@@ -183,7 +185,8 @@ public final class ChannelListener implements AutoCloseable {
 
 	/** How many connections were rejected because of a limit. */
 	public long rejected(Limit limit) {
-		return Objects.requireNonNull(this.rejected.get(limit)).sum();
+		return (limit == Limit.CONNECTIONS_OF_PRINCIPAL) ? this.accepted.principals().rejected()
+				: Objects.requireNonNull(this.rejected.get(limit)).sum();
 	}
 
 	/** The address listened on, with the real port. */
@@ -207,7 +210,10 @@ public final class ChannelListener implements AutoCloseable {
 		CONNECTIONS_OF_ADDRESS,
 
 		/** The address connects too often. */
-		RATE_OF_ADDRESS
+		RATE_OF_ADDRESS,
+
+		/** There are as many of the principal as it may have. */
+		CONNECTIONS_OF_PRINCIPAL
 
 	}
 

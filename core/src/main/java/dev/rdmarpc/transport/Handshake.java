@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.security.Principal;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -66,6 +67,8 @@ final class Handshake {
 
 	private List<X509Certificate> peerCertificates = List.of();
 
+	private @Nullable AcceptedChannels accepted;
+
 	private boolean authenticating;
 
 	private boolean peerReads;
@@ -85,6 +88,11 @@ final class Handshake {
 	/** What the peer has proved before the handshake. */
 	void peerCertificates(List<X509Certificate> certificates) {
 		this.peerCertificates = certificates;
+	}
+
+	/** Says who has accepted the connection. */
+	void acceptedAmong(AcceptedChannels channels) {
+		this.accepted = channels;
 	}
 
 	/** Speaks first. */
@@ -206,12 +214,13 @@ final class Handshake {
 		}
 		this.authenticating = false;
 		if (principal != null && failure == null) {
-			if (!(principal instanceof Anonymous)) {
-				this.channel.handler().onAuthenticated(principal);
-			}
-			welcome();
+			identified(principal);
 			return;
 		}
+		refused(failure);
+	}
+
+	private void refused(@Nullable Throwable failure) {
 		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
 		if (cause instanceof PeerRejectedException) {
@@ -223,6 +232,33 @@ final class Handshake {
 		refusals.log(Level.WARN, "Refused a connection from {}: it could not be authenticated",
 				this.channel.remoteAddress(), cause);
 		refuse(HelloFlyweight.REFUSED_UNAUTHENTICATED, "not authenticated");
+	}
+
+	/** Lets a peer in that is known, unless it has too many connections. */
+	private void identified(Principal principal) {
+		if (principal instanceof Anonymous) {
+			welcome();
+			return;
+		}
+		AcceptedChannels among = Objects.requireNonNull(this.accepted, "accepted");
+		String name;
+		try {
+			name = String.valueOf(principal.getName());
+		}
+		catch (RuntimeException ex) {
+			refused(ex);
+			return;
+		}
+		PrincipalShare share = among.tryIdentify(this.channel, name);
+		if (share != null) {
+			this.channel.handler().onAuthenticated(principal, share);
+			welcome();
+			return;
+		}
+		String reason = "too many connections of " + PrincipalShare.shortName(name) + " (limit "
+				+ among.principals().limits().maxConnections() + ")";
+		refusals.log(Level.WARN, "Refused a connection from {}: {}", this.channel.remoteAddress(), reason);
+		refuse(HelloFlyweight.REFUSED_BUSY, reason);
 	}
 
 	private void welcome() {

@@ -17,19 +17,20 @@
 package dev.rdmarpc.transport;
 
 /**
- * What a listener grants the peers of one address, so that they leave something to
- * others. Connections beyond it are rejected, and told which limit it was.
+ * What a listener grants the peers of one address, and one principal, so that they leave
+ * something to others. Connections beyond it are rejected, and told which limit it was.
  *
- * @param maxConnections how many connections they have at a time
+ * @param maxConnections how many connections those of one address have at a time
  * @param maxConnectionsPerSecond how many they begin per second, on average
+ * @param principal what one principal has
  */
-public record PeerLimits(int maxConnections, int maxConnectionsPerSecond) {
+public record PeerLimits(int maxConnections, int maxConnectionsPerSecond, PrincipalLimits principal) {
 
 	/** Three quarters of the connections of a server by default, and 1000 per second. */
 	public static final PeerLimits DEFAULTS = new PeerLimits(768, 1000);
 
 	/** No limits. */
-	public static final PeerLimits NONE = new PeerLimits(Integer.MAX_VALUE, Integer.MAX_VALUE);
+	public static final PeerLimits NONE = new PeerLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, PrincipalLimits.NONE);
 
 	/**
 	 * Checks the bounds.
@@ -40,6 +41,16 @@ public record PeerLimits(int maxConnections, int maxConnectionsPerSecond) {
 			throw new IllegalArgumentException(maxConnections + " connections of an address, " + maxConnectionsPerSecond
 					+ " per second (expected: both at least 1)");
 		}
+	}
+
+	/** Limits of addresses, and those of principals by default. */
+	public PeerLimits(int maxConnections, int maxConnectionsPerSecond) {
+		this(maxConnections, maxConnectionsPerSecond, PrincipalLimits.DEFAULTS);
+	}
+
+	/** These limits with others of one principal. */
+	public PeerLimits withPrincipal(PrincipalLimits other) {
+		return new PeerLimits(this.maxConnections, this.maxConnectionsPerSecond, other);
 	}
 
 }

@@ -248,6 +248,7 @@ public final class RpcChannel implements QueuePairListener {
 	/** Says who has accepted the connection; before it is {@link #accepting}. */
 	void acceptedAmong(AcceptedChannels channels) {
 		this.accepted = channels;
+		this.handshake.acceptedAmong(channels);
 	}
 
 	/** The connection is about to be accepted: the peer may speak at once. */

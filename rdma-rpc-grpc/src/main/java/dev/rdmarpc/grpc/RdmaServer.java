@@ -101,7 +101,7 @@ final class RdmaServer implements InternalServer {
 				this.loops.add(transport.startLoop("rdma-grpc-server-" + i, this.settings.channel().frameBytes()));
 			}
 			ChannelListener started = transport.listen(this.settings.address(), this.loops,
-					this.settings.maxConnections(), this.settings.channel(),
+					this.settings.maxConnections(), this.settings.peers(), this.settings.channel(),
 					() -> new RdmaServerTransport(this, transport, this.settings));
 			this.channels = started;
 			this.socket = new ListenSocket(started.localAddress());

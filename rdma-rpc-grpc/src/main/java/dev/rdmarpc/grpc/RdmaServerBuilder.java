@@ -33,6 +33,7 @@ import io.grpc.internal.ObjectPool;
 import io.grpc.internal.ServerImplBuilder;
 
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -66,6 +67,8 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	private int loops = 1;
 
 	private int maxConnections = MAX_CONNECTIONS;
+
+	private PeerLimits peers = PeerLimits.DEFAULTS;
 
 	private int maxMessageBytes = GrpcUtil.DEFAULT_MAX_MESSAGE_SIZE;
 
@@ -152,6 +155,15 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 		return this;
 	}
 
+	/**
+	 * What the callers of one address get of the connections, and what one principal
+	 * gets; by default {@link PeerLimits#DEFAULTS}.
+	 */
+	public RdmaServerBuilder peerLimits(PeerLimits limits) {
+		this.peers = limits;
+		return this;
+	}
+
 	/** Not supported: TLS is part of {@link #channelOptions}. */
 	@Override
 	public RdmaServerBuilder useTransportSecurity(File chain, File key) {
@@ -216,8 +228,9 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 		ChannelOptions channel = GrpcProtocol.options(this.options, this.maxMessageBytes, this.maxMetadataBytes,
 				this.keepAliveNanos, this.keepAliveTimeoutNanos);
 		return new RdmaServer(this.transport,
-				new ServerSettings(this.address, channel, this.loops, this.maxConnections, this.maxMessageBytes,
-						this.maxMetadataBytes, this.maxIdleNanos, this.maxAgeNanos, this.maxAgeGraceNanos, tracers));
+				new ServerSettings(this.address, channel, this.loops, this.maxConnections, this.peers,
+						this.maxMessageBytes, this.maxMetadataBytes, this.maxIdleNanos, this.maxAgeNanos,
+						this.maxAgeGraceNanos, tracers));
 	}
 
 }

@@ -70,6 +70,8 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private final int requestId;
 
+	private final int requestBytes;
+
 	private final ByteBuffer request;
 
 	private final RegisteredBuffer memory;
@@ -87,6 +89,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		this.tasks = new SerialTasks(transport.transport(), this.channel.loop());
 		this.pieces = new OutgoingPieces(transport.transport().memory());
 		this.requestId = request.requestId();
+		this.requestBytes = request.messageBytes();
 		this.sender = request.streamed() ? this.channel.streams().replySender(this.requestId, request.demand(), this)
 				: null;
 		this.following = request.followed() ? new InboundMessages(this.channel, this.tasks, this,
@@ -97,6 +100,11 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	int requestId() {
 		return this.requestId;
+	}
+
+	/** The size of the request. */
+	int requestBytes() {
+		return this.requestBytes;
 	}
 
 	@Nullable StreamSender sender() {

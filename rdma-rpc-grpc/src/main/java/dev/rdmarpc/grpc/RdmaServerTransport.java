@@ -40,12 +40,15 @@ import io.grpc.internal.TransportTracer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
@@ -64,6 +67,8 @@ import dev.rdmarpc.transport.StreamSender;
 final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(RdmaServerTransport.class);
+
+	private static final RateLimitedLogger limits = new RateLimitedLogger(logger);
 
 	private static final int INITIAL_SLOTS = 64;
 
@@ -93,6 +98,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	private volatile @Nullable SerialTasks tasks;
 
 	private volatile @Nullable Principal principal;
+
+	private @Nullable PrincipalShare share;
 
 	private volatile Attributes attributes = Attributes.EMPTY;
 
@@ -142,8 +149,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	@Override
-	public void onAuthenticated(Principal who) {
+	public void onAuthenticated(Principal who, PrincipalShare used) {
 		this.principal = who;
+		this.share = used;
 	}
 
 	@Override
@@ -261,6 +269,22 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			reply(requestId, Status.UNIMPLEMENTED.withDescription("request that is no gRPC call"));
 		}
 		else {
+			begin(request);
+		}
+	}
+
+	private void begin(IncomingMessage request) {
+		int slot = request.requestId() & 0xFFFF;
+		int bytes = request.messageBytes();
+		PrincipalShare own = this.share;
+		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
+		if (own != null && reached != null) {
+			String why = own.explain(reached);
+			limits.log(Level.WARN, "Refused a call from {}: {}", channel().remoteAddress(), why);
+			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why));
+			return;
+		}
+		try {
 			reserve(slot);
 			RdmaServerCall call = new RdmaServerCall(this, request);
 			this.active[slot] = call;
@@ -268,6 +292,11 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 				this.idle.onTransportActive();
 			}
 			call.onArrived();
+		}
+		finally {
+			if (own != null && this.active[slot] == null) {
+				own.end(bytes);
+			}
 		}
 	}
 
@@ -279,6 +308,11 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	private void remove(int slot) {
+		RdmaServerCall call = this.active[slot];
+		PrincipalShare own = this.share;
+		if (call != null && own != null) {
+			own.end(call.requestBytes());
+		}
 		this.active[slot] = null;
 		if (--this.activeCalls == 0 && this.idle != null) {
 			this.idle.onTransportIdle();

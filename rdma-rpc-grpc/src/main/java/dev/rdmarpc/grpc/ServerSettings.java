@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import io.grpc.ServerStreamTracer;
 
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PeerLimits;
 
 /**
  * The settings of a server.
@@ -31,6 +32,7 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param channel of each connection
  * @param loops loops, each with a thread, that share the connections
  * @param maxConnections more are rejected
+ * @param peers what one address and one principal get
  * @param maxMessageBytes largest message accepted
  * @param maxMetadataBytes most headers accepted
  * @param maxIdleNanos after which a connection without calls is closed
@@ -39,8 +41,8 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param tracers of calls
  */
 record ServerSettings(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
-		int maxMessageBytes, int maxMetadataBytes, long maxIdleNanos, long maxAgeNanos, long maxAgeGraceNanos,
-		List<? extends ServerStreamTracer.Factory> tracers) {
+		PeerLimits peers, int maxMessageBytes, int maxMetadataBytes, long maxIdleNanos, long maxAgeNanos,
+		long maxAgeGraceNanos, List<? extends ServerStreamTracer.Factory> tracers) {
 
 	/** A time that is none. */
 	static final long NEVER = Long.MAX_VALUE;

@@ -39,6 +39,7 @@ import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.PollingOptions;
+import dev.rdmarpc.transport.PrincipalLimits;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
@@ -178,11 +179,27 @@ final class PropertyMapping {
 				PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "max-concurrent-calls", server.maxConcurrentCalls(), 1, Integer.MAX_VALUE),
 				PropertyCheck.notNegative(prefix + "drain-timeout", server.drainTimeout()), handlers(server),
-				new PeerLimits(
-						PropertyCheck.range(prefix + "max-connections-per-address", server.maxConnectionsPerAddress(),
-								1, Integer.MAX_VALUE),
-						PropertyCheck.range(prefix + "max-handshakes-per-second", server.maxHandshakesPerSecond(), 1,
-								Integer.MAX_VALUE)));
+				peers(properties));
+	}
+
+	/** What servers, that of gRPC too, grant one address and one principal. */
+	static PeerLimits peers(RdmaRpcProperties properties) {
+		Server server = properties.server();
+		String prefix = "rdma.rpc.server.";
+		DataSize size = server.maxRequestSizePerPrincipal();
+		PropertyCheck.that(size == null || size.toBytes() >= 1, prefix + "max-request-size-per-principal",
+				String.valueOf(size), "at least 1B");
+		return new PeerLimits(
+				PropertyCheck.range(prefix + "max-connections-per-address", server.maxConnectionsPerAddress(), 1,
+						Integer.MAX_VALUE),
+				PropertyCheck.range(prefix + "max-handshakes-per-second", server.maxHandshakesPerSecond(), 1,
+						Integer.MAX_VALUE),
+				new PrincipalLimits(
+						PropertyCheck.range(prefix + "max-connections-per-principal",
+								server.maxConnectionsPerPrincipal(), 1, Integer.MAX_VALUE),
+						PropertyCheck.range(prefix + "max-calls-per-principal", server.maxCallsPerPrincipal(), 1,
+								Integer.MAX_VALUE),
+						(size != null) ? size.toBytes() : Math.max(1, properties.memory().max().toBytes() / 4 * 3)));
 	}
 
 	private static HandlerOptions handlers(Server server) {

@@ -25,6 +25,7 @@ import org.springframework.grpc.server.ServerBuilderCustomizer;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.GrpcServer;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -43,6 +44,8 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 
 	private final int maxConnections;
 
+	private final PeerLimits peers;
+
 	RdmaGrpcServerFactory(RdmaTransport transport, RdmaRpcProperties properties, ConnectionSecurity security,
 			ServerBuilderCustomizer<RdmaServerBuilder> customizer) {
 		super("", List.of(customizer));
@@ -55,6 +58,7 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 		this.loops = PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
 		this.maxConnections = PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1,
 				Integer.MAX_VALUE);
+		this.peers = PropertyMapping.peers(properties);
 	}
 
 	InetSocketAddress listenAddress() {
@@ -67,7 +71,8 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 			.transport(this.transport)
 			.channelOptions(this.channel)
 			.loops(this.loops)
-			.maxConnections(this.maxConnections);
+			.maxConnections(this.maxConnections)
+			.peerLimits(this.peers);
 	}
 
 }

@@ -240,6 +240,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * address. Further ones are rejected.
 	 * @param maxHandshakesPerSecond How many connections one network address may begin
 	 * per second, on average. Further ones are rejected.
+	 * @param maxConnectionsPerPrincipal Maximum number of connections of one caller that
+	 * is known. Further ones are refused.
+	 * @param maxCallsPerPrincipal Maximum number of calls in progress of one caller that
+	 * is known. Further calls fail with RESOURCE_EXHAUSTED.
+	 * @param maxRequestSizePerPrincipal Size of all requests in progress of one caller
+	 * that is known; a single one may have more. Further calls fail with
+	 * RESOURCE_EXHAUSTED. By default three quarters of 'rdma.rpc.memory.max'.
 	 * @param maxConcurrentCalls Maximum number of concurrent calls, including those that
 	 * wait for a thread. One connection may have four times what remains for others.
 	 * Further calls fail with RESOURCE_EXHAUSTED.
@@ -275,15 +282,16 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	public record Server(@DefaultValue("true") boolean enabled, @Nullable InetAddress address,
 			@DefaultValue("" + DEFAULT_PORT) int port, @DefaultValue("1") int loops,
 			@DefaultValue("1024") int maxConnections, @DefaultValue("768") int maxConnectionsPerAddress,
-			@DefaultValue("1000") int maxHandshakesPerSecond, @DefaultValue("1024") int maxConcurrentCalls,
-			@DefaultValue("4096") int maxCallsPerConnection, @DefaultValue("16MB") DataSize maxMessageSize,
-			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
-			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
-			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
-			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads,
-			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog,
-			@DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl, @DefaultValue Map<String, String> tokens,
-			@DefaultValue Map<String, Service> services) {
+			@DefaultValue("1000") int maxHandshakesPerSecond, @DefaultValue("768") int maxConnectionsPerPrincipal,
+			@DefaultValue("16384") int maxCallsPerPrincipal, @Nullable DataSize maxRequestSizePerPrincipal,
+			@DefaultValue("1024") int maxConcurrentCalls, @DefaultValue("4096") int maxCallsPerConnection,
+			@DefaultValue("16MB") DataSize maxMessageSize, @DefaultValue("64MB") DataSize maxUnfinishedSize,
+			@DefaultValue("5s") Duration handshakeTimeout, @DefaultValue("10s") Duration keepAlive,
+			@DefaultValue("30s") Duration deadPeerTimeout, @DefaultValue("10s") Duration drainTimeout,
+			@DefaultValue("adaptive") Dispatch dispatch, @DefaultValue("auto") HandlerThreads handlerThreads,
+			@DefaultValue("256") int maxHandlerThreads, @Nullable Duration slowCallThreshold,
+			@DefaultValue("false") boolean accessLog, @DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl,
+			@DefaultValue Map<String, String> tokens, @DefaultValue Map<String, Service> services) {
 
 		/** Shows no secret. */
 		@Override

@@ -31,8 +31,18 @@ public enum RdmaServerMeters implements DescribedMeter {
 	CALLS_DENIED("rdma.server.calls.denied", Meter.Type.COUNTER, "calls",
 			"Calls refused because 'rdma.rpc.server.services' does not allow their callers to make them."),
 
+	CALLS_LIMITED("rdma.server.calls.limited", Meter.Type.COUNTER, "calls",
+			"Calls refused because of a limit of their caller: that of its calls in progress, or of the size of their requests.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return LimitKeyNames.values();
+		}
+
+	},
+
 	CONNECTIONS_REJECTED("rdma.server.connections.rejected", Meter.Type.COUNTER, "connections",
-			"Connections rejected because of a limit: that of all connections, or of those of one address, or of how often one address connects.") {
+			"Connections rejected because of a limit: that of all connections, or of those of one address or one principal, or of how often one address connects.") {
 
 		@Override
 		public KeyName[] getKeyNames() {
@@ -118,10 +128,13 @@ public enum RdmaServerMeters implements DescribedMeter {
 
 	}
 
-	/** Keys of {@link #CONNECTIONS_REJECTED}. */
+	/** Keys of {@link #CONNECTIONS_REJECTED} and {@link #CALLS_LIMITED}. */
 	public enum LimitKeyNames implements KeyName {
 
-		/** {@code connections}, {@code address} or {@code rate}. */
+		/**
+		 * Of connections: {@code connections}, {@code address}, {@code principal} or
+		 * {@code rate}. Of calls: {@code calls} or {@code size}.
+		 */
 		LIMIT;
 
 		@Override

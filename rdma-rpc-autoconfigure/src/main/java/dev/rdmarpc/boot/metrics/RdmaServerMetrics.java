@@ -28,6 +28,7 @@ import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerMetrics;
 import dev.rdmarpc.transport.ChannelListener.Limit;
+import dev.rdmarpc.transport.PrincipalShare;
 
 /** Binds {@link RdmaServerMeters} to the server, once it has started. */
 public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaServerStartedEvent> {
@@ -57,6 +58,11 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		meters.gauge(RdmaServerMeters.CALLS_ACTIVE, current(RpcServerMetrics::activeCalls));
 		meters.gauge(RdmaServerMeters.CALLS_WAITING, current(RpcServerMetrics::waitingCalls));
 		meters.counter(RdmaServerMeters.CALLS_DENIED, current(RpcServerMetrics::callsDenied));
+		for (PrincipalShare.Limit limit : PrincipalShare.Limit.values()) {
+			meters.with(RdmaServerMeters.LimitKeyNames.LIMIT, tag(limit))
+				.counter(RdmaServerMeters.CALLS_LIMITED,
+						current((metrics) -> metrics.callsLimited().getOrDefault(limit, 0L)));
+		}
 		for (Limit limit : Limit.values()) {
 			meters.with(RdmaServerMeters.LimitKeyNames.LIMIT, tag(limit))
 				.counter(RdmaServerMeters.CONNECTIONS_REJECTED,
@@ -80,6 +86,14 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 			case CONNECTIONS -> "connections";
 			case CONNECTIONS_OF_ADDRESS -> "address";
 			case RATE_OF_ADDRESS -> "rate";
+			case CONNECTIONS_OF_PRINCIPAL -> "principal";
+		};
+	}
+
+	private static String tag(PrincipalShare.Limit limit) {
+		return switch (limit) {
+			case CALLS -> "calls";
+			case REQUEST_BYTES -> "size";
 		};
 	}
 

@@ -45,6 +45,7 @@ import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PeerLimits;
+import dev.rdmarpc.transport.PrincipalLimits;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
@@ -78,6 +79,9 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.max-connections", "3"),
 				Map.entry("rdma.rpc.server.max-connections-per-address", "2"),
 				Map.entry("rdma.rpc.server.max-handshakes-per-second", "5"),
+				Map.entry("rdma.rpc.server.max-connections-per-principal", "6"),
+				Map.entry("rdma.rpc.server.max-calls-per-principal", "7"),
+				Map.entry("rdma.rpc.server.max-request-size-per-principal", "8MB"),
 				Map.entry("rdma.rpc.server.max-concurrent-calls", "4"),
 				Map.entry("rdma.rpc.server.max-calls-per-connection", "5"),
 				Map.entry("rdma.rpc.server.max-message-size", "1MB"),
@@ -92,9 +96,10 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.queue-pairs.min-credits", "9"), Map.entry("rdma.rpc.queue-pairs.credits", "10")));
 		ChannelOptions channel = new ChannelOptions(4096, 9, 10, 1 << 20, 3 << 20, 5, Duration.ofSeconds(6).toNanos(),
 				Duration.ofSeconds(7).toNanos(), Duration.ofSeconds(8).toNanos(), 100 * 1024, 2048, 1 << 20);
-		assertThat(PropertyMapping.server(properties)).isEqualTo(new RpcServerOptions(
-				new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3, 4, Duration.ofSeconds(9),
-				new HandlerOptions(Dispatch.EXECUTOR, HandlerThreads.PLATFORM, 11), new PeerLimits(2, 5)));
+		assertThat(PropertyMapping.server(properties))
+			.isEqualTo(new RpcServerOptions(new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3,
+					4, Duration.ofSeconds(9), new HandlerOptions(Dispatch.EXECUTOR, HandlerThreads.PLATFORM, 11),
+					new PeerLimits(2, 5, new PrincipalLimits(6, 7, 8 << 20))));
 	}
 
 	@Test
@@ -229,6 +234,9 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.max-connections          | 0       | at least 1
 			rdma.rpc.server.max-connections-per-address | 0    | at least 1
 			rdma.rpc.server.max-handshakes-per-second   | 0    | at least 1
+			rdma.rpc.server.max-connections-per-principal  | 0  | at least 1
+			rdma.rpc.server.max-calls-per-principal  | 0       | at least 1
+			rdma.rpc.server.max-request-size-per-principal | 0B | at least 1B
 			rdma.rpc.server.max-concurrent-calls     | 0       | at least 1
 			rdma.rpc.server.max-calls-per-connection | 65537   | from 1 to 65536
 			rdma.rpc.server.max-unfinished-size      | 0B      | at least 1B

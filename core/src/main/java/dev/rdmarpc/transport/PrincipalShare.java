@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one principal uses of what a listener grants it, over all its connections.
+ * Thread-safe.
+ *
+ * <p>
+ * Implementation notes. A share is known while there are connections or calls of it: a
+ * principal that leaves its calls behind finds them counted when it comes back. Calls
+ * begin only while a connection is counted. Of the end of the last call and that of the
+ * last connection, the later one sees both counts at zero, and has the share forgotten.
+ */
+public final class PrincipalShare {
+
+	private static final int MOST_NAME_CHARS = 64;
+
+	private final String name;
+
+	private final PrincipalLimits limits;
+
+	private final PrincipalShares shares;
+
+	private final AtomicInteger connections = new AtomicInteger();
+
+	private final AtomicInteger calls = new AtomicInteger();
+
+	private final AtomicLong requestBytes = new AtomicLong();
+
+	PrincipalShare(String name, PrincipalLimits limits, PrincipalShares shares) {
+		this.name = name;
+		this.limits = limits;
+		this.shares = shares;
+	}
+
+	/** The principal's name. */
+	public String name() {
+		return this.name;
+	}
+
+	/** The principal's name for messages: not the whole of a long one. */
+	static String shortName(String name) {
+		return "'" + ((name.length() > MOST_NAME_CHARS) ? name.substring(0, MOST_NAME_CHARS) + "..." : name) + "'";
+	}
+
+	/** Counts a connection unless there are too many. */
+	boolean tryConnect() {
+		if (this.connections.incrementAndGet() <= this.limits.maxConnections()) {
+			return true;
+		}
+		this.connections.decrementAndGet();
+		return false;
+	}
+
+	void disconnected() {
+		this.connections.decrementAndGet();
+	}
+
+	boolean isUnused() {
+		return this.connections.get() == 0 && this.calls.get() == 0;
+	}
+
+	/**
+	 * Counts a call, which has to {@link #end}, unless there are too many.
+	 * @param bytes the size of its request
+	 * @return the limit that has been reached, or {@code null} if the call may begin
+	 */
+	public @Nullable Limit tryBegin(int bytes) {
+		if (this.calls.incrementAndGet() > this.limits.maxCalls()) {
+			this.calls.decrementAndGet();
+			return Limit.CALLS;
+		}
+		long all = this.requestBytes.addAndGet(bytes);
+		if (all > this.limits.maxRequestBytes() && all > bytes) {
+			this.requestBytes.addAndGet(-bytes);
+			this.calls.decrementAndGet();
+			return Limit.REQUEST_BYTES;
+		}
+		return null;
+	}
+
+	/** A call has ended. */
+	public void end(int bytes) {
+		this.requestBytes.addAndGet(-bytes);
+		if (this.calls.decrementAndGet() == 0 && this.connections.get() == 0) {
+			this.shares.forgetUnused(this.name);
+		}
+	}
+
+	/** Says to the caller, and to the log, which limit has been reached, and whose. */
+	public String explain(Limit reached) {
+		return switch (reached) {
+			case CALLS -> "too many calls of " + shortName(this.name) + " (limit " + this.limits.maxCalls() + ")";
+			case REQUEST_BYTES -> "too many bytes in requests of " + shortName(this.name) + " (limit "
+					+ this.limits.maxRequestBytes() + ")";
+		};
+	}
+
+	/** Why a call is refused. */
+	public enum Limit {
+
+		/** There are as many calls of the principal as it may have. */
+		CALLS,
+
+		/** The requests of its calls have as many bytes as they may have. */
+		REQUEST_BYTES
+
+	}
+
+}

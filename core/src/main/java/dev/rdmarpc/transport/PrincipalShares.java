@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+
+/** What the principals of a listener use, by their names. Thread-safe. */
+final class PrincipalShares {
+
+	private final PrincipalLimits limits;
+
+	private final Map<String, PrincipalShare> shares = new ConcurrentHashMap<>();
+
+	private final LongAdder rejected = new LongAdder();
+
+	PrincipalShares(PrincipalLimits limits) {
+		this.limits = limits;
+	}
+
+	PrincipalLimits limits() {
+		return this.limits;
+	}
+
+	/** Counts a connection; returns {@code null} if there are too many. */
+	@Nullable PrincipalShare tryConnect(String name) {
+		boolean[] counted = new boolean[1];
+		PrincipalShare share = this.shares.compute(name, (key, known) -> {
+			PrincipalShare own = (known != null) ? known : new PrincipalShare(key, this.limits, this);
+			counted[0] = own.tryConnect();
+			return own;
+		});
+		if (counted[0]) {
+			return share;
+		}
+		this.rejected.increment();
+		return null;
+	}
+
+	/** A connection has ended. */
+	void disconnected(PrincipalShare share) {
+		share.disconnected();
+		forgetUnused(share.name());
+	}
+
+	void forgetUnused(String name) {
+		this.shares.computeIfPresent(name, (key, known) -> known.isUnused() ? null : known);
+	}
+
+	/** How many connections were rejected. */
+	long rejected() {
+		return this.rejected.sum();
+	}
+
+	/** How many principals are known. */
+	int size() {
+		return this.shares.size();
+	}
+
+}
