@@ -32,7 +32,7 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
  */
 class InboundDecoderFuzzTests {
 
-	private static final int RANDOM_INPUTS = 5_000;
+	private static final int RANDOM_INPUTS = 5_000 * Integer.getInteger("rdmarpc.test.factor", 1);
 
 	private static InboundDecoderTarget target;
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp.rdmap;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -96,6 +97,45 @@ class StagTableTests {
 		}
 		assertThat(asked).isGreaterThan(90_000);
 		assertThat(foreseen).isLessThan(asked / 100);
+	}
+
+	/**
+	 * Frequencies and pairs of successive values are compared with the mean and the
+	 * standard deviation of what chance gives; a sound table exceeds eight of them about
+	 * once in 10^12 runs.
+	 */
+	@Test
+	void keysAndAddressesPassTestsOfFrequencyAndOfPairs() {
+		int count = 100_000;
+		StagTable table = new StagTable(new SecureRandom());
+		int[] ones = new int[Long.SIZE];
+		int[][] frequencies = new int[4][256];
+		int before = 0;
+		for (int i = 0; i < count; i++) {
+			RegisteredMemory region = add(table);
+			int stag = region.remoteKey();
+			int entry = stag >>> 8 & 0xFF;
+			int key = stag & 0xFF;
+			frequencies[0][entry]++;
+			frequencies[1][key]++;
+			frequencies[2][(key & 0xF0) | (before & 0xF0) >>> 4]++;
+			frequencies[3][(stag & 0xF) << 4 | (before & 0xF)]++;
+			before = key;
+			for (int bit = 0; bit < Long.SIZE; bit++) {
+				ones[bit] += (int) (region.remoteAddress() >>> bit & 1);
+			}
+			table.remove(region);
+		}
+		for (int[] counts : frequencies) {
+			double expected = count / 256.0;
+			double chiSquare = Arrays.stream(counts)
+				.mapToDouble((each) -> (each - expected) * (each - expected) / expected)
+				.sum();
+			assertThat(chiSquare).as("of 255 degrees of freedom").isBetween(75.0, 436.0);
+		}
+		for (int bit = 12; bit < Long.SIZE - 1; bit++) {
+			assertThat(ones[bit]).as("bit %d of addresses", bit).isBetween(count / 2 - 1265, count / 2 + 1265);
+		}
 	}
 
 	@Test

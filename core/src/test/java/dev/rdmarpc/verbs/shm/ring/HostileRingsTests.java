@@ -88,7 +88,7 @@ class HostileRingsTests {
 		long seed = Long.getLong("rdmarpc.test.seed", 20261123L);
 		Random random = new Random(seed);
 		int refused = 0;
-		int states = TestEnvironment.rounds(200_000, 20_000);
+		int states = TestEnvironment.rounds(200_000, 20_000) * Integer.getInteger("rdmarpc.test.factor", 1);
 		for (int i = 0; i < states; i++) {
 			try {
 				refused += tryState(random) ? 0 : 1;
