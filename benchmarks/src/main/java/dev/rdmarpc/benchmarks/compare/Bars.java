@@ -40,6 +40,12 @@ final class Bars {
 
 	private static final String UNOBSERVED = "rdma-spring-unobserved";
 
+	private static final String TLS = "rdma-tls";
+
+	private static final String TLS_REGISTERED = "rdma-tls-registered";
+
+	private static final String GRPC_TLS = "grpc-tls";
+
 	private static final int ALLOCATIONS = 2000;
 
 	/** What has to be reached, and what is aimed for then. */
@@ -62,7 +68,11 @@ final class Bars {
 			Bar.atMost("% of messages/s that a stalled stream beside costs, rdma", 5, 1,
 					(rows) -> 100 - 100 * messages(rows, INLINE, Mode.BESIDE) / messages(rows, INLINE, Mode.STREAM)),
 			Bar.atMost("sync p50, us that observations add to rdma-spring", 2, 1,
-					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()));
+					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()),
+			Bar.atMost("sync p50, rdma-tls to rdma", 2, 1.5,
+					(rows) -> sync(rows, TLS).p50Micros() / sync(rows, INLINE).p50Micros()),
+			largeTo("tls", TLS, 0.8, 0.9), largeTo("tls", TLS_REGISTERED, 0.8, 0.9),
+			asWithoutTls(Mode.SYNC), asWithoutTls(Mode.ASYNC));
 
 	/** What is kept even on a busy machine, unless something has become much worse. */
 	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 15, 1.25), p50ToFloor(DEFAULT, 20, 1.6),
@@ -99,15 +109,30 @@ final class Bars {
 				(rows) -> rows.of(peer, mode, SMALL).callsPerSecond() / rows.of(base, mode, SMALL).callsPerSecond());
 	}
 
+	/** What this framework gains over gRPC with TLS, as a part of what it gains without. */
+	private static Bar asWithoutTls(Mode mode) {
+		return Bar.atLeast(mode + " calls/s, rdma-tls to grpc-tls, to the same without TLS", 0.8, 1,
+				(rows) -> rate(rows, TLS, mode) / rate(rows, GRPC_TLS, mode)
+						/ (rate(rows, INLINE, mode) / rate(rows, Peers.GRPC, mode)));
+	}
+
+	private static double rate(Rows rows, String peer, Mode mode) {
+		return rows.of(peer, mode, SMALL).callsPerSecond();
+	}
+
 	private static Bar threadsToOne(String peer, double limit, double aim) {
 		return Bar.atLeast("blocking calls/s of 16 threads to one thread, " + peer, limit, aim,
 				(rows) -> rows.of(peer, Mode.THREADS, SMALL).callsPerSecond() / sync(rows, peer).callsPerSecond());
 	}
 
 	private static Bar largeToFloor(String peer, double limit, double aim) {
-		return Bar.atLeast("1 MiB one after the other, MB/s, " + peer + " to floor", limit, aim,
+		return largeTo(Peers.FLOOR, peer, limit, aim);
+	}
+
+	private static Bar largeTo(String base, String peer, double limit, double aim) {
+		return Bar.atLeast("1 MiB one after the other, MB/s, " + peer + " to " + base, limit, aim,
 				(rows) -> rows.of(peer, Mode.SYNC, LARGE).megabytesPerSecond()
-						/ rows.of(Peers.FLOOR, Mode.SYNC, LARGE).megabytesPerSecond());
+						/ rows.of(base, Mode.SYNC, LARGE).megabytesPerSecond());
 	}
 
 	/** Of blocking and asynchronous calls, the larger, in whole bytes. */

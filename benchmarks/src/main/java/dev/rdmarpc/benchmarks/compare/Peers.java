@@ -25,6 +25,7 @@ import dev.rdmarpc.benchmarks.compare.grpc.GrpcSpringPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer.Variant;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaSpringPeer;
+import dev.rdmarpc.benchmarks.compare.tls.TlsPeer;
 import dev.rdmarpc.benchmarks.compare.verbs.VerbsPeer;
 
 /** The peers of the comparison. */
@@ -40,7 +41,8 @@ public final class Peers {
 			new GrpcPeer(GrpcPeer.Variant.DEFAULT), new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE),
 			new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED),
 			new RdmaPeer(Variant.SHARED_MEMORY), new RdmaPeer(Variant.SHARED_MEMORY_REGISTERED), new GrpcSpringPeer(),
-			new RdmaSpringPeer(true), new RdmaSpringPeer(false));
+			new RdmaSpringPeer(true), new RdmaSpringPeer(false), new TlsPeer(), new RdmaPeer(Variant.TLS),
+			new RdmaPeer(Variant.TLS_REGISTERED), new GrpcPeer(GrpcPeer.Variant.TLS));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));

@@ -64,6 +64,22 @@ class CompareTests {
 	}
 
 	@Test
+	void measuresWhatTlsCosts() throws IOException {
+		Path output = this.directory.resolve("comparison.csv");
+		List<String> peers = List.of("tls", "rdma-tls", "rdma-tls-registered", "grpc-tls");
+		int exit = Compare.commandLine()
+			.execute("--output", output.toString(), "--peers", String.join(",", peers), "--payloads", "64,1048576",
+					"--modes", "sync", "--forks", "1", "--rounds", "1", "--prime-millis", "0", "--warm-up-millis", "20",
+					"--measure-millis", "40");
+		assertThat(exit).as("no peer failed").isZero();
+		List<String> lines = Files.readAllLines(output);
+		assertThat(lines).hasSize(1 + 2 * peers.size());
+		for (String line : lines.subList(1, lines.size())) {
+			assertIsConsistent(line, line.split(",", -1));
+		}
+	}
+
+	@Test
 	void countsMessagesOfStreams() throws IOException {
 		Path output = this.directory.resolve("comparison.csv");
 		int exit = Compare.commandLine()

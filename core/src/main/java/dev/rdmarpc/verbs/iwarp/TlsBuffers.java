@@ -22,6 +22,11 @@ import java.util.ArrayDeque;
 /**
  * Memory for TLS records on their way, which streams borrow only while they hold some:
  * connections that are silent take none. Thread-safe.
+ *
+ * <p>
+ * Implementation notes. It is memory of the heap: the JDK encrypts and decrypts arrays in
+ * place, and direct memory piece by piece through arrays of its own. That costs more than
+ * the copy that a socket makes of what it reads to, or writes from, the heap.
  */
 final class TlsBuffers {
 
@@ -41,7 +46,7 @@ final class TlsBuffers {
 				return buffer.clear();
 			}
 		}
-		return ByteBuffer.allocateDirect(BUFFER_BYTES);
+		return ByteBuffer.allocate(BUFFER_BYTES);
 	}
 
 	/** Takes a buffer back. */

@@ -20,14 +20,20 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
+import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
@@ -35,6 +41,7 @@ import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
+import dev.rdmarpc.benchmarks.compare.tls.TlsSetup;
 import dev.rdmarpc.grpc.RdmaChannelBuilder;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
 
@@ -69,6 +76,9 @@ public final class GrpcPeer implements Peer {
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 		ServerBuilder<?> builder = this.variant.rdma ? RdmaServerBuilder.forAddress(address)
 				: NettyServerBuilder.forAddress(address);
+		if (builder instanceof NettyServerBuilder netty && this.variant.tls) {
+			netty.sslContext(secure(SslContextBuilder.forServer(TlsSetup.newKey())));
+		}
 		builder.maxInboundMessageSize(Integer.MAX_VALUE).addService(new PayloadsGrpc.Service());
 		if (this.variant.direct) {
 			builder.directExecutor();
@@ -77,23 +87,39 @@ public final class GrpcPeer implements Peer {
 	}
 
 	@Override
-	public PeerClient connect(InetSocketAddress server, Workload workload) {
+	public PeerClient connect(InetSocketAddress server, Workload workload) throws Exception {
 		byte[] payload = workload.payload();
+		SslContext security = this.variant.tls
+				? secure(SslContextBuilder.forClient().trustManager(new TlsSetup.AcceptsEverybody())) : null;
 		return PeerCalls.client(workload, () -> {
-			ManagedChannel channel = open(server);
+			ManagedChannel channel = open(server, security);
 			return new StubCalls(workload, payload, PayloadsGrpc.newBlockingStub(channel),
 					PayloadsGrpc.newStub(channel), () -> close(channel));
 		});
 	}
 
-	private ManagedChannel open(InetSocketAddress server) {
+	private ManagedChannel open(InetSocketAddress server, @Nullable SslContext security) {
 		ManagedChannelBuilder<?> builder = this.variant.rdma ? RdmaChannelBuilder.forAddress(server)
 				: NettyChannelBuilder.forAddress(server);
-		builder.usePlaintext().maxInboundMessageSize(Integer.MAX_VALUE);
+		if (builder instanceof NettyChannelBuilder netty && security != null) {
+			netty.sslContext(security);
+		}
+		else {
+			builder.usePlaintext();
+		}
+		builder.maxInboundMessageSize(Integer.MAX_VALUE);
 		if (this.variant.direct) {
 			builder.directExecutor();
 		}
 		return builder.build();
+	}
+
+	/** BoringSSL, as grpc-netty-shaded brings it along. */
+	private static SslContext secure(SslContextBuilder builder) throws IOException {
+		return GrpcSslContexts.configure(builder, SslProvider.OPENSSL)
+			.protocols(TlsSetup.PROTOCOL)
+			.ciphers(List.of(TlsSetup.CIPHER_SUITE))
+			.build();
 	}
 
 	private static void close(ManagedChannel channel) throws IOException {
@@ -122,6 +148,9 @@ public final class GrpcPeer implements Peer {
 		/** Netty; grpc-java's default executors. */
 		DEFAULT("grpc-default", false, false),
 
+		/** As {@link #DIRECT}, with TLS. */
+		TLS("grpc-tls", true, false, true),
+
 		/** This project's transport for gRPC, on the transport's threads. */
 		RDMA("rdma-grpc", true, true),
 
@@ -134,7 +163,14 @@ public final class GrpcPeer implements Peer {
 
 		private final boolean rdma;
 
+		private final boolean tls;
+
 		Variant(String peer, boolean direct, boolean rdma) {
+			this(peer, direct, rdma, false);
+		}
+
+		Variant(String peer, boolean direct, boolean rdma, boolean tls) {
+			this.tls = tls;
 			this.peer = peer;
 			this.direct = direct;
 			this.rdma = rdma;

@@ -19,6 +19,11 @@ package dev.rdmarpc.benchmarks.compare.rdma;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
+
+import javax.net.ssl.SSLContext;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.benchmarks.compare.LatencyRecorder;
 import dev.rdmarpc.benchmarks.compare.Mode;
@@ -27,6 +32,7 @@ import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
+import dev.rdmarpc.benchmarks.compare.tls.TlsSetup;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -37,8 +43,10 @@ import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.TlsOptions;
 
 /**
  * This framework with its default options, except for limits that let the largest
@@ -72,11 +80,13 @@ public final class RdmaPeer implements Peer {
 	}
 
 	@Override
-	public PeerServer startServer() {
+	public PeerServer startServer() throws Exception {
 		Resources resources = Resources.open(this.variant.provider);
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
-			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(channel()).withHandlers(handlers()))
+			.options(RpcServerOptions.DEFAULTS.withLoopback(0)
+				.withChannel(channel(this.variant.tls ? TlsSetup.serverContext() : null))
+				.withHandlers(handlers()))
 			.service(Variant.INLINE.peer, InlinePayloads.class, new Handler())
 			.service(Variant.DEFAULT.peer, Payloads.class, new Handler())
 			.service(Variant.REGISTERED.peer, RegisteredPayloads.class, new RegisteredHandler())
@@ -89,18 +99,21 @@ public final class RdmaPeer implements Peer {
 	}
 
 	@Override
-	public PeerClient connect(InetSocketAddress server, Workload workload) {
+	public PeerClient connect(InetSocketAddress server, Workload workload) throws Exception {
+		ChannelOptions channel = channel(this.variant.tls ? TlsSetup.clientContext() : null);
 		Resources resources = Resources.open(this.variant.provider);
 		if (this.variant.isRegistered()) {
 			RegisteredBuffer payload = resources.memory().allocate(workload.payloadBytes());
 			payload.buffer().put(workload.payload());
 			return new OwningClient(
-					PeerCalls.client(workload, () -> new RegisteredCalls(open(server, resources), workload, payload)),
+					PeerCalls.client(workload,
+							() -> new RegisteredCalls(open(server, resources, channel), workload, payload)),
 					payload::release, resources);
 		}
 		byte[] payload = workload.payload();
 		return new OwningClient(
-				PeerCalls.client(workload, () -> new ArrayCalls(open(server, resources), workload, payload)), () -> {
+				PeerCalls.client(workload, () -> new ArrayCalls(open(server, resources, channel), workload, payload)),
+				() -> {
 				}, resources);
 	}
 
@@ -109,16 +122,23 @@ public final class RdmaPeer implements Peer {
 				: HandlerOptions.DEFAULTS;
 	}
 
-	private ChannelOptions channel() {
-		return ChannelOptions.DEFAULTS.withLimits(LARGEST_MESSAGE_BYTES, ChannelOptions.DEFAULTS.maxCalls())
+	private ChannelOptions channel(@Nullable SSLContext context) {
+		ChannelOptions options = ChannelOptions.DEFAULTS
+			.withLimits(LARGEST_MESSAGE_BYTES, ChannelOptions.DEFAULTS.maxCalls())
 			.withEagerLimit(this.variant.eagerBytes);
+		if (context == null) {
+			return options;
+		}
+		return options.withSecurity(ChannelSecurity.NONE.withTls(TlsOptions.of(() -> context)
+			.withCipherSuites(List.of(TlsSetup.CIPHER_SUITE))
+			.withVerifyHostName(false)));
 	}
 
-	private Clients open(InetSocketAddress server, Resources resources) {
+	private Clients open(InetSocketAddress server, Resources resources, ChannelOptions channel) {
 		RpcClient client = RpcClient.builder()
 			.transport(resources.transport())
 			.target(server.getHostString(), server.getPort())
-			.options(RpcClientOptions.DEFAULTS.withChannel(channel()))
+			.options(RpcClientOptions.DEFAULTS.withChannel(channel))
 			.build();
 		return new Proxies(client, this.variant.service(), this.variant.streams());
 	}
@@ -144,6 +164,12 @@ public final class RdmaPeer implements Peer {
 		/** As {@link #REGISTERED}, through shared memory. */
 		SHARED_MEMORY_REGISTERED("rdma-shm-registered", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
 
+		/** As {@link #INLINE}, with TLS. */
+		TLS("rdma-tls", ChannelOptions.DEFAULTS.eagerBytes(), TransportOptions.AUTO, true),
+
+		/** As {@link #REGISTERED}, with TLS. */
+		TLS_REGISTERED("rdma-tls-registered", ChannelOptions.DEFAULTS.eagerBytes(), TransportOptions.AUTO, true),
+
 		/** As {@link #INLINE}, and all messages are sent in frames. */
 		EAGER("rdma-eager", LARGEST_MESSAGE_BYTES),
 
@@ -156,18 +182,25 @@ public final class RdmaPeer implements Peer {
 
 		private final String provider;
 
+		private final boolean tls;
+
 		Variant(String peer, int eagerBytes) {
 			this(peer, eagerBytes, TransportOptions.AUTO);
 		}
 
 		Variant(String peer, int eagerBytes, String provider) {
+			this(peer, eagerBytes, provider, false);
+		}
+
+		Variant(String peer, int eagerBytes, String provider, boolean tls) {
+			this.tls = tls;
 			this.peer = peer;
 			this.eagerBytes = eagerBytes;
 			this.provider = provider;
 		}
 
 		private boolean isRegistered() {
-			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED;
+			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED || this == TLS_REGISTERED;
 		}
 
 		/** The name of the peer. */
@@ -183,8 +216,8 @@ public final class RdmaPeer implements Peer {
 		/** The name under which handlers for such payloads are exported. */
 		private String service() {
 			return switch (this) {
-				case EAGER, READ, SHARED_MEMORY -> INLINE.peer;
-				case SHARED_MEMORY_REGISTERED -> REGISTERED.peer;
+				case EAGER, READ, SHARED_MEMORY, TLS -> INLINE.peer;
+				case SHARED_MEMORY_REGISTERED, TLS_REGISTERED -> REGISTERED.peer;
 				case EXECUTOR -> DEFAULT.peer;
 				default -> this.peer;
 			};
