@@ -32,7 +32,7 @@ import io.grpc.MethodDescriptor.Marshaller;
  * with one copy into an array of the right size. Protobuf does the same for a
  * {@code bytes} field, and parses on top of it.
  */
-final class PayloadMarshaller implements Marshaller<byte[]> {
+public final class PayloadMarshaller implements Marshaller<byte[]> {
 
 	@Override
 	public InputStream stream(byte[] value) {

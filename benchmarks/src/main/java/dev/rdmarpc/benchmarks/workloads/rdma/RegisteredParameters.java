@@ -1,0 +1,33 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.workloads.rdma;
+
+import java.util.concurrent.CompletableFuture;
+
+import dev.rdmarpc.benchmarks.workloads.tensors.ParameterCalls;
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/** A parameter server whose tensors are in registered memory, on both sides. */
+public interface RegisteredParameters extends ParameterCalls<RegisteredBuffer> {
+
+	@Override
+	CompletableFuture<Integer> push(int step, int tensor, RegisteredBuffer gradient);
+
+	@Override
+	CompletableFuture<RegisteredBuffer> pull(int step, int tensor);
+
+}

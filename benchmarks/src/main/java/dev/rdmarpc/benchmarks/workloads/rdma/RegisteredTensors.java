@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.workloads.rdma;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+import dev.rdmarpc.benchmarks.workloads.tensors.TensorMemory;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+
+/** Tensors in registered memory. */
+record RegisteredTensors(RegisteredMemory memory) implements TensorMemory<RegisteredBuffer> {
+
+	@Override
+	public RegisteredBuffer allocate(int bytes) {
+		return this.memory.allocate(bytes);
+	}
+
+	@Override
+	public ByteBuffer bytes(RegisteredBuffer tensor) {
+		return tensor.buffer().order(ByteOrder.nativeOrder());
+	}
+
+	@Override
+	public void release(RegisteredBuffer tensor) {
+		tensor.release();
+	}
+
+}

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.workloads.tensors;
+
+import java.io.Closeable;
+
+/** A worker of a training step, which computes nothing; used by one thread. */
+public interface Worker extends Closeable {
+
+	/**
+	 * Gives all gradients, the last one needed first, and then gets all sums in the order
+	 * of need, some of them at the same time.
+	 * @param step greater than the one before
+	 * @param thorough whether to look at each number of the sums
+	 * @return what it took
+	 * @throws IllegalStateException if a sum is wrong
+	 */
+	Step step(int step, boolean thorough);
+
+	@Override
+	void close();
+
+	/**
+	 * What a step took.
+	 *
+	 * @param nanos until all sums were there
+	 * @param firstNanos until the first sum was there that the next step needs
+	 */
+	record Step(long nanos, long firstNanos) {
+
+	}
+
+}
