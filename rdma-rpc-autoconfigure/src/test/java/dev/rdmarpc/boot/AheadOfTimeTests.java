@@ -161,7 +161,8 @@ class AheadOfTimeTests {
 		}, "rdma.rpc.client.greeters.port=1");
 	}
 
-	private static RuntimeHints hints(Class<?> application) {
+	/** The hints that are generated for an application. */
+	static RuntimeHints hints(Class<?> application) {
 		TestGenerationContext generation = new TestGenerationContext(application);
 		generate(application, generation);
 		return generation.getRuntimeHints();
@@ -263,6 +264,14 @@ class AheadOfTimeTests {
 			this.shop = shop;
 		}
 
+		Shop shop() {
+			return this.shop;
+		}
+
+		Greeter greeter() {
+			return this.greeter;
+		}
+
 	}
 
 	/** A service, with much to be known. */
@@ -279,6 +288,10 @@ class AheadOfTimeTests {
 	public interface Catalog<K, V> {
 
 		V find(K key);
+
+		/** As all objects have it, hence no method of the service. */
+		@Override
+		String toString();
 
 	}
 

@@ -94,7 +94,11 @@ final class ContractHints {
 	}
 
 	private void exception(Class<?> type) {
-		if (isOfThePlatform(type) || !this.seen.add(type)) {
+		if (!this.seen.add(type)) {
+			return;
+		}
+		if (isOfThePlatform(type)) {
+			this.hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
 			return;
 		}
 		this.hints.reflection()

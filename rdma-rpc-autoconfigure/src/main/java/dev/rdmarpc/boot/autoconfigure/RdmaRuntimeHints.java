@@ -16,19 +16,35 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
 
 import dev.rdmarpc.rpc.FieldViolations;
+import dev.rdmarpc.rpc.RdmaReflection;
 
 /** What a native image has to know whatever the application serves and calls. */
 class RdmaRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		new ContractHints(hints).message(ResolvableType.forClass(FieldViolations.class));
+		ContractHints contracts = new ContractHints(hints);
+		contracts.message(ResolvableType.forClass(FieldViolations.class));
+		contracts.client(RdmaReflection.class);
+		contracts.client(ClassUtils.resolveClassName("dev.rdmarpc.rpc.GenericCall", classLoader));
+		// Methods of services are told from those of all objects by looking these up
+		hints.reflection().registerType(Object.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+		// Virtual threads are made by reflection, because Java 17 has none
+		hints.reflection()
+			.registerType(Thread.class, (type) -> type.withMethod("ofVirtual", List.of(), ExecutableMode.INVOKE))
+			.registerType(TypeReference.of("java.lang.Thread$Builder"), MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.resources().registerPattern("META-INF/services/dev.rdmarpc.verbs.VerbsProvider");
 	}
 
