@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler.IgnoredMeters;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -42,6 +43,7 @@ import dev.rdmarpc.boot.observation.RdmaClientObservationConvention;
 import dev.rdmarpc.boot.observation.RdmaClientObserver;
 import dev.rdmarpc.boot.observation.RdmaServerObservationConvention;
 import dev.rdmarpc.boot.observation.RdmaServerObserver;
+import dev.rdmarpc.transport.ProviderSelection;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of observations of calls.
@@ -53,6 +55,11 @@ import dev.rdmarpc.boot.observation.RdmaServerObserver;
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean(ObservationRegistry.class)
 public final class RdmaObservationAutoConfiguration {
+
+	private static @Nullable String providerOf(ObjectProvider<ProviderSelection> selection) {
+		ProviderSelection selected = selection.getIfUnique();
+		return (selected != null) ? selected.provider().name() : null;
+	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ DefaultMeterObservationHandler.class, MetricsProperties.class })
@@ -89,8 +96,10 @@ public final class RdmaObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		RdmaClientObserver rdmaClientObserver(ObservationRegistry registry,
-				ObjectProvider<RdmaClientObservationConvention> convention, ObjectProvider<CallMeters> meters) {
-			return new RdmaClientObserver(registry, convention.getIfAvailable(), meters.getIfAvailable());
+				ObjectProvider<RdmaClientObservationConvention> convention, ObjectProvider<CallMeters> meters,
+				ObjectProvider<ProviderSelection> selection) {
+			return new RdmaClientObserver(registry, convention.getIfAvailable(), meters.getIfAvailable(),
+					providerOf(selection));
 		}
 
 		@Bean
@@ -108,8 +117,10 @@ public final class RdmaObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		RdmaServerObserver rdmaServerObserver(ObservationRegistry registry,
-				ObjectProvider<RdmaServerObservationConvention> convention, ObjectProvider<CallMeters> meters) {
-			return new RdmaServerObserver(registry, convention.getIfAvailable(), meters.getIfAvailable());
+				ObjectProvider<RdmaServerObservationConvention> convention, ObjectProvider<CallMeters> meters,
+				ObjectProvider<ProviderSelection> selection) {
+			return new RdmaServerObserver(registry, convention.getIfAvailable(), meters.getIfAvailable(),
+					providerOf(selection));
 		}
 
 		@Bean

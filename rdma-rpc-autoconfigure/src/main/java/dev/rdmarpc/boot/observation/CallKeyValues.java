@@ -42,6 +42,10 @@ final class CallKeyValues {
 	static KeyValues ofServer(RdmaServerObservationContext context) {
 		KeyValues values = ofBoth(context.getMethod(), context.getPeer())
 			.and(ServerKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)));
+		String provider = context.getProvider();
+		if (provider != null) {
+			values = values.and(ServerKeyNames.PROVIDER.withValue(provider));
+		}
 		int number = context.getQueuePair();
 		return (number != 0) ? values.and(ServerKeyNames.QUEUE_PAIR.withValue(String.valueOf(number))) : values;
 	}
@@ -56,10 +60,15 @@ final class CallKeyValues {
 	static KeyValues ofClient(RdmaClientObservationContext context) {
 		String target = context.getTarget();
 		KeyValues values = ofBoth(context.getMethod(), target);
+		String provider = context.getProvider();
+		if (provider != null) {
+			values = values.and(ClientKeyNames.PROVIDER.withValue(provider));
+		}
 		int number = context.getQueuePair();
 		if (number != 0) {
 			values = values.and(ClientKeyNames.QUEUE_PAIR.withValue(String.valueOf(number)),
-					ClientKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)));
+					ClientKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)),
+					ClientKeyNames.SEND_CREDITS.withValue(String.valueOf(context.getSendCredits())));
 		}
 		PeerAddress address = PeerAddress.parse(target);
 		return (address != null)

@@ -49,7 +49,8 @@ final class ObservedClientCall implements CallObservation {
 	public void requestSent(RpcChannel channel) {
 		long waited = (this.context.getQueuePair() != 0) ? this.context.getWaited().toNanos()
 				: System.nanoTime() - this.begunNanos;
-		this.context.setSent(ChannelSnapshot.of(channel).queuePair(), waited);
+		ChannelSnapshot seen = ChannelSnapshot.of(channel);
+		this.context.setSent(seen.queuePair(), seen.sendCredits(), waited);
 	}
 
 	@Override

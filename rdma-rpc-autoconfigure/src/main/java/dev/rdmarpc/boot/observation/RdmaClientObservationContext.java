@@ -37,7 +37,11 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 
 	private volatile int queuePair;
 
+	private volatile @Nullable String provider;
+
 	private volatile long waitedNanos;
+
+	private volatile int sendCredits;
 
 	/** Creates the context of a call that begins. */
 	public RdmaClientObservationContext(MethodDescriptor method, String target, CallMetadata metadata) {
@@ -81,9 +85,26 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 		return Duration.ofNanos(this.waitedNanos);
 	}
 
-	void setSent(int number, long waited) {
+	/**
+	 * How many frames the peer would have taken at once when the request was handed over.
+	 */
+	public int getSendCredits() {
+		return this.sendCredits;
+	}
+
+	void setSent(int number, int credits, long waited) {
 		this.queuePair = number;
+		this.sendCredits = credits;
 		this.waitedNanos = waited;
+	}
+
+	/** The provider of the verbs, or {@code null} if it is not known. */
+	public @Nullable String getProvider() {
+		return this.provider;
+	}
+
+	void setProvider(@Nullable String provider) {
+		this.provider = provider;
 	}
 
 	void setStatus(RpcStatus status) {

@@ -36,6 +36,8 @@ public class RdmaClientObserver implements CallObserver {
 
 	private final @Nullable MeteredCalls metered;
 
+	private final @Nullable String provider;
+
 	/**
 	 * Creates an observer that makes each call an observation.
 	 * @param convention a custom convention, or {@code null} for the default
@@ -52,7 +54,19 @@ public class RdmaClientObserver implements CallObserver {
 	 */
 	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention,
 			@Nullable CallMeters meters) {
+		this(registry, convention, meters, null);
+	}
+
+	/**
+	 * Creates an observer as above, whose spans name the provider of the verbs.
+	 * @param convention a custom convention, or {@code null} for the default
+	 * @param meters those meters, if there are any
+	 * @param provider the name of the provider, or {@code null} to leave it out
+	 */
+	public RdmaClientObserver(ObservationRegistry registry, @Nullable RdmaClientObservationConvention convention,
+			@Nullable CallMeters meters, @Nullable String provider) {
 		this.registry = registry;
+		this.provider = provider;
 		this.convention = convention;
 		this.metered = (convention != null) ? null : MeteredCalls.of(registry,
 				DefaultRdmaClientObservationConvention.NAME, RdmaClientObservationContext::new, meters);
@@ -66,6 +80,7 @@ public class RdmaClientObserver implements CallObserver {
 
 	private CallObservation observe(MethodDescriptor method, String peer, CallMetadata metadata) {
 		RdmaClientObservationContext context = new RdmaClientObservationContext(method, peer, metadata);
+		context.setProvider(this.provider);
 		Observation observation = RdmaObservationDocumentation.CLIENT_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();

@@ -157,6 +157,16 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 	/** Keys of spans of servers only. */
 	public enum ServerKeyNames implements KeyName {
 
+		/** The provider of the verbs that the call goes over: iwarp, disni, …. */
+		PROVIDER {
+
+			@Override
+			public String asString() {
+				return "rdma.provider";
+			}
+
+		},
+
 		/**
 		 * The number of the queue pair that the call came over, as the endpoint shows it.
 		 */
@@ -194,6 +204,16 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 		},
 
+		/** The provider of the verbs that the call goes over: iwarp, disni, …. */
+		PROVIDER {
+
+			@Override
+			public String asString() {
+				return "rdma.provider";
+			}
+
+		},
+
 		/** The number of the queue pair that the request went out over last. */
 		QUEUE_PAIR {
 
@@ -210,6 +230,19 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 			@Override
 			public String asString() {
 				return "rdma.waited_us";
+			}
+
+		},
+
+		/**
+		 * How many frames the peer would have taken at once when the request was handed
+		 * over; with 0, the request has waited for credits.
+		 */
+		SEND_CREDITS {
+
+			@Override
+			public String asString() {
+				return "rdma.send_credits";
 			}
 
 		},

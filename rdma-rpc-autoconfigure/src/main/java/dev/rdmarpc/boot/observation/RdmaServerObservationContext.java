@@ -37,6 +37,8 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 
 	private volatile int queuePair;
 
+	private volatile @Nullable String provider;
+
 	private volatile long waitedNanos;
 
 	/** Creates the context of a call that begins. */
@@ -82,6 +84,15 @@ public class RdmaServerObservationContext extends ReceiverContext<CallMetadata> 
 
 	void setWaitedNanos(long nanos) {
 		this.waitedNanos = nanos;
+	}
+
+	/** The provider of the verbs, or {@code null} if it is not known. */
+	public @Nullable String getProvider() {
+		return this.provider;
+	}
+
+	void setProvider(@Nullable String provider) {
+		this.provider = provider;
 	}
 
 	void setStatus(RpcStatus status) {

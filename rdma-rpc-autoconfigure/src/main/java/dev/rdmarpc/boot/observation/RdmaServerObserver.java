@@ -38,6 +38,8 @@ public class RdmaServerObserver implements CallObserver {
 
 	private final @Nullable MeteredCalls metered;
 
+	private final @Nullable String provider;
+
 	/**
 	 * Creates an observer that makes each call an observation.
 	 * @param convention a custom convention, or {@code null} for the default
@@ -54,7 +56,19 @@ public class RdmaServerObserver implements CallObserver {
 	 */
 	public RdmaServerObserver(ObservationRegistry registry, @Nullable RdmaServerObservationConvention convention,
 			@Nullable CallMeters meters) {
+		this(registry, convention, meters, null);
+	}
+
+	/**
+	 * Creates an observer as above, whose spans name the provider of the verbs.
+	 * @param convention a custom convention, or {@code null} for the default
+	 * @param meters those meters, if there are any
+	 * @param provider the name of the provider, or {@code null} to leave it out
+	 */
+	public RdmaServerObserver(ObservationRegistry registry, @Nullable RdmaServerObservationConvention convention,
+			@Nullable CallMeters meters, @Nullable String provider) {
 		this.registry = registry;
+		this.provider = provider;
 		this.convention = convention;
 		this.metered = (convention != null) ? null : MeteredCalls.of(registry,
 				DefaultRdmaServerObservationConvention.NAME, RdmaServerObservationContext::new, meters);
@@ -76,6 +90,7 @@ public class RdmaServerObserver implements CallObserver {
 	private CallObservation observe(int queuePair, MethodDescriptor method, String peer, CallMetadata metadata) {
 		RdmaServerObservationContext context = new RdmaServerObservationContext(method, peer, metadata);
 		context.setQueuePair(queuePair);
+		context.setProvider(this.provider);
 		Observation observation = RdmaObservationDocumentation.SERVER_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();

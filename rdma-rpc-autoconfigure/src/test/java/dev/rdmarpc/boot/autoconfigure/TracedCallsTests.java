@@ -104,6 +104,7 @@ class TracedCallsTests {
 		assertThat(served.getAttributes().get(AttributeKey.stringKey("rdma.queue_pair")))
 			.isEqualTo(String.valueOf(this.queuePair));
 		assertThat(served.getAttributes().get(AttributeKey.stringKey("rdma.waited_us"))).matches("\\d+");
+		assertThat(served.getAttributes().get(AttributeKey.stringKey("rdma.provider"))).isEqualTo("iwarp");
 	}
 
 	@Test
@@ -113,6 +114,10 @@ class TracedCallsTests {
 		assertThat(made.getAttributes().get(AttributeKey.stringKey("rdma.queue_pair")))
 			.isEqualTo(String.valueOf(this.clientQueuePair));
 		assertThat(made.getAttributes().get(AttributeKey.stringKey("rdma.waited_us"))).matches("\\d+");
+		assertThat(made.getAttributes().get(AttributeKey.stringKey("rdma.provider"))).isEqualTo("iwarp");
+		assertThat(Integer.parseInt(made.getAttributes().get(AttributeKey.stringKey("rdma.send_credits"))))
+			.as("the only call on a new connection need not wait")
+			.isPositive();
 	}
 
 	@Test
