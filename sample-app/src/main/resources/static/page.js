@@ -91,7 +91,7 @@ function showConnections(rdma) {
   const loops = rdma.loops.map((loop) => [loop.name,
     `${loop.channels.length} queue pair${loop.channels.length === 1 ? '' : 's'}, ${bytes(loop.sentBytes)} sent, `
     + `${bytes(loop.receivedBytes)} received, ${bytes(loop.readBytes)} read, ${(loop.completions / Math.max(1, loop.polls)).toFixed(1)} completions per poll`]);
-  const clients = rdma.clients.map((client) => [client.target, `${client.state}, ${client.pool.open} queue pair${client.pool.open === 1 ? '' : 's'} `
+  const clients = rdma.clients.map((client) => [client.target, `${client.state}, over ${rdma.provider.name}, ${client.pool.open} queue pair${client.pool.open === 1 ? '' : 's'} `
     + `of ${client.pool.min} to ${client.pool.max}, ${number(client.pool.losses)} lost, ${number(client.pool.repetitions)} calls repeated`
     + (client.lastFailure ? ': ' + client.lastFailure : '')]);
   const server = rdma.server ? [['server', `${rdma.server.address ?? 'not listening'}, ${rdma.server.activeCalls} calls active`]] : [];
@@ -170,10 +170,23 @@ function drawHeat(bounds) {
   }
 }
 
-function showPairs(pairs) {
+function showPairs(pairs, rail) {
   if (pairs.length > 0) {
-    byId('pairs').replaceChildren(...pairs.map((pair) => row([pair.number, pair.role, pair.peer ?? '–', pair.state,
-      number(pair.outstandingCalls), number(pair.sendCredits)], [2, 5])));
+    byId('pairs').replaceChildren(...pairs.map((pair) => row([pair.number, pair.role, rail, pair.peer ?? '–', pair.state,
+      number(pair.outstandingCalls), number(pair.sendCredits)], [3, 6])));
+  }
+}
+
+function showPriorities(latencies) {
+  const all = Object.values(latencies?.byPriority ?? {}).reduce((sum, calls) => sum + calls, 0);
+  if (all > 0) {
+    const now = performance.now();
+    byId('priorities').replaceChildren(...Object.entries(latencies.byPriority).map(([priority, calls]) => {
+      const last = before.get('priority ' + priority);
+      before.set('priority ' + priority, { calls, now });
+      const rate = last ? Math.max(0, calls - last.calls) * 1000 / (now - last.now) : 0;
+      return row([priority, number(calls), number(rate), (100 * calls / all).toFixed(1) + ' %'], [3]);
+    }));
   }
 }
 
@@ -185,7 +198,8 @@ async function refresh() {
     byId('provider').textContent = `Provider ${rdma.provider.name}, device ${rdma.device}: ${rdma.provider.reason.split('; not ')[0]}`;
     showMemory(rdma.memory, rdma.loops, largeValues, largeBytes);
     showConnections(rdma);
-    showPairs(pairs.queuePairs);
+    showPairs(pairs.queuePairs, `${rdma.provider.name}: ${rdma.device}`);
+    showPriorities(latencies);
     rememberLatencies(latencies);
     const methods = await Promise.all(values(calls, 'method').map(readMethod));
     const rate = methods.reduce((sum, method) => sum + method.rate, 0);

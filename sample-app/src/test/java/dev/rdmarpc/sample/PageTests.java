@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -83,24 +85,28 @@ class PageTests {
 		}
 	}
 
-	/** The page in a frame as wide as a telephone. */
-	@Test
+	/** The page in a frame as wide as a telephone, and as wide as a screen. */
+	@ParameterizedTest
+	@ValueSource(ints = { 390, 1280 })
 	@EnabledIf(value = "isChromiumInstalled", disabledReason = "Chromium is not installed (Debian: chromium)")
-	void fitsIntoANarrowWindowAndShowsWhatHappens(@TempDir Path directory) throws Exception {
-		String dom = dom(directory, "http://localhost:" + this.port + "/narrow.html");
+	void fitsIntoTheWindowAndShowsWhatHappens(int wide, @TempDir Path directory) throws Exception {
+		String dom = dom(directory, "http://localhost:" + this.port + "/framed.html?width=" + wide);
 		Matcher width = SCROLL_WIDTH.matcher(dom);
 		assertThat(width.find()).as(dom).isTrue();
-		assertThat(Integer.parseInt(width.group(1))).isLessThanOrEqualTo(390);
+		assertThat(Integer.parseInt(width.group(1))).isLessThanOrEqualTo(wide);
 		assertThat(dom).contains("data-methods=\"true\"")
 			.contains("data-pairs=\"2\"")
 			.contains("data-heat=\"true\"")
+			.contains("data-priorities=\"3\"")
+			.contains("data-rail=\"iwarp: ")
 			.contains("data-provider=\"Provider iwarp");
 	}
 
 	private static String dom(Path directory, String address) throws IOException, InterruptedException {
 		Path output = directory.resolve("dom.html");
 		Process browser = new ProcessBuilder(String.valueOf(chromium()), "--headless", "--no-sandbox", "--disable-gpu",
-				"--disable-dev-shm-usage", "--user-data-dir=" + directory.resolve("profile"),
+				"--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking",
+				"--disable-component-update", "--disable-sync", "--user-data-dir=" + directory.resolve("profile"),
 				"--virtual-time-budget=8000", "--dump-dom", address)
 			.redirectOutput(output.toFile())
 			.redirectError(ProcessBuilder.Redirect.DISCARD)

@@ -17,6 +17,9 @@
 package dev.rdmarpc.sample.web;
 
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 
@@ -26,6 +29,8 @@ import dev.rdmarpc.rpc.CallMetadata;
 import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
+import dev.rdmarpc.rpc.Priority;
+import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.rpc.RpcStatus;
 
 /**
@@ -40,9 +45,21 @@ class CallLatencies implements CallObserver {
 		.mapToObj((i) -> new LongAdder())
 		.toArray(LongAdder[]::new);
 
+	private final LongAdder[] byPriority = IntStream.range(0, Priority.values().length)
+		.mapToObj((i) -> new LongAdder())
+		.toArray(LongAdder[]::new);
+
+	private final Map<MethodDescriptor, LongAdder> byMethod = new ConcurrentHashMap<>();
+
 	@Override
 	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
+		this.byMethod.computeIfAbsent(method, this::ofPriority).increment();
 		return new Timed();
+	}
+
+	private LongAdder ofPriority(MethodDescriptor method) {
+		RdmaMethod settings = method.javaMethod().getAnnotation(RdmaMethod.class);
+		return this.byPriority[((settings != null) ? settings.priority() : Priority.NORMAL).code()];
 	}
 
 	void record(long nanos) {
@@ -52,6 +69,15 @@ class CallLatencies implements CallObserver {
 	/** How many calls each bucket has, since the start. */
 	long[] counts() {
 		return Arrays.stream(this.counts).mapToLong(LongAdder::sum).toArray();
+	}
+
+	/** How many calls of each priority have begun, as their methods declare it. */
+	Map<Priority, Long> byPriority() {
+		Map<Priority, Long> counts = new EnumMap<>(Priority.class);
+		for (Priority priority : Priority.values()) {
+			counts.put(priority, this.byPriority[priority.code()].sum());
+		}
+		return counts;
 	}
 
 	static int bucketOf(long nanos) {

@@ -16,9 +16,13 @@
 
 package dev.rdmarpc.sample.web;
 
+import java.util.Map;
+
 import org.springframework.context.annotation.Profile;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+
+import dev.rdmarpc.rpc.Priority;
 
 /** The latencies of all calls since the start, for the heat map of the page. */
 @RestController
@@ -33,7 +37,7 @@ class LatencyController {
 
 	@GetMapping("/latencies")
 	Latencies latencies() {
-		return new Latencies(CallLatencies.bounds(), this.latencies.counts());
+		return new Latencies(CallLatencies.bounds(), this.latencies.counts(), this.latencies.byPriority());
 	}
 
 	/**
@@ -41,8 +45,9 @@ class LatencyController {
 	 *
 	 * @param fromMicros the shortest time of each bucket
 	 * @param counts the calls in each bucket
+	 * @param byPriority the calls of each priority
 	 */
-	record Latencies(double[] fromMicros, long[] counts) {
+	record Latencies(double[] fromMicros, long[] counts, Map<Priority, Long> byPriority) {
 
 	}
 

@@ -22,6 +22,12 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
+import dev.rdmarpc.rpc.CallMetadata;
+import dev.rdmarpc.rpc.Priority;
+import dev.rdmarpc.rpc.ServiceDescriptor;
+import dev.rdmarpc.sample.store.FeatureStore;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The buckets of the heat map. */
@@ -41,6 +47,16 @@ class CallLatenciesTests {
 				assertThat(micros).as("seed %d, %d ns", seed, nanos).isLessThan(bounds[bucket + 1]);
 			}
 		}
+	}
+
+	@Test
+	void callsAreCountedByThePriorityOfTheirMethod() {
+		CallLatencies latencies = new CallLatencies();
+		ServiceDescriptor store = ServiceDescriptor.of(FeatureStore.class, new FlatBuffersCodec());
+		store.methods().forEach((method) -> latencies.callStarted(method, "features", new CallMetadata()));
+		assertThat(latencies.byPriority()).containsEntry(Priority.HIGH, 1L)
+			.containsEntry(Priority.LOW, 1L)
+			.containsEntry(Priority.NORMAL, store.methods().size() - 2L);
 	}
 
 	@Test
