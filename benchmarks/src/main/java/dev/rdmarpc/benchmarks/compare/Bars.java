@@ -71,8 +71,8 @@ final class Bars {
 					(rows) -> sync(rows, SPRING).p50Micros() - sync(rows, UNOBSERVED).p50Micros()),
 			Bar.atMost("sync p50, rdma-tls to rdma", 2, 1.5,
 					(rows) -> sync(rows, TLS).p50Micros() / sync(rows, INLINE).p50Micros()),
-			largeTo("tls", TLS, 0.8, 0.9), largeTo("tls", TLS_REGISTERED, 0.8, 0.9),
-			asWithoutTls(Mode.SYNC), asWithoutTls(Mode.ASYNC));
+			largeTo("tls", TLS, 0.8, 0.9), largeTo("tls", TLS_REGISTERED, 0.8, 0.9), asWithoutTls(Mode.SYNC),
+			asWithoutTls(Mode.ASYNC));
 
 	/** What is kept even on a busy machine, unless something has become much worse. */
 	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 15, 1.25), p50ToFloor(DEFAULT, 20, 1.6),
@@ -109,7 +109,9 @@ final class Bars {
 				(rows) -> rows.of(peer, mode, SMALL).callsPerSecond() / rows.of(base, mode, SMALL).callsPerSecond());
 	}
 
-	/** What this framework gains over gRPC with TLS, as a part of what it gains without. */
+	/**
+	 * What this framework gains over gRPC with TLS, as a part of what it gains without.
+	 */
 	private static Bar asWithoutTls(Mode mode) {
 		return Bar.atLeast(mode + " calls/s, rdma-tls to grpc-tls, to the same without TLS", 0.8, 1,
 				(rows) -> rate(rows, TLS, mode) / rate(rows, GRPC_TLS, mode)
