@@ -28,6 +28,8 @@ import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.flatbuffers.TableShape.Part;
 
 /** Tables for values that are no records. */
@@ -67,7 +69,7 @@ final class ValueTables {
 				List.of(new Part("unscaled", bigInteger, method(BigDecimal.class, "unscaledValue", BigInteger.class)),
 						new Part("scale", new ScalarShape(ScalarKind.INT),
 								method(BigDecimal.class, "scale", int.class))),
-				constructor(BigDecimal.class, BigInteger.class, int.class));
+				find("bigDecimal", BigDecimal.class, BigInteger.class, int.class));
 		return table;
 	}
 
@@ -84,6 +86,13 @@ final class ValueTables {
 				new Part("zone", zone, method(ZonedDateTime.class, "getZone", ZoneId.class))),
 				find("zonedDateTime", ZonedDateTime.class, LocalDateTime.class, int.class, ZoneId.class));
 		return table;
+	}
+
+	static BigDecimal bigDecimal(@Nullable BigInteger unscaled, int scale) {
+		if (unscaled == null) {
+			throw new IllegalArgumentException("a number without digits");
+		}
+		return new BigDecimal(unscaled, scale);
 	}
 
 	static int offsetSeconds(ZonedDateTime value) {

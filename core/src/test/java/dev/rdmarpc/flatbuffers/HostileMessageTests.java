@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.flatbuffers;
 
+import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -236,6 +237,17 @@ class HostileMessageTests {
 		assertThatExceptionOfType(MalformedMessageException.class)
 			.isThrownBy(() -> Messages.decode(Messages.result(Choosy.class), negative))
 			.withMessageContaining("Choosy rejects its content: value -1 (expected: at least 0)")
+			.withCauseInstanceOf(IllegalArgumentException.class);
+	}
+
+	@Test
+	void aNumberWithoutDigits() {
+		ByteBuffer number = Messages.encode(Messages.result(BigDecimal.class), BigDecimal.TEN);
+		int root = number.position() + number.getInt(number.position());
+		number.putShort(root - number.getInt(root) + 4, (short) 0);
+		assertThatExceptionOfType(MalformedMessageException.class)
+			.isThrownBy(() -> Messages.decode(Messages.result(BigDecimal.class), number))
+			.withMessageContaining("java.math.BigDecimal rejects its content: a number without digits")
 			.withCauseInstanceOf(IllegalArgumentException.class);
 	}
 
