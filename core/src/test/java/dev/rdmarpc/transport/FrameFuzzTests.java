@@ -58,7 +58,7 @@ class FrameFuzzTests {
 		for (int first = 0; first < INPUTS; first += INPUTS_OF_A_LOOP) {
 			ended += runLoop(first);
 		}
-		assertThat(ended).as("channels that were ended").isBetween(INPUTS / 20, INPUTS - INPUTS / 20);
+		assertThat(ended).as("channels that were ended").isBetween(INPUTS / 20, INPUTS - INPUTS / 100);
 	}
 
 	/** Runs some inputs on one loop, which checks at its end that nothing is left. */
@@ -91,7 +91,8 @@ class FrameFuzzTests {
 			assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
 		}
 		for (int i = random.nextInt(MOST_FRAMES) + 1; i > 0 && channel.state() != ChannelState.CLOSED; i--) {
-			fixture.deliver(channel, changed(FRAMES.get(random.nextInt(FRAMES.size())), random));
+			byte[] frame = FRAMES.get(random.nextInt(FRAMES.size()));
+			fixture.deliver(channel, (random.nextInt(3) == 0) ? changed(frame, random) : frame.clone());
 		}
 		boolean ended = channel.state() == ChannelState.CLOSED;
 		channel.shut("the end of the test");
@@ -99,10 +100,10 @@ class FrameFuzzTests {
 		return ended;
 	}
 
-	/** Changes a frame, or not. */
+	/** Changes a frame. */
 	private static byte[] changed(byte[] valid, Random random) {
 		byte[] frame = valid.clone();
-		for (int changes = random.nextInt(4); changes > 0; changes--) {
+		for (int changes = random.nextInt(3); changes >= 0; changes--) {
 			int at = random.nextInt(Math.min(frame.length, 64));
 			switch (random.nextInt(4)) {
 				case 0 -> frame[at] ^= (byte) (1 << random.nextInt(8));
