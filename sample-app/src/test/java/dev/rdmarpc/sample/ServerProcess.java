@@ -64,7 +64,7 @@ final class ServerProcess implements AutoCloseable {
 	static ServerProcess start(Path log, List<String> options, String... arguments) throws Exception {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-						"-XX:TieredStopAtLevel=1"));
+						"-XX:TieredStopAtLevel=1", "-Dspring.devtools.restart.enabled=false"));
 		command.addAll(options);
 		command.add(SampleApplication.class.getName());
 		command.add("--server.port=0");
