@@ -67,6 +67,8 @@ final class Connection implements EngineConnection, LinkOwner {
 
 	private boolean peerGone;
 
+	private boolean left;
+
 	/**
 	 * Creates a connection.
 	 * @param peer owned from now on
@@ -115,8 +117,7 @@ final class Connection implements EngineConnection, LinkOwner {
 	void advance() throws LinkFailure {
 		this.link.advance();
 		noteMoves();
-		boolean left = this.lifecycle.connection() != this;
-		if (this.peerGone && !left && this.link.isConsumed()) {
+		if (this.peerGone && !this.left && this.link.isConsumed()) {
 			this.lifecycle.peerLost("the peer has died or closed its socket");
 		}
 	}
@@ -229,15 +230,22 @@ final class Connection implements EngineConnection, LinkOwner {
 		}
 	}
 
+	/** Whether this side has said that it does not use the memory any more. */
+	boolean hasLeft() {
+		return this.left;
+	}
+
 	/** Leaves the memory and closes the socket; may be repeated. */
 	void close() {
-		boolean last;
+		boolean last = this.peerGone;
 		try {
-			last = this.link.leave() || this.peerGone;
+			last |= !this.left && this.link.leave();
 		}
 		catch (InternalError ex) {
-			last = true;
+			// it is gone, or another connection's is: who is last sees that from its
+			// socket
 		}
+		this.left = true;
 		SelectionKey current = this.key;
 		if (current != null) {
 			current.cancel();

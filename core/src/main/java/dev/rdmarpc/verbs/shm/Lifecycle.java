@@ -178,7 +178,9 @@ final class Lifecycle extends QueuePairLifecycle<Connection> {
 	@Override
 	protected void leave(Connection current) {
 		try {
-			tell(current.link());
+			if (!current.hasLeft()) {
+				tell(current.link());
+			}
 		}
 		catch (InternalError ex) {
 			// the memory is gone, and with it the way to tell
