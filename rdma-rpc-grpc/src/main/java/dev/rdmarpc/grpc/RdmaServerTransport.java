@@ -284,20 +284,23 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why));
 			return;
 		}
+		RdmaServerCall call;
 		try {
 			reserve(slot);
-			RdmaServerCall call = new RdmaServerCall(this, request);
-			this.active[slot] = call;
-			if (this.activeCalls++ == 0 && this.idle != null) {
-				this.idle.onTransportActive();
-			}
-			call.onArrived();
+			call = new RdmaServerCall(this, request);
 		}
-		finally {
-			if (own != null && this.active[slot] == null) {
+		catch (Throwable ex) {
+			if (own != null) {
 				own.end(bytes);
 			}
+			throw ex;
 		}
+		// from here on, whoever removes the call ends its share
+		this.active[slot] = call;
+		if (this.activeCalls++ == 0 && this.idle != null) {
+			this.idle.onTransportActive();
+		}
+		call.onArrived();
 	}
 
 	private void reserve(int slot) {
