@@ -77,6 +77,9 @@ record Launch(List<String> virtualMachineArguments, @Nullable Path before) {
 		for (String argument : this.virtualMachineArguments) {
 			command.add(argument.replace("%n", name));
 		}
+		if (!peer.startsWith(BEFORE)) {
+			command.addAll(Peers.named(peer).virtualMachineArguments());
+		}
 		command.addAll(List.of("-cp", classPath(peer), PeerProcess.class.getName(), role, plainName(peer)));
 		return command;
 	}

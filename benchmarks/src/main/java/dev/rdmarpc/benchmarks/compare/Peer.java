@@ -17,6 +17,7 @@
 package dev.rdmarpc.benchmarks.compare;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 
 /**
  * One way of calling another process. The server half and the client half are used in
@@ -34,6 +35,11 @@ public interface Peer {
 	/** Whether it can make calls that way. */
 	default boolean supports(Mode mode) {
 		return !mode.isStreaming();
+	}
+
+	/** What its processes have to be started with, besides what all are. */
+	default List<String> virtualMachineArguments() {
+		return List.of();
 	}
 
 	/**

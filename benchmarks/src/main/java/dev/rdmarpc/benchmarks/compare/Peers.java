@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.compare;
 import java.util.List;
 import java.util.stream.Stream;
 
+import dev.rdmarpc.benchmarks.compare.aeron.AeronPeer;
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcSpringPeer;
@@ -37,14 +38,15 @@ public final class Peers {
 	/** The peer that others are to beat. */
 	public static final String GRPC = "grpc-direct";
 
-	private static final List<Peer> COMPARED = List.of(new FloorPeer(false), new GrpcPeer(GrpcPeer.Variant.DIRECT),
+	private static final List<Peer> COMPARED = List.of(new FloorPeer(FloorPeer.Variant.TCP),
+			new FloorPeer(FloorPeer.Variant.UNIX), new AeronPeer(), new GrpcPeer(GrpcPeer.Variant.DIRECT),
 			new GrpcPeer(GrpcPeer.Variant.DEFAULT), new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE),
 			new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED),
 			new RdmaPeer(Variant.SHARED_MEMORY), new RdmaPeer(Variant.SHARED_MEMORY_REGISTERED), new GrpcSpringPeer(),
 			new RdmaSpringPeer(true), new RdmaSpringPeer(false), new TlsPeer(), new RdmaPeer(Variant.TLS),
 			new RdmaPeer(Variant.TLS_REGISTERED), new GrpcPeer(GrpcPeer.Variant.TLS));
 
-	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(true), new VerbsPeer(),
+	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(FloorPeer.Variant.TCP_PLACING), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));
 
 	private Peers() {

@@ -18,8 +18,6 @@ package dev.rdmarpc.benchmarks.compare.floor;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
@@ -39,12 +37,11 @@ final class FloorClient implements PeerClient {
 		this.connections = connections;
 	}
 
-	static FloorClient connect(InetSocketAddress server, Workload workload) throws IOException {
+	static FloorClient connect(Endpoint endpoint, int port, Workload workload) throws IOException {
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < workload.connections(); i++) {
-			SocketChannel channel = SocketChannel.open(server);
-			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-			channel.configureBlocking(false);
+			SocketChannel channel = SocketChannel.open(endpoint.address(port));
+			endpoint.prepare(channel);
 			connections.add((workload.exchange() == Exchange.ECHO) ? new EchoConnection(channel, workload)
 					: new UploadConnection(channel, workload));
 		}

@@ -25,23 +25,19 @@ import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
-/** Raw non-blocking TCP, busy-polled. */
+/** Raw non-blocking sockets, busy-polled. */
 public final class FloorPeer implements Peer {
 
-	private final boolean placing;
+	private final Variant variant;
 
-	/**
-	 * Creates the peer.
-	 * @param placing whether the server reads each upload into memory of its size instead
-	 * of dropping it piece by piece
-	 */
-	public FloorPeer(boolean placing) {
-		this.placing = placing;
+	/** Creates the peer. */
+	public FloorPeer(Variant variant) {
+		this.variant = variant;
 	}
 
 	@Override
 	public String name() {
-		return this.placing ? "floor-placing" : "floor";
+		return this.variant.peer;
 	}
 
 	@Override
@@ -51,12 +47,34 @@ public final class FloorPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws IOException {
-		return FloorServer.start(this.placing);
+		return FloorServer.start((this.variant == Variant.UNIX) ? Endpoint.UNIX : Endpoint.TCP,
+				this.variant == Variant.TCP_PLACING);
 	}
 
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) throws IOException {
-		return FloorClient.connect(server, workload);
+		return FloorClient.connect((this.variant == Variant.UNIX) ? Endpoint.UNIX : Endpoint.TCP, server.getPort(),
+				workload);
+	}
+
+	/** What the bytes travel through. */
+	public enum Variant {
+
+		/** TCP; the server drops uploads piece by piece. */
+		TCP("floor"),
+
+		/** TCP; the server reads each upload into memory of its size. */
+		TCP_PLACING("floor-placing"),
+
+		/** Unix domain sockets: the least that the kernel needs on one host. */
+		UNIX("uds");
+
+		private final String peer;
+
+		Variant(String peer) {
+			this.peer = peer;
+		}
+
 	}
 
 }

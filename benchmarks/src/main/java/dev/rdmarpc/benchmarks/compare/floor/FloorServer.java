@@ -19,9 +19,6 @@ package dev.rdmarpc.benchmarks.compare.floor;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -41,6 +38,10 @@ final class FloorServer implements PeerServer, Runnable {
 
 	private static final int ACCEPT_INTERVAL = 1024;
 
+	private final Endpoint endpoint;
+
+	private final int port;
+
 	private final ServerSocketChannel listener;
 
 	private final Selector selector;
@@ -53,19 +54,20 @@ final class FloorServer implements PeerServer, Runnable {
 
 	private volatile boolean closed;
 
-	private FloorServer(ServerSocketChannel listener, Selector selector, boolean placing) {
+	private FloorServer(Endpoint endpoint, Endpoint.Listening listening, Selector selector, boolean placing) {
+		this.endpoint = endpoint;
+		this.port = listening.port();
 		this.placing = placing;
-		this.listener = listener;
+		this.listener = listening.channel();
 		this.selector = selector;
 	}
 
-	static FloorServer start(boolean placing) throws IOException {
-		ServerSocketChannel listener = ServerSocketChannel.open();
-		listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
-		listener.configureBlocking(false);
+	static FloorServer start(Endpoint endpoint, boolean placing) throws IOException {
+		Endpoint.Listening listening = endpoint.listen();
+		listening.channel().configureBlocking(false);
 		Selector selector = Selector.open();
-		listener.register(selector, SelectionKey.OP_ACCEPT);
-		FloorServer server = new FloorServer(listener, selector, placing);
+		listening.channel().register(selector, SelectionKey.OP_ACCEPT);
+		FloorServer server = new FloorServer(endpoint, listening, selector, placing);
 		server.thread.setDaemon(true);
 		server.thread.start();
 		return server;
@@ -73,7 +75,7 @@ final class FloorServer implements PeerServer, Runnable {
 
 	@Override
 	public int port() {
-		return this.listener.socket().getLocalPort();
+		return this.port;
 	}
 
 	@Override
@@ -89,6 +91,7 @@ final class FloorServer implements PeerServer, Runnable {
 		}
 		this.selector.close();
 		this.listener.close();
+		this.endpoint.forget(this.port);
 	}
 
 	@Override
@@ -118,8 +121,7 @@ final class FloorServer implements PeerServer, Runnable {
 	private void accept() throws IOException {
 		SocketChannel channel = this.listener.accept();
 		while (channel != null) {
-			channel.configureBlocking(false);
-			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+			this.endpoint.prepare(channel);
 			this.connections.add(new Connection(channel, this.placing));
 			channel = this.listener.accept();
 		}
