@@ -67,6 +67,8 @@ final class BlockingCall implements PendingCall {
 
 	private String detail = "";
 
+	private long heldBackNanos;
+
 	private boolean sent;
 
 	private boolean abandoned;
@@ -165,6 +167,7 @@ final class BlockingCall implements PendingCall {
 		this.unanswered = null;
 		this.detail = "";
 		this.sent = false;
+		this.heldBackNanos = 0;
 		this.method = null;
 		this.loop = null;
 		if (!this.abandoned) {
@@ -180,6 +183,18 @@ final class BlockingCall implements PendingCall {
 	/** The status of the reply, if there was one; once it is done. */
 	int status() {
 		return this.status;
+	}
+
+	/** Passes on how long the request has waited, if it has; once it is done. */
+	void tellWait(@Nullable CallObservation observation) {
+		if (this.heldBackNanos > 0 && observation != null) {
+			observation.requestHeldBack(this.heldBackNanos);
+		}
+	}
+
+	@Override
+	public void onHeldBack(long nanos) {
+		this.heldBackNanos = nanos;
 	}
 
 	@Override

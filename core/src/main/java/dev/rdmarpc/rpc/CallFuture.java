@@ -159,6 +159,11 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 	}
 
 	@Override
+	public void onHeldBack(long nanos) {
+		this.terms.heldBack(nanos);
+	}
+
+	@Override
 	public void onStarted(int id) {
 		this.requestId = id;
 	}

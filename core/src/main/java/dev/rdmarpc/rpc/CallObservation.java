@@ -41,6 +41,14 @@ public interface CallObservation {
 	}
 
 	/**
+	 * The request could not be sent at once, for want of credits or of room in the send
+	 * queue, and has waited. Called on the client, between {@link #requestSent} and
+	 * {@link #callEnded}, on any thread; not called for a request that did not wait.
+	 */
+	default void requestHeldBack(long nanos) {
+	}
+
+	/**
 	 * The call has ended. Called once, on any thread.
 	 * @param error why it failed, or {@code null}
 	 */

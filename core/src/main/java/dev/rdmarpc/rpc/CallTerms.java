@@ -102,6 +102,14 @@ final class CallTerms {
 		}
 	}
 
+	/** The request has waited for credits. */
+	void heldBack(long nanos) {
+		CallObservation watched = this.observation;
+		if (watched != null) {
+			watched.requestHeldBack(nanos);
+		}
+	}
+
 	/** The call has ended; the first time counts. */
 	void ended(RpcStatus status, @Nullable Throwable failure) {
 		if (this.observation == null) {

@@ -365,6 +365,7 @@ final class ClientCalls {
 				waiting.abandoned();
 				abandon(channel, waiting, method);
 			}
+			waiting.tellWait(observation);
 			if (!RetryPolicy.isAllowed(waiting.unanswered(), method, attempts)) {
 				if (waiting.unanswered() == null) {
 					answered(channel, waiting.status());

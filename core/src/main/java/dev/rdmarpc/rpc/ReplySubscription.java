@@ -169,6 +169,14 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	}
 
 	@Override
+	public void onHeldBack(long nanos) {
+		CallObservation watched = this.observation;
+		if (watched != null) {
+			watched.requestHeldBack(nanos);
+		}
+	}
+
+	@Override
 	public void onStarted(int id) {
 		this.requestId = id;
 		this.receiver.started(id);

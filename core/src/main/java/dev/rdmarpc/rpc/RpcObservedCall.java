@@ -127,6 +127,19 @@ final class RpcObservedCall implements CallObservation {
 	}
 
 	@Override
+	public void requestHeldBack(long nanos) {
+		try {
+			this.observation.requestHeldBack(nanos);
+		}
+		catch (Throwable ex) {
+			log(ex);
+		}
+		if (this.next != null) {
+			this.next.requestHeldBack(nanos);
+		}
+	}
+
+	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
 		try {
 			this.observation.callEnded(status, error);

@@ -227,7 +227,7 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		this.loop.callFinished();
 		try {
 			closeSender(call);
-			this.channel.withdraw(call.requestId());
+			tellWait(call, this.channel.withdraw(call.requestId()));
 		}
 		finally {
 			fail(call, why, detail);
@@ -240,6 +240,25 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		PendingCall call = finish(request.requestId());
 		if (call != null) {
 			notSent(call, request, detail);
+		}
+	}
+
+	/** A request is on its way that could not be sent at once. */
+	void waited(int requestId, long nanos) {
+		PendingCall call = this.pending.find(requestId);
+		if (call != null) {
+			tellWait(call, nanos);
+		}
+	}
+
+	private void tellWait(PendingCall call, long nanos) {
+		if (nanos > 0) {
+			try {
+				call.onHeldBack(nanos);
+			}
+			catch (Throwable ex) {
+				this.loop.failures().report(this.channel, ex);
+			}
 		}
 	}
 

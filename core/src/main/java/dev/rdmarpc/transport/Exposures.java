@@ -134,7 +134,7 @@ final class Exposures {
 	}
 
 	private boolean isOver(OutgoingMessage message, long nowNanos) {
-		long idleNanos = Math.min(nowNanos - this.progressNanos, nowNanos - message.exposedSince());
+		long idleNanos = Math.min(nowNanos - this.progressNanos, nowNanos - message.since());
 		return idleNanos >= this.limitNanos || nowNanos - message.exposedUntil() >= 0;
 	}
 

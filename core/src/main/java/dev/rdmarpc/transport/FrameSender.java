@@ -74,7 +74,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.eagerBytes = options.eagerBytes();
 		this.exposures = new Exposures(options.deadPeerNanos());
 		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
-				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed);
+				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed, calls::waited);
 	}
 
 	/** Takes the queue pair, which it owns from now on. */
@@ -279,12 +279,18 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		return this.exposures;
 	}
 
-	/** A request's caller is not interested any more. */
-	void withdraw(int requestId) {
-		if (!this.outbound.removeUnposted(requestId) && sendControl(FrameType.CANCEL, requestId)) {
+	/**
+	 * A request's caller is not interested any more.
+	 * @return for how many nanoseconds the request has waited to be posted, if it still
+	 * did
+	 */
+	long withdraw(int requestId) {
+		long waitedNanos = this.outbound.removeUnposted(requestId);
+		if (waitedNanos == OutboundQueue.NOT_WAITING && sendControl(FrameType.CANCEL, requestId)) {
 			this.outbound.removeRest(requestId);
 		}
 		this.exposures.withdraw(requestId, this.loop.nowNanos());
+		return Math.max(0, waitedNanos);
 	}
 
 	/**

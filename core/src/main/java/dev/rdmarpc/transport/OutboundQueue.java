@@ -55,6 +55,9 @@ final class OutboundQueue {
 	/** Fewer than any send queue has room for. */
 	private static final int MOST_SILENT = ChannelOptions.MIN_CREDITS - 1;
 
+	/** What {@link #removeUnposted} returns where nothing was waiting. */
+	static final long NOT_WAITING = -1;
+
 	private final MemoryAttachment attachment;
 
 	private final LoopMetrics metrics;
@@ -67,6 +70,8 @@ final class OutboundQueue {
 
 	private final Consumer<OutgoingMessage> exposed;
 
+	private final Waited waited;
+
 	private final WorkRequest request = new WorkRequest(1);
 
 	private final ArrayDeque<OutgoingMessage> control = new ArrayDeque<>();
@@ -76,6 +81,9 @@ final class OutboundQueue {
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
 
 	private boolean pongWaiting;
+
+	/** Whether data was added that was not tried to be posted yet. */
+	private boolean untried;
 
 	/** How many Sends were posted: the id of the next one. */
 	private long posted;
@@ -90,15 +98,18 @@ final class OutboundQueue {
 	 * @param maxBacklog messages that may wait for credits before the peer is granted
 	 * none by frames of their own
 	 * @param exposed is told when a message can be Read by the peer
+	 * @param waited is told for how long requests have waited that could not be posted at
+	 * once
 	 */
 	OutboundQueue(MemoryAttachment attachment, LoopMetrics metrics, OutgoingMessagePool messages, CreditLedger credits,
-			int maxBacklog, Consumer<OutgoingMessage> exposed) {
+			int maxBacklog, Consumer<OutgoingMessage> exposed, Waited waited) {
 		this.attachment = attachment;
 		this.metrics = metrics;
 		this.messages = messages;
 		this.credits = credits;
 		this.maxBacklog = maxBacklog;
 		this.exposed = exposed;
+		this.waited = waited;
 	}
 
 	void addControl(OutgoingMessage message) {
@@ -108,6 +119,7 @@ final class OutboundQueue {
 
 	void addData(OutgoingMessage message) {
 		this.data.add(message);
+		this.untried = true;
 	}
 
 	boolean hasWaiting() {
@@ -161,7 +173,36 @@ final class OutboundQueue {
 				any |= postWaiting(pair, false);
 			}
 		}
+		if (this.untried) {
+			this.untried = false;
+			if (!this.data.isEmpty()) {
+				holdBack(System.nanoTime());
+			}
+		}
 		return any;
+	}
+
+	/**
+	 * Notes when those messages began to wait that were added last: what was not posted
+	 * stays in its order.
+	 */
+	private void holdBack(long nowNanos) {
+		for (Iterator<OutgoingMessage> last = this.data.descendingIterator(); last.hasNext();) {
+			OutgoingMessage message = last.next();
+			if (message.isUnposted()) {
+				if (message.since() != 0) {
+					return;
+				}
+				message.heldBack(nowNanos);
+			}
+		}
+	}
+
+	/** How long a message has waited that does not any more. */
+	private static long endWait(OutgoingMessage message) {
+		long nanos = System.nanoTime() - message.since();
+		message.heldBack(0);
+		return nanos;
 	}
 
 	private boolean postWaiting(QueuePair pair, boolean handshaking) {
@@ -233,6 +274,12 @@ final class OutboundQueue {
 		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
 		this.metrics.sent(message.nextFrameLength());
+		if (message.since() != 0) {
+			long nanos = endWait(message);
+			if (message.isRequest()) {
+				this.waited.accept(message.requestId(), nanos);
+			}
+		}
 		message.framePosted();
 		if (message.isExposed()) {
 			this.exposed.accept(message);
@@ -276,18 +323,20 @@ final class OutboundQueue {
 
 	/**
 	 * Removes a request of which no frame was posted yet.
-	 * @return whether there was one
+	 * @return for how many nanoseconds it has waited, or {@link #NOT_WAITING} if there
+	 * was none
 	 */
-	boolean removeUnposted(int requestId) {
+	long removeUnposted(int requestId) {
 		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
 			OutgoingMessage message = waiting.next();
 			if (message.requestId() == requestId && message.isRequest() && message.nextFrameOffset() == 0) {
 				waiting.remove();
+				long nanos = (message.since() != 0) ? endWait(message) : 0;
 				message.recycle();
-				return true;
+				return nanos;
 			}
 		}
-		return false;
+		return NOT_WAITING;
 	}
 
 	/**
@@ -345,6 +394,17 @@ final class OutboundQueue {
 		for (OutgoingMessage message = this.inFlight.poll(); message != null; message = this.inFlight.poll()) {
 			message.frameCompleted();
 		}
+	}
+
+	/** Hears of requests that have waited. */
+	interface Waited {
+
+		/**
+		 * A request could not be posted at once, and is now.
+		 * @param requestId of its call
+		 */
+		void accept(int requestId, long nanos);
+
 	}
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ public final class OutgoingMessage {
 
 	private @Nullable Exposure exposure;
 
-	private long exposedSinceNanos;
+	private long sinceNanos;
 
 	private long exposedUntilNanos;
 
@@ -199,6 +200,7 @@ public final class OutgoingMessage {
 		this.gathering = null;
 		this.messages = 1;
 		this.call = null;
+		this.sinceNanos = 0;
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -226,14 +228,14 @@ public final class OutgoingMessage {
 		carrier().submit(this);
 	}
 
+	Runnable acceptance() {
+		return this.acceptance;
+	}
+
 	/** Gives message and buffer back unsent. */
 	public void abort() {
 		this.owner = null;
 		recycle();
-	}
-
-	Runnable acceptance() {
-		return this.acceptance;
 	}
 
 	/**
@@ -416,15 +418,20 @@ public final class OutgoingMessage {
 	 * The peer may read it from now on.
 	 * @param untilNanos when it is revoked at the latest
 	 */
-	void exposed(long sinceNanos, long untilNanos) {
-		this.exposedSinceNanos = sinceNanos;
+	void exposed(long nowNanos, long untilNanos) {
+		this.sinceNanos = nowNanos;
 		this.exposedUntilNanos = untilNanos;
 		this.readBytes = 0;
 	}
 
-	/** When the peer was told of it, by {@link System#nanoTime()}. */
-	long exposedSince() {
-		return this.exposedSinceNanos;
+	/** Nothing of it could be posted at once, but at 0, by {@link System#nanoTime()}. */
+	void heldBack(long nowNanos) {
+		this.sinceNanos = nowNanos;
+	}
+
+	/** When the peer was told of it, or before that, when it was held back, or 0. */
+	long since() {
+		return this.sinceNanos;
 	}
 
 	/** When it is to be revoked at the latest. */
@@ -514,11 +521,7 @@ public final class OutgoingMessage {
 	}
 
 	private Carrier carrier() {
-		Carrier current = this.carrier;
-		if (current == null) {
-			throw new IllegalStateException("message used after it was given back");
-		}
-		return current;
+		return Objects.requireNonNull(this.carrier, "message used after it was given back");
 	}
 
 	/** Gives the buffer back to its pool and this object to its own. */

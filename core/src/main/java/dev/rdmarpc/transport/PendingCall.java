@@ -32,6 +32,14 @@ public interface PendingCall {
 	int requestId();
 
 	/**
+	 * The request had to wait, for credits or for room in the send queue, and does not
+	 * any more. In addition to the end of the call, before it; not called if the
+	 * connection ends first. May throw nothing either.
+	 */
+	default void onHeldBack(long nanos) {
+	}
+
+	/**
 	 * The reply is there.
 	 * @param reply valid until this method returns, unless
 	 * {@linkplain IncomingMessage#take() taken}

@@ -380,10 +380,10 @@ public final class RpcChannel implements QueuePairListener {
 		return false;
 	}
 
-	/** A request's caller is not interested any more. */
-	void withdraw(int requestId) {
-		this.sender.withdraw(requestId);
+	/** As {@link FrameSender#withdraw}. */
+	long withdraw(int requestId) {
 		this.receiver.drop(requestId);
+		return this.sender.withdraw(requestId);
 	}
 
 	/**

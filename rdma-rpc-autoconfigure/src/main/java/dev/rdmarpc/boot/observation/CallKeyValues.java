@@ -70,6 +70,10 @@ final class CallKeyValues {
 					ClientKeyNames.WAITED.withValue(String.valueOf(context.getWaited().toNanos() / 1_000)),
 					ClientKeyNames.SEND_CREDITS.withValue(String.valueOf(context.getSendCredits())));
 		}
+		long held = context.getCreditWait().toNanos() / 1_000;
+		if (held > 0) {
+			values = values.and(ClientKeyNames.CREDIT_WAIT.withValue(String.valueOf(held)));
+		}
 		PeerAddress address = PeerAddress.parse(target);
 		return (address != null)
 				? values.and(ClientKeyNames.SERVER_ADDRESS.withValue(address.host()),

@@ -54,6 +54,11 @@ final class ObservedClientCall implements CallObservation {
 	}
 
 	@Override
+	public void requestHeldBack(long nanos) {
+		this.context.addCreditWait(nanos);
+	}
+
+	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
 		this.call.callEnded(status, error);
 	}

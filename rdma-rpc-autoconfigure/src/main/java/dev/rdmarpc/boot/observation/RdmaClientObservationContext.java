@@ -43,6 +43,8 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 
 	private volatile int sendCredits;
 
+	private volatile long creditWaitNanos;
+
 	/** Creates the context of a call that begins. */
 	public RdmaClientObservationContext(MethodDescriptor method, String target, CallMetadata metadata) {
 		super((carrier, key, value) -> {
@@ -90,6 +92,18 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 	 */
 	public int getSendCredits() {
 		return this.sendCredits;
+	}
+
+	/**
+	 * How long the request has waited for the peer to grant credits, or for room in the
+	 * send queue; in all attempts together.
+	 */
+	public Duration getCreditWait() {
+		return Duration.ofNanos(this.creditWaitNanos);
+	}
+
+	void addCreditWait(long nanos) {
+		this.creditWaitNanos = this.creditWaitNanos + nanos;
 	}
 
 	void setSent(int number, int credits, long waited) {

@@ -235,8 +235,21 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 		},
 
 		/**
+		 * How many microseconds the request has waited for credits or for room in the
+		 * send queue, if it has.
+		 */
+		CREDIT_WAIT {
+
+			@Override
+			public String asString() {
+				return "rdma.credit_wait_us";
+			}
+
+		},
+
+		/**
 		 * How many frames the peer would have taken at once when the request was handed
-		 * over; with 0, the request has waited for credits.
+		 * over.
 		 */
 		SEND_CREDITS {
 
