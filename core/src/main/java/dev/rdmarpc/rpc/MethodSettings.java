@@ -18,8 +18,13 @@ package dev.rdmarpc.rpc;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -34,6 +39,9 @@ final class MethodSettings {
 
 	private volatile Map<MethodDescriptor, Settings> known = Map.of();
 
+	/** Those that proxies still have; proxies can be made again and again. */
+	private final Set<MethodDescriptor> asked = Collections.newSetFromMap(new WeakHashMap<>());
+
 	MethodSettings(Function<MethodDescriptor, MethodOptions> source) {
 		this.source = source;
 	}
@@ -44,7 +52,29 @@ final class MethodSettings {
 	 */
 	synchronized void add(ServiceDescriptor service) {
 		Map<MethodDescriptor, Settings> all = new HashMap<>(this.known);
-		for (MethodDescriptor method : service.methods()) {
+		ask(service.methods(), all);
+		this.asked.addAll(service.methods());
+		this.known = all;
+	}
+
+	/**
+	 * Asks again for the settings of all methods.
+	 * @throws IllegalArgumentException if a method is to be hedged that cannot be;
+	 * nothing has changed then
+	 */
+	synchronized void refresh() {
+		Map<MethodDescriptor, Settings> all = new HashMap<>();
+		ask(this.asked, all);
+		this.known = all;
+	}
+
+	/** The methods that were asked for. */
+	synchronized List<MethodDescriptor> methods() {
+		return List.copyOf(this.asked);
+	}
+
+	private void ask(Collection<MethodDescriptor> methods, Map<MethodDescriptor, Settings> all) {
+		for (MethodDescriptor method : methods) {
 			MethodOptions options = this.source.apply(method);
 			if (options.hedging() != null) {
 				checkHedging(method);
@@ -53,7 +83,6 @@ final class MethodSettings {
 				all.put(method, new Settings(options.deadline(), options.hedging(), isEncodedEarly(method)));
 			}
 		}
-		this.known = all;
 	}
 
 	private static void checkHedging(MethodDescriptor method) {

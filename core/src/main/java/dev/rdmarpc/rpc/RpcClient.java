@@ -147,6 +147,21 @@ public final class RpcClient implements AutoCloseable {
 		this.calls.defaultDeadline(deadline);
 	}
 
+	/** The methods of all proxies in use. */
+	public List<MethodDescriptor> methods() {
+		return this.settings.methods();
+	}
+
+	/**
+	 * Asks again for the {@linkplain Builder#methodOptions settings of single methods}.
+	 * Calls that have begun keep theirs.
+	 * @throws IllegalArgumentException if a method is to be hedged that cannot be;
+	 * nothing has changed then
+	 */
+	public void refreshMethodOptions() {
+		this.settings.refresh();
+	}
+
 	/** The target: its name, or {@code host:port}. */
 	public String target() {
 		return this.channels.target();

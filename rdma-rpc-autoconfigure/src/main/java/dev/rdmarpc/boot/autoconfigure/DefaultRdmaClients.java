@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
@@ -50,6 +51,9 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private final RdmaRpcProperties properties;
 
+	/** For what can change at run time. */
+	private volatile RdmaRpcProperties current;
+
 	private final ConnectionSecurity security;
 
 	private final TargetConnectionDetails connectionDetails;
@@ -68,6 +72,7 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
+		this.current = properties;
 		this.security = security;
 		this.connectionDetails = connectionDetails;
 		this.customizers = customizers;
@@ -103,7 +108,10 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		RpcClient.Builder builder = RpcClient.builder()
 			.transport(opened)
 			.codec(this.codec)
-			.options(secured(target, settings.options()));
+			.options(secured(target,
+					settings.options()
+						.withDefaultDeadline(ClientSettings.of(target, this.current).options().defaultDeadline())))
+			.methodOptions((method) -> new ClientMethodSettings(target, this.current).of(method));
 		ClientAddresses addresses = ClientAddresses.of(target, this.properties);
 		AddressResolver resolver = this.connectionDetails.resolver(target);
 		if (resolver != null) {
@@ -132,6 +140,49 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 		Duration before = client.defaultDeadline();
 		client.defaultDeadline(deadline);
 		logger.info("Default deadline of calls to '{}' changed from {} to {}", target, before, deadline);
+	}
+
+	/**
+	 * Checks all properties of clients, also against the methods that are called.
+	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
+	 * if one is not valid
+	 */
+	void check(RdmaRpcProperties changed) {
+		changed.client().keySet().forEach((target) -> check(target, changed));
+		clients().forEach((target, client) -> {
+			check(target, changed);
+			ClientMethodSettings settings = new ClientMethodSettings(target, changed);
+			client.methods().forEach(settings::of);
+		});
+	}
+
+	private static void check(String target, RdmaRpcProperties properties) {
+		ClientSettings.of(target, properties);
+		ClientAddresses.of(target, properties);
+		new ClientRetries(target, properties).check();
+		new ClientMethodSettings(target, properties).check();
+	}
+
+	/**
+	 * Applies what can change at run time. A deadline that was changed otherwise is left
+	 * alone, unless its property has changed.
+	 * @param changed have been checked
+	 */
+	synchronized void refresh(RdmaRpcProperties changed) {
+		RdmaRpcProperties before = this.current;
+		this.current = changed;
+		this.clients.forEach((target, client) -> {
+			Duration deadline = ClientSettings.of(target, changed).options().defaultDeadline();
+			if (!deadline.equals(ClientSettings.of(target, before).options().defaultDeadline())) {
+				defaultDeadline(target, deadline);
+			}
+			ClientMethodSettings settings = new ClientMethodSettings(target, changed);
+			ClientMethodSettings old = new ClientMethodSettings(target, before);
+			if (client.methods().stream().anyMatch((method) -> !Objects.equals(settings.of(method), old.of(method)))) {
+				client.refreshMethodOptions();
+				logger.info("Deadlines or hedging of methods of '{}' changed", target);
+			}
+		});
 	}
 
 	private static String place(ClientSettings settings) {

@@ -32,6 +32,7 @@ import dev.rdmarpc.boot.RdmaAddressResolverFactory;
 import dev.rdmarpc.boot.RdmaClientCustomizer;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaConnectionDetails;
+import dev.rdmarpc.boot.RdmaPropertiesRefresh;
 import dev.rdmarpc.boot.RdmaTargetConnectionDetails;
 import dev.rdmarpc.boot.retry.RetryInterceptor;
 import dev.rdmarpc.boot.retry.RetryListener;
@@ -75,8 +76,7 @@ public final class RdmaClientAutoConfiguration {
 		List<BiConsumer<String, RpcClient.Builder>> applied = new ArrayList<>();
 		applied.add((target, client) -> {
 			ClientMethodSettings settings = new ClientMethodSettings(target, properties);
-			client.methodOptions(settings::of)
-				.hedging(new AttemptBudget(settings.budget()), new HedgingListeners(hedgingListeners));
+			client.hedging(new AttemptBudget(settings.budget()), new HedgingListeners(hedgingListeners));
 		});
 		applied.add((target, client) -> propagation.ifAvailable(client::contextPropagation));
 		applied.add((target, client) -> interceptors.orderedStream().forEach(client::interceptor));
@@ -91,6 +91,13 @@ public final class RdmaClientAutoConfiguration {
 		return new RetryInterceptor((target, method) -> new ClientRetries(target, properties).settings(method),
 				(target) -> new AttemptBudget(new ClientRetries(target, properties).budget()), (target, method, retry,
 						failure) -> listeners.forEach((listener) -> listener.retrying(target, method, retry, failure)));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(RdmaPropertiesRefresh.class)
+	EnvironmentPropertiesRefresh rdmaPropertiesRefresh(Environment environment, RdmaRpcProperties properties,
+			ObjectProvider<DefaultRdmaClients> clients, ObjectProvider<RdmaServerFactory> server) {
+		return new EnvironmentPropertiesRefresh(environment, properties, clients, server);
 	}
 
 	@Bean

@@ -45,7 +45,16 @@ class RdmaRuntimeHints implements RuntimeHintsRegistrar {
 		hints.reflection()
 			.registerType(Thread.class, (type) -> type.withMethod("ofVirtual", List.of(), ExecutableMode.INVOKE))
 			.registerType(TypeReference.of("java.lang.Thread$Builder"), MemberCategory.INVOKE_PUBLIC_METHODS);
+		// What has changed in properties is found by comparing them
+		properties(hints, RdmaRpcProperties.class);
 		hints.resources().registerPattern("META-INF/services/dev.rdmarpc.verbs.VerbsProvider");
+	}
+
+	private static void properties(RuntimeHints hints, Class<?> type) {
+		hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+		for (Class<?> nested : type.getDeclaredClasses()) {
+			properties(hints, nested);
+		}
 	}
 
 }

@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -45,6 +48,8 @@ import dev.rdmarpc.transport.RdmaTransport;
  * them.
  */
 class RdmaServerFactory implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaServerFactory.class);
 
 	static final String BEAN_NAME = "rdmaServerFactory";
 
@@ -72,6 +77,11 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	private boolean created;
 
+	private @Nullable RpcServer server;
+
+	/** For what can change at run time. */
+	private int maxConcurrentCalls;
+
 	RdmaServerFactory(ObjectProvider<RdmaTransport> transport, MessageCodec codec, RdmaRpcProperties properties,
 			ConnectionSecurity security, ConfigurableApplicationContext context, HandlerExecutors executors,
 			ObjectProvider<RpcExceptionHandler> exceptionHandlers, ObjectProvider<RpcServerInterceptor> interceptors,
@@ -79,6 +89,7 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		this.transport = transport;
 		this.codec = codec;
 		this.properties = properties;
+		this.maxConcurrentCalls = properties.server().maxConcurrentCalls();
 		this.security = security;
 		this.context = context;
 		this.executors = executors;
@@ -89,7 +100,8 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 	}
 
 	RpcServer create() {
-		RpcServerOptions options = secured(PropertyMapping.server(this.properties));
+		RpcServerOptions read = PropertyMapping.server(this.properties);
+		RpcServerOptions options = secured(read.withLimits(read.maxConnections(), concurrentCalls()));
 		RpcServer.Builder builder = RpcServer.builder()
 			.transport(this.transport.getObject())
 			.codec(this.codec)
@@ -111,7 +123,30 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		ServiceAccess.apply(this.properties.server().services(), builder,
 				options.channel().security().authenticator() != null);
 		ServerCallLog.addTo(builder, this.properties.server());
-		return builder.build();
+		return made(builder.build());
+	}
+
+	private synchronized int concurrentCalls() {
+		return this.maxConcurrentCalls;
+	}
+
+	private synchronized RpcServer made(RpcServer built) {
+		this.server = built;
+		return built;
+	}
+
+	/**
+	 * Applies what can change at run time, if its property has changed.
+	 * @param changed have been checked
+	 */
+	synchronized void refresh(RdmaRpcProperties changed) {
+		int before = this.maxConcurrentCalls;
+		this.maxConcurrentCalls = changed.server().maxConcurrentCalls();
+		RpcServer current = this.server;
+		if (current != null && this.maxConcurrentCalls != before) {
+			current.maxConcurrentCalls(this.maxConcurrentCalls);
+			logger.info("Maximum number of concurrent calls changed to {}", this.maxConcurrentCalls);
+		}
 	}
 
 	private RpcServerOptions secured(RpcServerOptions options) {
