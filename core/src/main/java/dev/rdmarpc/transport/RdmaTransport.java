@@ -19,7 +19,6 @@ package dev.rdmarpc.transport;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,20 +39,13 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.memory.RegistrationHook;
-import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.DeviceLimits;
-import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
-import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
@@ -68,22 +60,14 @@ import dev.rdmarpc.verbs.VerbsException;
  */
 public final class RdmaTransport implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(RdmaTransport.class);
-
 	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
 	private static final int MOST_CALLBACK_THREADS = 1024;
 
 	private final TransportOptions options;
 
-	private final ProviderSelection selection;
-
 	private final RegisteredMemory memory;
 
-	private final VerbsDevice device;
-
-	private final ProtectionDomain protectionDomain;
-
-	private final MemoryAttachment attachment;
+	private final Rail rail;
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
@@ -105,16 +89,10 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final ExecutorService callbacks = newCallbacks();
 
-	private RdmaTransport(TransportOptions options, ProviderSelection selection, RegisteredMemory memory,
-			VerbsDevice device) {
+	private RdmaTransport(TransportOptions options, RegisteredMemory memory, Rail rail) {
 		this.options = options;
-		this.selection = selection;
 		this.memory = memory;
-		this.device = device;
-		this.protectionDomain = device.allocateProtectionDomain();
-		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
-		logger.info("Opened device {} of verbs provider {}", device.name(), selection.provider().name());
-		logger.debug("Verbs provider {}: {}", selection.provider().name(), selection.reason());
+		this.rail = rail;
 	}
 
 	/** Its thread runs from the beginning: later there may be no memory for one. */
@@ -154,14 +132,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @throws VerbsException if the device cannot be opened
 	 */
 	public static RdmaTransport open(TransportOptions options, ProviderSelection selection, RegisteredMemory memory) {
-		VerbsDevice device = selection.provider().openDevice(options.device().isEmpty() ? null : options.device());
-		try {
-			return new RdmaTransport(options, selection, memory, device);
-		}
-		catch (Throwable ex) {
-			device.close();
-			throw ex;
-		}
+		return new RdmaTransport(options, memory, Rail.open(selection, options.device(), memory));
 	}
 
 	/** What it was opened with. */
@@ -171,12 +142,12 @@ public final class RdmaTransport implements AutoCloseable {
 
 	/** The provider and why it was chosen. */
 	public ProviderSelection selection() {
-		return this.selection;
+		return this.rail.selection();
 	}
 
 	/** The device. */
 	public VerbsDevice device() {
-		return this.device;
+		return this.rail.device();
 	}
 
 	/**
@@ -185,7 +156,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 * {@link VerbsDevice#copiedBytes()}.
 	 */
 	public long copiedBytes() {
-		return this.device.copiedBytes() + this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
+		return device().copiedBytes() + this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
 	}
 
 	/** The registered memory that messages live in. */
@@ -205,16 +176,18 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @param frameBytes size of its receive buffers
 	 */
 	public ChannelLoop startLoop(String name, int frameBytes) {
-		DeviceLimits limits = this.device.limits();
+		VerbsDevice device = this.rail.device();
+		DeviceLimits limits = device.limits();
 		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
 		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
-		CompletionQueue completionQueue = this.device.createCompletionQueue(completions);
+		CompletionQueue completionQueue = device.createCompletionQueue(completions);
 		SharedReceiveQueue receiveQueue = null;
 		try {
-			receiveQueue = this.protectionDomain.createSharedReceiveQueue(receives, 1);
-			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.attachment, frameBytes, receives);
-			LoopResources resources = new LoopResources(this.memory, this.attachment,
-					(limits.maxReadDepth() > 0) ? this.protectionDomain : null, completionQueue, receiveQueue, pool);
+			receiveQueue = this.rail.protectionDomain().createSharedReceiveQueue(receives, 1);
+			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.rail.attachment(), frameBytes, receives);
+			LoopResources resources = new LoopResources(this.memory, this.rail.attachment(),
+					(limits.maxReadDepth() > 0) ? this.rail.protectionDomain() : null, completionQueue, receiveQueue,
+					pool);
 			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
 					this.loops::remove);
 			this.loops.add(loop);
@@ -235,8 +208,8 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public List<String> problems() {
 		List<String> problems = new ArrayList<>();
-		if (!this.device.isRunning()) {
-			problems.add("device " + this.device.name() + " is closed or has lost its connection thread");
+		if (!device().isRunning()) {
+			problems.add("device " + device().name() + " is closed or has lost its connection thread");
 		}
 		for (ChannelLoop loop : this.loops) {
 			String problem = loop.problem();
@@ -308,8 +281,8 @@ public final class RdmaTransport implements AutoCloseable {
 	 * and the provider cannot have it
 	 */
 	public void checkSecurity(ChannelOptions channelOptions) {
-		if (channelOptions.security().tls() != null && !this.device.supportsTls()) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "provider " + this.selection.provider().name()
+		if (!this.rail.canProtect(channelOptions)) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "provider " + this.rail.name()
 					+ " cannot protect connections with TLS (expected: provider iwarp, or no TLS and a network that is"
 					+ " protected by itself, by IPsec or MACsec for example)");
 		}
@@ -349,7 +322,8 @@ public final class RdmaTransport implements AutoCloseable {
 			channel.attach(createQueuePair(loop, channel));
 			channel.connecting();
 			ConnectOptions connect = connectOptions(channel.options()).withTarget(target);
-			this.device.connect(channel.queuePair(), remote, connect)
+			this.rail.device()
+				.connect(channel.queuePair(), remote, connect)
 				.whenComplete((info, failure) -> connected(loop, channel, info, failure));
 		}
 		catch (VerbsException ex) {
@@ -412,15 +386,11 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	QueuePair createQueuePair(ChannelLoop loop, RpcChannel channel) {
-		int depth = Math.min(this.options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
-		return this.protectionDomain.createQueuePair(new QueuePairOptions(loop.resources().completionQueue(),
-				loop.resources().sharedReceiveQueue(), depth, 1, 1, 1, channel));
+		return this.rail.createQueuePair(loop.resources(), channel, this.options);
 	}
 
 	ConnectOptions connectOptions(ChannelOptions channelOptions) {
-		int depth = Math.min(this.options.readDepth(), this.device.limits().maxReadDepth());
-		return new ConnectOptions(new byte[0], depth, depth, channelOptions.handshakeTimeoutNanos(),
-				channelOptions.security().tls());
+		return this.rail.connectOptions(channelOptions, this.options);
 	}
 
 	/**
@@ -441,7 +411,7 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		finally {
 			this.watcher.close();
-			closeDevice();
+			this.rail.close();
 			endCallbacks();
 		}
 	}
@@ -454,17 +424,6 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-		}
-	}
-
-	/** What is open on the device goes with it, also where something fails. */
-	private void closeDevice() {
-		try {
-			this.attachment.close();
-			this.protectionDomain.close();
-		}
-		finally {
-			this.device.close();
 		}
 	}
 
