@@ -75,6 +75,14 @@ public interface VerbsDevice extends AutoCloseable {
 		return false;
 	}
 
+	/**
+	 * Whether it is worthwhile to connect to an address: {@code false} if the device
+	 * knows that nobody listens there. May take as long as looking at a file.
+	 */
+	default boolean mayReach(InetSocketAddress remote) {
+		return true;
+	}
+
 	/** Allocates a protection domain, owned by the caller. */
 	ProtectionDomain allocateProtectionDomain();
 

@@ -41,6 +41,13 @@ public interface VerbsProvider {
 	int preference();
 
 	/**
+	 * Whether it reaches other hosts; what does not is the best way to peers on this one.
+	 */
+	default boolean reachesOtherHosts() {
+		return true;
+	}
+
+	/**
 	 * Whether this provider can work here, and why or why not. Never throws and never
 	 * leaves native state behind.
 	 */

@@ -113,8 +113,8 @@ final class Initiator extends SetupHandler {
 			throw new VerbsException(VerbsError.UNREACHABLE, this.remote + " is not resolved");
 		}
 		if (!SharedMemoryListener.isHere(this.remote)) {
-			throw new VerbsException(VerbsError.UNREACHABLE, "shared memory does not reach " + this.remote
-					+ " (expected: a loopback address, for a process on this host)");
+			throw new VerbsException(VerbsError.UNREACHABLE,
+					"shared memory does not reach " + this.remote + " (expected: an address of this host)");
 		}
 	}
 
@@ -127,7 +127,7 @@ final class Initiator extends SetupHandler {
 		this.socket = connected;
 		this.thread.postpone(this, this.endNanos);
 		new SetupFrame(SetupFrame.Kind.REQUEST, this.options.readDepth(), this.options.responderResources(),
-				this.local.getPort(), this.options.privateData(), "")
+				this.local.getPort(), this.options.privateData(), SetupFrame.nameOf(this.remote.getAddress()))
 			.write(connected);
 		this.thread.register(connected, SelectionKey.OP_READ, this);
 	}
@@ -164,9 +164,9 @@ final class Initiator extends SetupHandler {
 		try {
 			int port = this.remote.getPort();
 			long bytes = RingDescriptor.totalBytes(ringBytes);
-			file = this.device.rendezvous().openFile(port, answer.fileName(), bytes);
+			file = this.device.rendezvous().openFile(port, answer.name(), bytes);
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
-			this.device.rendezvous().removeFile(answer.fileName());
+			this.device.rendezvous().removeFile(answer.name());
 			this.thread.deregister(current);
 			current.write(ByteBuffer.allocate(1));
 			EstablishedPeer peer = new EstablishedPeer(current, file, memory, ringBytes, 1, readDepth,

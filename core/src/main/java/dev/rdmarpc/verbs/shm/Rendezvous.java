@@ -195,6 +195,11 @@ final class Rendezvous {
 		return this.directory.resolve(port + ".socket");
 	}
 
+	/** Whether somebody listens at a port, or did when killed. */
+	boolean hasListener(int port) {
+		return Files.exists(socket(port), LinkOption.NOFOLLOW_LINKS);
+	}
+
 	/**
 	 * Binds a listening socket.
 	 * @param port 0 for a free one, see {@link #port}

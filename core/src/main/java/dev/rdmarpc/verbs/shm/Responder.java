@@ -97,9 +97,10 @@ final class Responder extends SetupHandler {
 		if (asked.kind() != SetupFrame.Kind.REQUEST) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer sends no request");
 		}
-		String tooMany = this.listener.tryAddConnection();
-		if (tooMany != null) {
-			byte[] reason = tooMany.getBytes(StandardCharsets.US_ASCII);
+		String refusal = this.listener.listensAt(asked.name()) ? this.listener.tryAddConnection()
+				: "nobody listens at that address";
+		if (refusal != null) {
+			byte[] reason = refusal.getBytes(StandardCharsets.US_ASCII);
 			writeRejection(reason);
 			finish();
 			this.listener.removePending(this);

@@ -17,10 +17,12 @@
 package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.VerbsError;
@@ -39,7 +41,7 @@ import dev.rdmarpc.verbs.VerbsException;
  *  +-------------+------+-------+-------+-----------+-----------+
  *  | private data (56)                                          |
  *  +------------------------------------------------------------+ 84
- *  | length of the file name (4), name (40)                     |
+ *  | length of the name (4), name (40)                          |
  *  +------------------------------------------------------------+ 128
  * </pre>
  *
@@ -49,9 +51,10 @@ import dev.rdmarpc.verbs.VerbsException;
  * @param number of a request, the port it comes from; of an acceptance, the capacity of a
  * ring
  * @param privateData for the user
- * @param fileName of an acceptance, the file of the memory
+ * @param name of an acceptance, the file of the memory; of a request, the address that it
+ * wants to reach, or nothing for any
  */
-record SetupFrame(Kind kind, int readDepth, int responderResources, int number, byte[] privateData, String fileName) {
+record SetupFrame(Kind kind, int readDepth, int responderResources, int number, byte[] privateData, String name) {
 
 	static final int BYTES = 128;
 
@@ -68,7 +71,7 @@ record SetupFrame(Kind kind, int readDepth, int responderResources, int number, 
 	/** Writes a frame to a socket that has sent nothing before. */
 	void write(SocketChannel socket) throws IOException {
 		ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.nativeOrder());
-		byte[] name = this.fileName.getBytes(StandardCharsets.US_ASCII);
+		byte[] nameBytes = this.name.getBytes(StandardCharsets.US_ASCII);
 		bytes.putLong(MAGIC)
 			.putInt(this.kind.code)
 			.putInt(this.readDepth)
@@ -77,11 +80,16 @@ record SetupFrame(Kind kind, int readDepth, int responderResources, int number, 
 			.putInt(this.privateData.length)
 			.put(this.privateData)
 			.position(NAME)
-			.putInt(name.length)
-			.put(name);
+			.putInt(nameBytes.length)
+			.put(nameBytes);
 		if (socket.write(bytes.clear()) != BYTES) {
 			throw new IOException("socket does not take a frame");
 		}
+	}
+
+	/** How a request names an address. */
+	static String nameOf(InetAddress address) {
+		return address.isAnyLocalAddress() ? "" : HexFormat.of().formatHex(address.getAddress());
 	}
 
 	/** Reads a frame of all its bytes. */

@@ -122,6 +122,12 @@ final class SharedMemoryDevice implements VerbsDevice {
 		return this.state.isOpen() && !this.connectionThread.hasEnded();
 	}
 
+	@Override
+	public boolean mayReach(InetSocketAddress remote) {
+		return !remote.isUnresolved() && this.rendezvous.hasListener(remote.getPort())
+				&& SharedMemoryListener.isHere(remote);
+	}
+
 	SharedMemoryOptions options() {
 		return this.options;
 	}

@@ -19,6 +19,8 @@ package dev.rdmarpc.verbs.shm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -89,10 +91,26 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		this.handler = handler;
 	}
 
-	/** Whether an address may be one of this host alone. */
+	/** Whether an address is one of this host. */
 	static boolean isHere(InetSocketAddress address) {
 		InetAddress ip = address.getAddress();
-		return ip.isLoopbackAddress() || ip.isAnyLocalAddress();
+		try {
+			return ip.isLoopbackAddress() || ip.isAnyLocalAddress() || NetworkInterface.getByInetAddress(ip) != null;
+		}
+		catch (SocketException ex) {
+			logger.debug("Cannot find out whether {} is here", ip, ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Whether it listens for who wants to reach an address: ports are those of the
+	 * directory, and two servers may have the same one at two addresses of a host.
+	 * @param wanted as {@link SetupFrame#nameOf} says
+	 */
+	boolean listensAt(String wanted) {
+		return wanted.isEmpty() || this.localAddress.getAddress().isAnyLocalAddress()
+				|| wanted.equals(SetupFrame.nameOf(this.localAddress.getAddress()));
 	}
 
 	/** Binds and starts to listen; from any thread. */
@@ -103,7 +121,7 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		}
 		if (!isHere(address)) {
 			throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE, "shared memory cannot listen on " + address
-					+ " (expected: a loopback address or the wildcard address)");
+					+ " (expected: an address of this host, or the wildcard address)");
 		}
 		ServerSocketChannel channel = device.rendezvous().bind(address.getPort(), options.backlog());
 		try {

@@ -68,6 +68,11 @@ public final class SharedMemoryProvider implements VerbsProvider {
 	}
 
 	@Override
+	public boolean reachesOtherHosts() {
+		return false;
+	}
+
+	@Override
 	public ProviderAvailability availability() {
 		return Rendezvous.availability(this.options.directory());
 	}

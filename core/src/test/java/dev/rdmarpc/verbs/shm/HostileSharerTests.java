@@ -117,7 +117,7 @@ class HostileSharerTests {
 		}
 		SetupFrame acceptance = SetupFrame.read(answer);
 		assertThat(acceptance.kind()).isEqualTo(SetupFrame.Kind.ACCEPTANCE);
-		FileChannel file = FileChannel.open(this.directory.resolve(acceptance.fileName()), StandardOpenOption.READ,
+		FileChannel file = FileChannel.open(this.directory.resolve(acceptance.name()), StandardOpenOption.READ,
 				StandardOpenOption.WRITE);
 		MappedByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, TOTAL_BYTES);
 		memory.order(ByteOrder.nativeOrder());
