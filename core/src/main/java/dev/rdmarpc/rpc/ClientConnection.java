@@ -16,23 +16,17 @@
 
 package dev.rdmarpc.rpc;
 
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.transport.ChannelHandler;
-import dev.rdmarpc.transport.ChannelLoop;
-import dev.rdmarpc.transport.IncomingMessage;
-import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -56,38 +50,34 @@ import dev.rdmarpc.transport.RpcChannel;
  * come or that there is no pause any more.
  *
  * <p>
+ * An attempt tries the rails of the client one after the other, best first. On a rail
+ * that is not the best, better ones are tried now and then; when one works, new calls go
+ * over it and the channel before is closed when its calls are over.
+ *
+ * <p>
  * An attempt ends by itself, at the latest when the time for the handshake is over. That
  * time begins when the address is known, for asking for it may take as long as it likes.
  * Where there was no memory to tell of the end, the next call finds the attempt overdue
  * and ends it.
  */
-final class ClientConnection implements ChannelHandler {
+final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClientConnection.class);
-
-	/** The longest pause that a call waits for. */
-	private static final long LONGEST_WAIT_NANOS = 250_000_000;
 
 	/** After how many times its time-out an attempt is overdue. */
 	private static final int OVERDUE_FACTOR = 2;
 
-	private final RdmaTransport transport;
-
-	private final ChannelLoop loop;
-
-	private final String target;
-
-	private final AddressLookup lookup;
+	private final AttemptContext context;
 
 	private final String codec;
 
 	private final RpcClientOptions options;
 
-	private final ScheduledExecutorService timer;
-
 	private final PoolCounters counters;
 
 	private final ClientMethods methods;
+
+	private final BetterRail better;
 
 	private volatile @Nullable SchemaAgreement agreement;
 
@@ -97,17 +87,13 @@ final class ClientConnection implements ChannelHandler {
 
 	private volatile ConnectionState state = ConnectionState.IDLE;
 
-	private @Nullable RpcChannel connecting;
+	private @Nullable ConnectAttempt connecting;
 
-	private CompletableFuture<RpcChannel> attempt = new CompletableFuture<>();
-
-	private CompletableFuture<RpcChannel> upcoming = new CompletableFuture<>();
-
-	private CompletableFuture<RpcChannel> ready = new CompletableFuture<>();
+	private final AwaitedChannels waits = new AwaitedChannels();
 
 	private boolean awaited;
 
-	private long attemptNanos;
+	private final AttemptPauses pauses;
 
 	private boolean resolving;
 
@@ -115,13 +101,7 @@ final class ClientConnection implements ChannelHandler {
 
 	private long resolvedNanos;
 
-	private long pausedNanos;
-
-	private long dueNanos;
-
 	private volatile String closeReason = "the client is closed";
-
-	private int failures;
 
 	private volatile String lastFailure = "";
 
@@ -130,18 +110,19 @@ final class ClientConnection implements ChannelHandler {
 
 	private volatile long lastUsedNanos = System.nanoTime();
 
-	ClientConnection(RdmaTransport transport, ChannelLoop loop, String target, Supplier<InetSocketAddress> addresses,
-			String codec, RpcClientOptions options, ScheduledExecutorService timer, PoolCounters counters,
+	/**
+	 * Creates a connection, which is not connected.
+	 * @param context makes what the attempts have in common, from the handler of channels
+	 */
+	ClientConnection(Function<ChannelHandler, AttemptContext> context, String codec, PoolCounters counters,
 			ClientMethods methods) {
-		this.transport = transport;
-		this.loop = loop;
-		this.target = target;
-		this.lookup = new AddressLookup(transport, target, addresses);
+		this.context = context.apply(this);
 		this.codec = codec;
-		this.options = options;
-		this.timer = timer;
+		this.options = this.context.options();
+		this.pauses = new AttemptPauses(this.options);
 		this.counters = counters;
 		this.methods = methods;
+		this.better = new BetterRail(this.context, this, this::tryBetterRail);
 	}
 
 	/** The channel if it is open, else {@code null}. */
@@ -167,9 +148,10 @@ final class ClientConnection implements ChannelHandler {
 		return (channel != null) ? channel.outstandingCalls() : 0;
 	}
 
-	/** The loop of its channels. */
-	ChannelLoop loop() {
-		return this.loop;
+	/** The name of the rail it is on, or {@code null} if it is not connected. */
+	@Nullable String rail() {
+		RpcChannel channel = openChannel();
+		return (channel != null) ? channel.loop().rail() : null;
 	}
 
 	ConnectionState state() {
@@ -181,7 +163,7 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	String target() {
-		return this.target;
+		return this.context.target();
 	}
 
 	/** How long the peer may still be restarting, or something negative. */
@@ -197,7 +179,7 @@ final class ClientConnection implements ChannelHandler {
 	 */
 	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
 		endOverdueAttempt();
-		RpcChannel next = null;
+		ConnectAttempt next = null;
 		CompletableFuture<RpcChannel> soon;
 		synchronized (this) {
 			RpcChannel channel = openChannel();
@@ -208,7 +190,7 @@ final class ClientConnection implements ChannelHandler {
 				return CompletableFuture.failedFuture(closed());
 			}
 			this.awaited = true;
-			soon = waitForReady ? this.ready : this.upcoming;
+			soon = this.waits.soon(waitForReady);
 			if (this.state == ConnectionState.IDLE) {
 				next = beginAttempt();
 			}
@@ -216,8 +198,7 @@ final class ClientConnection implements ChannelHandler {
 				next = lost("it is closed");
 			}
 			if (this.state == ConnectionState.BACKOFF) {
-				long soonest = this.pausedNanos + LONGEST_WAIT_NANOS;
-				next = attemptAt((this.dueNanos - soonest < 0) ? this.dueNanos : soonest);
+				next = attemptAt(this.pauses.cutShort());
 			}
 		}
 		goOn(next);
@@ -225,19 +206,22 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	private void endOverdueAttempt() {
-		RpcChannel overdue = (this.state == ConnectionState.CONNECTING) ? overdueAttempt() : null;
+		ConnectAttempt overdue = (this.state == ConnectionState.CONNECTING) ? overdueAttempt() : null;
 		if (overdue != null) {
 			String reason = "nothing was heard of the attempt to connect";
+			RpcChannel channel = overdue.channel();
 			try {
-				overdue.close(reason);
+				if (channel != null) {
+					channel.close(reason);
+				}
 			}
 			finally {
-				ended(overdue, reason);
+				failed(overdue, reason);
 			}
 		}
 	}
 
-	private synchronized @Nullable RpcChannel overdueAttempt() {
+	private synchronized @Nullable ConnectAttempt overdueAttempt() {
 		long most = OVERDUE_FACTOR * this.options.channel().handshakeTimeoutNanos();
 		return (!this.resolving && System.nanoTime() - this.resolvedNanos > most) ? this.connecting : null;
 	}
@@ -248,13 +232,7 @@ final class ClientConnection implements ChannelHandler {
 	 * @param sinceNanos when it began to wait
 	 */
 	synchronized String pauseSince(long sinceNanos) {
-		if (this.state != ConnectionState.BACKOFF) {
-			return "";
-		}
-		long left = Math.max(0, this.dueNanos - System.nanoTime());
-		boolean untried = sinceNanos != Long.MIN_VALUE && this.attemptNanos - sinceNanos < 0;
-		return (untried ? " (no attempt meanwhile, the next in " : " (next attempt in ")
-				+ TimeUnit.NANOSECONDS.toMillis(left) + " ms)";
+		return (this.state == ConnectionState.BACKOFF) ? this.pauses.describe(sinceNanos) : "";
 	}
 
 	private RpcException closed() {
@@ -266,35 +244,33 @@ final class ClientConnection implements ChannelHandler {
 				"no connection to " + target() + ": " + this.lastFailure + pauseSince(Long.MIN_VALUE), null, null);
 	}
 
-	/** Makes the channel of a new attempt, to be connected once the lock is released. */
-	private RpcChannel beginAttempt() {
-		RpcChannel channel = this.transport.newChannel(this.loop, this.options.channel(), this);
-		CompletableFuture<RpcChannel> next = new CompletableFuture<>();
+	/** Makes a new attempt, to be started once the lock is released. */
+	private ConnectAttempt beginAttempt() {
+		ConnectAttempt begun = new ConnectAttempt(this.context, this, this.context.history().order(), false);
+		this.waits.begin();
 		this.state = ConnectionState.CONNECTING;
-		this.attempt = this.upcoming;
-		this.upcoming = next;
 		this.awaited = false;
-		this.attemptNanos = System.nanoTime();
+		this.pauses.begun();
 		this.resolving = true;
 		this.unauthenticated = false;
-		this.connecting = channel;
-		return channel;
+		this.connecting = begun;
+		return begun;
 	}
 
 	/**
 	 * Begins the next attempt if its time has come, or sees to it that it comes.
-	 * @return what to connect once the lock is released
+	 * @return what to start once the lock is released
 	 */
-	private @Nullable RpcChannel attemptAt(long nanos) {
+	private @Nullable ConnectAttempt attemptAt(long nanos) {
 		long now = System.nanoTime();
 		if (nanos - now <= 0) {
 			return beginAttempt();
 		}
-		if (this.state != ConnectionState.BACKOFF || nanos - this.dueNanos < 0) {
+		if (this.state != ConnectionState.BACKOFF || this.pauses.endsAfter(nanos)) {
 			this.state = ConnectionState.BACKOFF;
-			this.dueNanos = nanos;
+			this.pauses.until(nanos);
 			try {
-				this.timer.schedule(this::reconnect, nanos - now, TimeUnit.NANOSECONDS);
+				this.context.transport().timer().schedule(this::reconnect, nanos - now, TimeUnit.NANOSECONDS);
 			}
 			catch (RejectedExecutionException ex) {
 				this.closeReason = "the transport is closed";
@@ -305,32 +281,56 @@ final class ClientConnection implements ChannelHandler {
 	}
 
 	/** What follows a change of state when the lock is released. */
-	private void goOn(@Nullable RpcChannel next) {
+	private void goOn(@Nullable ConnectAttempt next) {
 		if (next != null) {
-			this.lookup.connect(next, this::resolved);
+			next.start();
 		}
 		else if (this.state == ConnectionState.CLOSED) {
 			failAll();
 		}
 	}
 
-	/** The address of an attempt is known, or will never be. */
-	private synchronized void resolved(RpcChannel channel) {
-		if (channel == this.connecting) {
+	@Override
+	public synchronized void resolved(ConnectAttempt resolved) {
+		if (resolved == this.connecting) {
 			this.resolving = false;
 			this.resolvedNanos = System.nanoTime();
 		}
 	}
 
+	@Override
+	public boolean begins(ConnectAttempt begun, RpcChannel channel) {
+		synchronized (this) {
+			if (begun == this.connecting || this.better.is(begun)) {
+				begun.channel(channel);
+				return true;
+			}
+		}
+		channel.close("not needed any more");
+		return false;
+	}
+
 	/** The pause is over, unless another attempt was made meanwhile. */
 	private void reconnect() {
-		RpcChannel next = null;
+		ConnectAttempt next = null;
 		synchronized (this) {
-			if (this.state == ConnectionState.BACKOFF && this.dueNanos - System.nanoTime() <= 0) {
+			if (this.state == ConnectionState.BACKOFF && this.pauses.isOver()) {
 				next = beginAttempt();
 			}
 		}
 		goOn(next);
+	}
+
+	private void tryBetterRail() {
+		ConnectAttempt next;
+		synchronized (this) {
+			next = this.better.begin((this.state == ConnectionState.READY) ? openChannel() : null);
+		}
+		goOn(next);
+	}
+
+	private boolean isConnecting(RpcChannel channel) {
+		return this.connecting != null && this.connecting.isOf(channel);
 	}
 
 	@Override
@@ -343,8 +343,11 @@ final class ClientConnection implements ChannelHandler {
 		SchemaAgreement asking = new SchemaAgreement(channel, this.methods,
 				this.options.channel().handshakeTimeoutNanos(), () -> onAgreed(channel));
 		synchronized (this) {
-			if (channel == this.connecting && this.state == ConnectionState.CONNECTING) {
+			if (isConnecting(channel)) {
 				this.agreement = asking;
+			}
+			else if (this.better.isOf(channel)) {
+				this.better.agreeing(asking);
 			}
 		}
 		asking.goOn();
@@ -364,10 +367,9 @@ final class ClientConnection implements ChannelHandler {
 				return;
 			}
 			this.open = null;
-			this.connecting = channel;
+			this.connecting = new ConnectAttempt(this.context, this, channel);
 			this.state = ConnectionState.CONNECTING;
-			this.attempt = this.upcoming;
-			this.upcoming = new CompletableFuture<>();
+			this.waits.begin();
 			this.resolving = false;
 			this.resolvedNanos = System.nanoTime();
 		}
@@ -392,42 +394,72 @@ final class ClientConnection implements ChannelHandler {
 
 	/** All is known of the peer that was to be known. */
 	private void onAgreed(RpcChannel channel) {
-		CompletableFuture<RpcChannel> attempted;
-		CompletableFuture<RpcChannel> expected;
-		CompletableFuture<RpcChannel> wanted;
+		List<CompletableFuture<RpcChannel>> waiting = List.of();
+		RpcChannel left = null;
 		synchronized (this) {
-			if (channel != this.connecting || this.state != ConnectionState.CONNECTING) {
-				if (channel != this.open) {
-					dismiss(channel, "not needed any more");
+			ConnectAttempt succeeded = this.connecting;
+			if (succeeded == null || !succeeded.isOf(channel)) {
+				left = (channel != this.open) ? moveTo(channel) : null;
+			}
+			else if (!asksOn(channel, this.agreement)) {
+				if (this.pauses.failures() > 0) {
+					logger.info("Connected to {} after {} failures", target(), this.pauses.failures());
 				}
-				return;
+				this.pauses.succeeded();
+				this.lastFailure = "";
+				this.connecting = null;
+				this.context.history().avoid(succeeded.failed());
+				opened(channel);
+				waiting = this.waits.succeeded();
 			}
-			SchemaAgreement known = this.agreement;
-			if (known != null && !known.isComplete()) {
-				channel.loop().execute(known::goOn);
-				return;
-			}
-			if (this.failures > 0) {
-				logger.info("Connected to {} after {} failures", target(), this.failures);
-			}
-			this.failures = 0;
-			this.lastFailure = "";
-			this.connecting = null;
-			this.open = channel;
-			this.state = ConnectionState.READY;
-			if (channel != this.counted) {
-				this.counters.connects.increment();
-				this.counted = channel;
-			}
-			attempted = this.attempt;
-			expected = this.upcoming;
-			this.upcoming = new CompletableFuture<>();
-			wanted = this.ready;
-			this.ready = new CompletableFuture<>();
 		}
-		attempted.complete(channel);
-		expected.complete(channel);
-		wanted.complete(channel);
+		waiting.forEach((future) -> future.complete(channel));
+		if (left != null) {
+			left.drain();
+		}
+	}
+
+	/** There are questions since the last one was asked. */
+	private static boolean asksOn(RpcChannel channel, @Nullable SchemaAgreement known) {
+		boolean more = known != null && !known.isComplete();
+		if (known != null && more) {
+			channel.loop().execute(known::goOn);
+		}
+		return more;
+	}
+
+	private void opened(RpcChannel channel) {
+		this.open = channel;
+		this.state = ConnectionState.READY;
+		if (channel != this.counted) {
+			this.counters.connects.increment();
+			this.counted = channel;
+		}
+		this.better.use(channel);
+	}
+
+	/**
+	 * Has new calls go over a channel on a better rail, if it is still needed.
+	 * @return what is needed no more but for the calls that are outstanding on it, and is
+	 * to be drained once the lock is released
+	 */
+	private @Nullable RpcChannel moveTo(RpcChannel channel) {
+		RpcChannel before = this.open;
+		SchemaAgreement known = this.better.isOf(channel) ? this.better.agreement() : null;
+		if (known == null || before == null || this.state != ConnectionState.READY) {
+			if (this.better.isOf(channel)) {
+				this.better.ended(before);
+			}
+			return channel;
+		}
+		if (asksOn(channel, known)) {
+			return null;
+		}
+		logger.info("Connection to {} moves from {} to {}", target(), before.loop().rail(), channel.loop().rail());
+		this.agreement = known;
+		this.better.end();
+		opened(channel);
+		return before;
 	}
 
 	private static void dismiss(RpcChannel channel, String why) {
@@ -441,7 +473,7 @@ final class ClientConnection implements ChannelHandler {
 
 	@Override
 	public synchronized void onUnauthenticated(RpcChannel channel) {
-		this.unauthenticated |= channel == this.connecting;
+		this.unauthenticated |= isConnecting(channel);
 	}
 
 	@Override
@@ -456,85 +488,91 @@ final class ClientConnection implements ChannelHandler {
 
 	private void ended(RpcChannel channel, String reason) {
 		CompletableFuture<RpcChannel> failed = null;
-		RpcChannel next;
+		ConnectAttempt next;
 		synchronized (this) {
+			ConnectAttempt current = this.connecting;
 			if (this.state == ConnectionState.CLOSED) {
 				return;
 			}
 			if (channel == this.open) {
 				next = lost(reason);
 			}
-			else if (channel == this.connecting) {
-				if (this.failures == 0) {
-					logger.warn("No connection to {}: {}", target(), reason);
-				}
-				this.connecting = null;
-				this.lastFailure = reason;
-				failed = this.attempt;
-				next = pause();
+			else if (this.better.isOf(channel)) {
+				next = this.better.failed(reason, this.open);
 			}
-			else {
+			else if (current == null || !current.isOf(channel)) {
 				return;
 			}
+			else if (current.failed(reason)) {
+				this.resolvedNanos = System.nanoTime();
+				next = current;
+			}
+			else {
+				failed = this.waits.attempt();
+				next = attemptFailed(current.reason(reason));
+			}
 		}
+		fail(failed);
+		goOn(next);
+	}
+
+	@Override
+	public void failed(ConnectAttempt ended, String reason) {
+		CompletableFuture<RpcChannel> failed;
+		ConnectAttempt next;
+		synchronized (this) {
+			if (this.better.is(ended)) {
+				this.better.ended(this.open);
+				return;
+			}
+			if (this.state == ConnectionState.CLOSED || ended != this.connecting) {
+				return;
+			}
+			failed = this.waits.attempt();
+			next = attemptFailed(ended.reason(reason));
+		}
+		fail(failed);
+		goOn(next);
+	}
+
+	private void fail(@Nullable CompletableFuture<RpcChannel> failed) {
 		if (failed != null) {
 			failed.completeExceptionally(unavailable());
 		}
-		goOn(next);
+	}
+
+	private @Nullable ConnectAttempt attemptFailed(String reason) {
+		if (this.pauses.failures() == 0) {
+			logger.warn("No connection to {}: {}", target(), reason);
+		}
+		this.connecting = null;
+		this.lastFailure = reason;
+		this.counters.watch.unreachable();
+		return attemptAt(this.pauses.afterFailure(this.awaited));
 	}
 
 	/**
 	 * The open channel has gone. Its successor is connected at once, unless that would be
 	 * the second attempt within the first pause.
 	 */
-	private @Nullable RpcChannel lost(String reason) {
+	private @Nullable ConnectAttempt lost(String reason) {
 		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
 		logger.info("Connection to {} lost: {}", target(), reason);
 		this.counters.lost();
 		this.open = null;
 		this.lastFailure = reason;
-		this.pausedNanos = System.nanoTime();
-		return attemptAt(this.attemptNanos + jittered(this.options.initialBackoff().toNanos()));
-	}
-
-	/** An attempt has failed. */
-	private @Nullable RpcChannel pause() {
-		long initial = this.options.initialBackoff().toNanos();
-		long max = this.options.maxBackoff().toNanos();
-		int doublings = Math.min(this.failures, Long.numberOfLeadingZeros(initial) - 1);
-		long nanos = jittered(Math.min(max, initial << doublings));
-		this.failures++;
-		this.counters.watch.unreachable();
-		this.pausedNanos = System.nanoTime();
-		return attemptAt(this.pausedNanos + (this.awaited ? Math.min(nanos, LONGEST_WAIT_NANOS) : nanos));
-	}
-
-	private static long jittered(long nanos) {
-		return nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1);
-	}
-
-	@Override
-	public void onRequest(RpcChannel channel, IncomingMessage request) {
-		channel.close("a request from the side that serves");
-	}
-
-	@Override
-	public void onUnreadableRequest(RpcChannel channel, int requestId, String detail) {
-		channel.close("a request from the side that serves");
-	}
-
-	@Override
-	public void onCancel(RpcChannel channel, int requestId) {
-		// nothing is executed here for the peer
+		return attemptAt(this.pauses.afterLoss());
 	}
 
 	/** Says goodbye; outstanding calls are finished. */
 	void close() {
 		RpcChannel current;
 		RpcChannel pending;
+		RpcChannel moving;
 		synchronized (this) {
 			current = this.open;
-			pending = this.connecting;
+			pending = (this.connecting != null) ? this.connecting.channel() : null;
+			moving = this.better.close();
 			this.open = null;
 			this.connecting = null;
 			this.state = ConnectionState.CLOSED;
@@ -543,8 +581,10 @@ final class ClientConnection implements ChannelHandler {
 		if (current != null) {
 			current.drain();
 		}
-		if (pending != null) {
-			dismiss(pending, "the client is closed");
+		for (RpcChannel unfinished : new RpcChannel[] { pending, moving }) {
+			if (unfinished != null) {
+				dismiss(unfinished, "the client is closed");
+			}
 		}
 	}
 
@@ -552,7 +592,7 @@ final class ClientConnection implements ChannelHandler {
 	private void failAll() {
 		List<CompletableFuture<RpcChannel>> all;
 		synchronized (this) {
-			all = List.of(this.attempt, this.upcoming, this.ready);
+			all = this.waits.all();
 		}
 		all.forEach((waiting) -> waiting.completeExceptionally(closed()));
 	}

@@ -16,50 +16,127 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * The loops that a client's queue pairs are spread over, and what is known on each of
- * them of the client's continuations. Thread-safe.
+ * The loops that a client's queue pairs are spread over, on each rail that it uses, and
+ * what is known on each of them of the client's continuations. Those of a rail are
+ * created when a queue pair first needs them. Thread-safe.
  */
 final class ClientLoops {
 
 	private final RdmaTransport transport;
 
-	private final List<ChannelLoop> loops;
+	private final RpcClientOptions options;
 
-	private final List<Continuations> continuations;
+	private final List<Rail> rails;
 
-	private final AtomicInteger next = new AtomicInteger();
+	private final Map<Rail, AtomicInteger> next = new ConcurrentHashMap<>();
 
+	/** Replaced, never changed. */
+	private volatile List<Known> known = List.of();
+
+	/**
+	 * Creates the loops if there is only one rail that they can be on.
+	 * @throws IllegalArgumentException if the transport has none of the rails asked for
+	 */
 	ClientLoops(RdmaTransport transport, RpcClientOptions options) {
 		this.transport = transport;
-		this.loops = transport.sharedLoops(options.channel().frameBytes(), options.queuePairs().loops());
-		this.continuations = this.loops.stream().map((loop) -> new Continuations(transport)).toList();
+		this.options = options;
+		this.rails = rails(transport, options);
+		if (this.rails.size() == 1) {
+			use(this.rails.get(0));
+		}
 	}
 
-	/** The loop of another queue pair. */
-	ChannelLoop next() {
-		return this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
+	private static List<Rail> rails(RdmaTransport transport, RpcClientOptions options) {
+		transport.checkSecurity(options.channel());
+		List<String> asked = options.rails().providers();
+		List<Rail> usable = transport.rails(options.channel());
+		if (asked.isEmpty()) {
+			return usable;
+		}
+		List<Rail> chosen = new ArrayList<>();
+		for (String name : asked) {
+			if (transport.rails().stream().noneMatch((rail) -> rail.name().equals(name))) {
+				throw new IllegalArgumentException("provider " + name
+						+ " of a client (expected: one of the transport's, " + transport.rails() + ")");
+			}
+			usable.stream().filter((rail) -> rail.name().equals(name)).forEach(chosen::add);
+		}
+		if (chosen.isEmpty()) {
+			throw new IllegalArgumentException(
+					"providers " + asked + " of a client with TLS (expected: one that can have it, of " + usable + ")");
+		}
+		return List.copyOf(chosen);
+	}
+
+	/** The rails of the client, in order of preference. */
+	List<Rail> rails() {
+		return this.rails;
+	}
+
+	/** The loop of another queue pair, if it uses a rail. */
+	ChannelLoop next(Rail rail) {
+		List<ChannelLoop> loops = use(rail);
+		int number = this.next.computeIfAbsent(rail, (key) -> new AtomicInteger()).getAndIncrement();
+		return loops.get(Math.floorMod(number, loops.size()));
+	}
+
+	private List<ChannelLoop> use(Rail rail) {
+		List<ChannelLoop> loops = this.transport.sharedLoops(rail, this.options.channel().frameBytes(),
+				this.options.queuePairs().loops());
+		synchronized (this) {
+			List<Known> more = new ArrayList<>(this.known);
+			loops.stream()
+				.filter((loop) -> more.stream().noneMatch((any) -> any.loop() == loop))
+				.forEach((loop) -> more.add(new Known(loop, new Continuations(this.transport))));
+			this.known = List.copyOf(more);
+		}
+		return loops;
 	}
 
 	/** The loop for what belongs to none of the queue pairs. */
 	ChannelLoop any() {
-		return this.loops.get(0);
+		return anyKnown().loop();
+	}
+
+	private Known anyKnown() {
+		List<Known> all = this.known;
+		if (all.isEmpty()) {
+			use(this.rails.get(this.rails.size() - 1));
+			all = this.known;
+		}
+		return all.get(0);
 	}
 
 	/** What is known on one of the loops, and only there. */
 	Continuations continuations(ChannelLoop loop) {
-		return this.continuations.get(Math.max(0, this.loops.indexOf(loop)));
+		List<Known> all = this.known;
+		for (int i = 0; i < all.size(); i++) {
+			if (all.get(i).loop() == loop) {
+				return all.get(i).continuations();
+			}
+		}
+		return anyKnown().continuations();
 	}
 
 	/** Runs users' code on none of the loops. */
 	void runElsewhere(Runnable code) {
 		this.transport.runCallback(code);
+	}
+
+	/** A loop of the client's, and what is known on it. */
+	private record Known(ChannelLoop loop, Continuations continuations) {
+
 	}
 
 }

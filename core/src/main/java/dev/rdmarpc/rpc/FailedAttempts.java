@@ -17,25 +17,22 @@
 package dev.rdmarpc.rpc;
 
 import dev.rdmarpc.logging.FailureText;
-import dev.rdmarpc.transport.RpcChannel;
 
-/** Ends attempts to connect that have failed before there was a connection. */
+/** Says why attempts to connect have failed before there was a connection. */
 final class FailedAttempts {
 
 	private FailedAttempts() {
 	}
 
-	/** Closes the channel and says why, in short if there is no memory to say more. */
+	/** The reason, in short if there is no memory to say more. */
 	@SuppressWarnings("UnusedException") // there is no memory to tell of it
-	static void end(RpcChannel channel, String what, Throwable why) {
-		String reason = what;
+	static String reason(String what, Throwable why) {
 		try {
-			reason = what + ": " + FailureText.of(why);
+			return what + ": " + FailureText.of(why);
 		}
 		catch (Throwable ex) {
-			// the short reason does
+			return what;
 		}
-		channel.close(reason);
 	}
 
 }

@@ -71,9 +71,10 @@ record PoolFactory(RdmaTransport transport, ClientLoops loops, String codec, Rpc
 	}
 
 	private QueuePairPool pool(String target, Supplier<InetSocketAddress> address, PoolCounters counters) {
+		RailHistory history = new RailHistory(this.loops.rails(), this.options.rails());
 		return new QueuePairPool(
-				() -> new ClientConnection(this.transport, this.loops.next(), target, address, this.codec, this.options,
-						this.transport.timer(), counters, this.methods),
+				() -> new ClientConnection((handler) -> new AttemptContext(this.transport, target, address,
+						this.options, this.loops, history, handler), this.codec, counters, this.methods),
 				this.options.queuePairs(), this.transport.timer(), counters);
 	}
 

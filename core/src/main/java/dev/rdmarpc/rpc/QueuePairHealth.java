@@ -16,13 +16,16 @@
 
 package dev.rdmarpc.rpc;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The health of one of a client's queue pairs.
  *
  * @param state of its connection
  * @param outstandingCalls calls that wait for a reply
  * @param lastFailure why it is not connected, or an empty string
+ * @param rail the name of the rail it is on, or {@code null} if it is not connected
  */
-public record QueuePairHealth(ConnectionState state, int outstandingCalls, String lastFailure) {
+public record QueuePairHealth(ConnectionState state, int outstandingCalls, String lastFailure, @Nullable String rail) {
 
 }

@@ -75,7 +75,6 @@ public final class RpcClient implements AutoCloseable {
 		this.codec = builder.codec;
 		this.interceptors = List.copyOf(builder.interceptors);
 		String codecName = CodecName.of(this.codec);
-		transport.checkSecurity(builder.options.channel());
 		ClientLoops loops = new ClientLoops(transport, builder.options);
 		PoolFactory pools = new PoolFactory(transport, loops, codecName, builder.options, this.methods);
 		this.channels = builder.channels(pools);
@@ -172,7 +171,7 @@ public final class RpcClient implements AutoCloseable {
 		return this.channels.connections()
 			.stream()
 			.map((connection) -> new QueuePairHealth(connection.state(), connection.outstandingCalls(),
-					connection.lastFailure()))
+					connection.lastFailure(), connection.rail()))
 			.toList();
 	}
 

@@ -34,6 +34,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,7 +44,9 @@ import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.ListeningRail;
 import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsException;
@@ -154,8 +157,7 @@ public final class RpcServer implements AutoCloseable {
 			ChannelListener started = listen();
 			this.listener = started;
 			this.running = true;
-			logger.info("Serving {} on {} over {}", this.services.stream().map(ServiceDescriptor::name).toList(),
-					started.localAddress(), this.transport.selection().provider().name());
+			announce(started);
 			return this;
 		}
 		finally {
@@ -163,22 +165,46 @@ public final class RpcServer implements AutoCloseable {
 		}
 	}
 
+	private void announce(ChannelListener started) {
+		List<ListeningRail> all = started.rails();
+		logger.info("Serving {} on {} over {}", this.services.stream().map(ServiceDescriptor::name).toList(),
+				started.localAddress(),
+				all.stream()
+					.filter(ListeningRail::isListening)
+					.map(ListeningRail::name)
+					.collect(Collectors.joining(", ")));
+		all.stream()
+			.filter((rail) -> !rail.isListening())
+			.forEach((rail) -> logger.info("Not serving over {}: {}", rail.name(), rail.problem()));
+	}
+
 	private ChannelListener listen() {
 		this.loops.clear();
 		ServerCalls serving = newCalls();
 		int frameBytes = this.options.channel().frameBytes();
 		try {
-			for (int i = 0; i < this.options.loops(); i++) {
-				this.loops.add(this.transport.startLoop("rdma-rpc-server-" + i, frameBytes));
+			for (Rail rail : this.transport.rails(this.options.channel())) {
+				String name = "rdma-rpc-server" + this.transport.suffix(rail) + "-";
+				for (int i = 0; i < this.options.loops(); i++) {
+					this.loops.add(this.transport.startLoop(rail, name + i, frameBytes));
+				}
 			}
-			return this.transport.listen(this.options.address(), this.loops, this.options.maxConnections(),
-					this.options.peers(), this.options.channel(),
+			ChannelListener started = this.transport.listen(this.options.address(), this.loops,
+					this.options.maxConnections(), this.options.peers(), this.options.channel(),
 					() -> new ServerSession(serving, this.options.channel().maxCalls()));
+			started.rails().stream().filter((rail) -> !rail.isListening()).forEach((rail) -> closeLoops(rail.name()));
+			return started;
 		}
 		catch (Throwable ex) {
 			shutDown();
 			throw ex;
 		}
+	}
+
+	private void closeLoops(String rail) {
+		List<ChannelLoop> unused = this.loops.stream().filter((loop) -> loop.rail().equals(rail)).toList();
+		this.loops.removeAll(unused);
+		unused.forEach(ChannelLoop::close);
 	}
 
 	private ServerCalls newCalls() {
@@ -206,6 +232,18 @@ public final class RpcServer implements AutoCloseable {
 			throw new IllegalStateException("the server is not running");
 		}
 		return current.localAddress();
+	}
+
+	/**
+	 * Which rails of its transport it listens on.
+	 * @throws IllegalStateException unless it is running or stopping
+	 */
+	public List<ListeningRail> rails() {
+		ChannelListener current = this.listener;
+		if (current == null) {
+			throw new IllegalStateException("the server is not running");
+		}
+		return current.rails();
 	}
 
 	/** The port it listens on. */

@@ -18,7 +18,9 @@ package dev.rdmarpc.transport;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,9 +37,13 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
+import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.VerbsException;
 
-/** Accepts connections and spreads them over loops in turn. */
+/**
+ * Accepts connections on rails of a transport and spreads those of each over its loops in
+ * turn. Limits hold for all rails together.
+ */
 public final class ChannelListener implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ChannelListener.class);
@@ -46,19 +52,17 @@ public final class ChannelListener implements AutoCloseable {
 
 	private final RdmaTransport transport;
 
-	private final List<ChannelLoop> loops;
-
 	private final ChannelOptions options;
 
 	private final Supplier<? extends ChannelHandler> handlers;
 
 	private final RateLimitedLogger refusals = new RateLimitedLogger(logger);
 
-	private final AtomicInteger next = new AtomicInteger();
-
 	private final AcceptedChannels accepted;
 
-	private final ConnectionListener listener;
+	private final List<Open> open = new ArrayList<>();
+
+	private final List<ListeningRail> rails = new ArrayList<>();
 
 	private final PeerLimits limits;
 
@@ -70,16 +74,54 @@ public final class ChannelListener implements AutoCloseable {
 	ChannelListener(RdmaTransport transport, List<ChannelLoop> loops, InetSocketAddress address, int maxConnections,
 			PeerLimits limits, ChannelOptions options, Supplier<? extends ChannelHandler> handlers) {
 		this.transport = transport;
-		this.loops = loops;
 		this.options = options;
 		this.handlers = handlers;
 		this.limits = limits;
 		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
 		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections(), limits.principal());
-		this.listener = transport.device()
-			.listen(address,
-					transport.options().listenOptions(maxConnections, options).withAdmission(this::mayBeginTls),
-					this::onConnectionRequest);
+		try {
+			listen(loops, address, transport.options().listenOptions(maxConnections, options));
+		}
+		catch (Throwable ex) {
+			close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Listens on the rails of the loops. Those that reach other hosts come first: one of
+	 * them chooses the port, and where none of them can have it the server would not be
+	 * reached by those who expect it there.
+	 */
+	private void listen(List<ChannelLoop> loops, InetSocketAddress address, ListenOptions listenOptions) {
+		VerbsException failure = null;
+		InetSocketAddress actual = address;
+		List<Rail> ordered = new ArrayList<>(this.transport.rails());
+		ordered.sort(Comparator.comparing((rail) -> !rail.reachesOtherHosts()));
+		for (Rail rail : ordered) {
+			List<ChannelLoop> own = loops.stream().filter((loop) -> loop.rail().equals(rail.name())).toList();
+			if (own.isEmpty()) {
+				this.rails.add(new ListeningRail(rail.name(), null,
+						rail.canProtect(this.options) ? "not asked for" : rail.name() + " cannot have TLS"));
+				continue;
+			}
+			if (failure != null && this.open.isEmpty() && !rail.reachesOtherHosts()) {
+				throw failure;
+			}
+			try {
+				Open opened = new Open(rail, own, actual, listenOptions);
+				this.open.add(opened);
+				actual = opened.listener.localAddress();
+				this.rails.add(new ListeningRail(rail.name(), actual, ""));
+			}
+			catch (VerbsException ex) {
+				failure = (failure != null) ? failure : ex;
+				this.rails.add(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
+			}
+		}
+		if (this.open.isEmpty() && failure != null) {
+			throw failure;
+		}
 	}
 
 	/** Counts a connection that is to have TLS before it costs anything. */
@@ -91,13 +133,12 @@ public final class ChannelListener implements AutoCloseable {
 		return false;
 	}
 
-	private void onConnectionRequest(ConnectionRequest request) {
+	private void onConnectionRequest(ChannelLoop loop, ConnectionRequest request) {
 		if (this.options.security().tls() == null
 				&& !this.rates.tryBegin(request.remoteAddress().getAddress(), System.nanoTime())) {
 			reject(request, Limit.RATE_OF_ADDRESS);
 			return;
 		}
-		ChannelLoop loop = this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
 		loop.executeLater(() -> accept(loop, request));
 	}
 
@@ -136,9 +177,10 @@ public final class ChannelListener implements AutoCloseable {
 	}
 
 	private void accept(ChannelLoop loop, RpcChannel channel, ConnectionRequest request) {
-		channel.attach(this.transport.createQueuePair(loop, channel));
+		channel
+			.attach(this.transport.railOf(loop).createQueuePair(loop.resources(), channel, this.transport.options()));
 		channel.accepting(request.remoteAddress(), request.peerCertificates());
-		ConnectOptions connect = this.transport.connectOptions(this.options);
+		ConnectOptions connect = this.transport.railOf(loop).connectOptions(this.options, this.transport.options());
 		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 			if (failure == null) {
 				loop.executeLater(() -> {
@@ -189,15 +231,45 @@ public final class ChannelListener implements AutoCloseable {
 				: Objects.requireNonNull(this.rejected.get(limit)).sum();
 	}
 
-	/** The address listened on, with the real port. */
+	/**
+	 * The address listened on, with the actual port: that of the first rail which reaches
+	 * other hosts, if one does.
+	 */
 	public InetSocketAddress localAddress() {
-		return this.listener.localAddress();
+		return this.open.get(0).listener.localAddress();
+	}
+
+	/** Which rails of the transport listen, first those that reach other hosts. */
+	public List<ListeningRail> rails() {
+		return List.copyOf(this.rails);
 	}
 
 	/** Stops accepting; channels stay. Idempotent. */
 	@Override
 	public void close() {
-		this.listener.close();
+		this.open.forEach((opened) -> opened.listener.close());
+	}
+
+	/** A rail listened on, and the loops of its channels. */
+	private final class Open {
+
+		private final List<ChannelLoop> loops;
+
+		private final AtomicInteger next = new AtomicInteger();
+
+		private final ConnectionListener listener;
+
+		Open(Rail rail, List<ChannelLoop> loops, InetSocketAddress address, ListenOptions options) {
+			this.loops = loops;
+			this.listener = rail.device()
+				.listen(address, options.withAdmission(ChannelListener.this::mayBeginTls),
+						(request) -> onConnectionRequest(nextLoop(), request));
+		}
+
+		private ChannelLoop nextLoop() {
+			return this.loops.get(Math.floorMod(this.next.getAndIncrement(), this.loops.size()));
+		}
+
 	}
 
 	/** Why a connection is rejected. */

@@ -504,6 +504,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.driver.name();
 	}
 
+	/** The name of the rail whose completions it takes. */
+	public String rail() {
+		return this.resources.rail();
+	}
+
 	/** What the loop has done so far. */
 	public LoopMetrics metrics() {
 		return this.metrics;

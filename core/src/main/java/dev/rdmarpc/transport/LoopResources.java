@@ -27,6 +27,7 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 /**
  * What a loop works with.
  *
+ * @param rail the name of the rail it is on
  * @param memory borrowed
  * @param attachment borrowed
  * @param protectionDomain borrowed; {@code null} if the device cannot Read
@@ -34,8 +35,9 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
  * @param sharedReceiveQueue owned
  * @param receives owned
  */
-record LoopResources(RegisteredMemory memory, MemoryAttachment attachment, @Nullable ProtectionDomain protectionDomain,
-		CompletionQueue completionQueue, SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
+record LoopResources(String rail, RegisteredMemory memory, MemoryAttachment attachment,
+		@Nullable ProtectionDomain protectionDomain, CompletionQueue completionQueue,
+		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
 
 	/** Whether messages can be Read and opened for Reads. */
 	boolean canRead() {

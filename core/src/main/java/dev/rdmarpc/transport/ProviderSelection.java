@@ -35,6 +35,11 @@ import dev.rdmarpc.verbs.VerbsProvider;
  */
 public record ProviderSelection(VerbsProvider provider, String reason, List<Candidate> candidates) {
 
+	/**
+	 * Whether {@link TransportOptions#AUTO} means all that are available, or the best.
+	 */
+	private static final boolean AUTO_MEANS_ALL = false;
+
 	/** The providers on the class path. */
 	public static List<VerbsProvider> discover() {
 		List<VerbsProvider> found = new ArrayList<>();
@@ -67,6 +72,39 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 						: "There is no verbs provider '" + name + "' on the class path";
 		String separator = (automatic || known || candidates.isEmpty()) ? ": " : ". Of those that are, ";
 		throw new VerbsException(VerbsError.UNAVAILABLE, what + separator + describe(candidates));
+	}
+
+	/**
+	 * Chooses the providers of a transport's rails.
+	 * @param names of providers, or {@link TransportOptions#AUTO} alone
+	 * @return in order of preference, at least one
+	 * @throws VerbsException with {@link VerbsError#UNAVAILABLE}, naming every provider
+	 * and its reason, if one of them is not available
+	 */
+	public static List<ProviderSelection> selectAll(List<String> names, List<VerbsProvider> providers) {
+		if (AUTO_MEANS_ALL && names.contains(TransportOptions.AUTO)) {
+			return allAvailable(providers);
+		}
+		return names.stream().map((name) -> select(name, providers)).toList();
+	}
+
+	/** What reaches peers on this host only comes before what reaches all. */
+	private static List<ProviderSelection> allAvailable(List<VerbsProvider> providers) {
+		ProviderSelection best = select(TransportOptions.AUTO, providers);
+		List<VerbsProvider> ranked = new ArrayList<>(providers);
+		ranked.sort(Comparator.comparing(VerbsProvider::reachesOtherHosts)
+			.thenComparing(Comparator.comparingInt(VerbsProvider::preference).reversed()));
+		List<ProviderSelection> all = new ArrayList<>();
+		for (VerbsProvider provider : ranked) {
+			ProviderAvailability availability = provider.availability();
+			if (provider == best.provider()) {
+				all.add(best);
+			}
+			else if (availability.available()) {
+				all.add(new ProviderSelection(provider, "available; " + availability.reason(), best.candidates()));
+			}
+		}
+		return all;
 	}
 
 	private static String why(boolean automatic, List<Candidate> candidates, int chosen) {

@@ -16,7 +16,10 @@
 
 package dev.rdmarpc.transport;
 
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,9 +77,58 @@ public final class Rail {
 		}
 	}
 
+	/**
+	 * Opens the devices of several providers, in order of preference. Those that nobody
+	 * has asked for by name are left out where they cannot be opened, but for one.
+	 * @throws VerbsException if one cannot be opened that is needed
+	 */
+	static List<Rail> openAll(List<ProviderSelection> selections, TransportOptions options, RegisteredMemory memory) {
+		boolean optional = options.providers().contains(TransportOptions.AUTO);
+		List<Rail> opened = new ArrayList<>();
+		VerbsException failure = null;
+		try {
+			for (ProviderSelection selection : selections) {
+				try {
+					opened.add(open(selection, deviceName(options.device(), selection, selections), memory));
+				}
+				catch (VerbsException ex) {
+					failure = ex;
+					if (!optional) {
+						throw ex;
+					}
+					logger.info("Verbs provider {} is left out: {}", selection.provider().name(), ex.getMessage());
+				}
+			}
+			if (opened.isEmpty() && failure != null) {
+				throw failure;
+			}
+			return opened;
+		}
+		catch (Throwable ex) {
+			opened.forEach(Rail::close);
+			throw ex;
+		}
+	}
+
+	/** Of several providers, those open the device asked for that have it. */
+	private static String deviceName(String asked, ProviderSelection selection, List<ProviderSelection> all) {
+		boolean known = all.stream().anyMatch((any) -> any.provider().deviceNames().contains(asked));
+		return (all.size() == 1 || !known || selection.provider().deviceNames().contains(asked)) ? asked : "";
+	}
+
 	/** The name of its provider; the rails of a transport have different ones. */
 	public String name() {
 		return this.selection.provider().name();
+	}
+
+	/** Whether it reaches other hosts. */
+	public boolean reachesOtherHosts() {
+		return this.selection.provider().reachesOtherHosts();
+	}
+
+	/** Whether it is worthwhile to connect to an address over it. */
+	public boolean mayReach(InetSocketAddress remote) {
+		return this.device.isRunning() && this.device.mayReach(remote);
 	}
 
 	/** The provider and why it was chosen. */
@@ -98,7 +150,7 @@ public final class Rail {
 	}
 
 	/** Whether channels can be protected on it as asked. */
-	boolean canProtect(ChannelOptions channel) {
+	public boolean canProtect(ChannelOptions channel) {
 		return channel.security().tls() == null || this.device.supportsTls();
 	}
 

@@ -36,6 +36,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -45,18 +46,17 @@ import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.DeviceLimits;
-import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * An opened device with registered memory and the loops on it: what servers and clients
- * share.
+ * Opened devices, called rails, with one registered memory, and the loops on them: what
+ * servers and clients share.
  *
  * <p>
- * Thread-safe. Owns device, protection domain and loops; borrows the memory.
+ * Thread-safe. Owns rails and loops; borrows the memory.
  */
 public final class RdmaTransport implements AutoCloseable {
 
@@ -66,6 +66,8 @@ public final class RdmaTransport implements AutoCloseable {
 	private final TransportOptions options;
 
 	private final RegisteredMemory memory;
+
+	private final List<Rail> rails;
 
 	private final Rail rail;
 
@@ -89,10 +91,11 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final ExecutorService callbacks = newCallbacks();
 
-	private RdmaTransport(TransportOptions options, RegisteredMemory memory, Rail rail) {
+	private RdmaTransport(TransportOptions options, RegisteredMemory memory, List<Rail> rails) {
 		this.options = options;
 		this.memory = memory;
-		this.rail = rail;
+		this.rails = List.copyOf(rails);
+		this.rail = rails.stream().filter(Rail::reachesOtherHosts).findFirst().orElse(rails.get(0));
 	}
 
 	/** Its thread runs from the beginning: later there may be no memory for one. */
@@ -118,12 +121,12 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Opens a transport on a provider from the class path.
+	 * Opens a transport on providers from the class path.
 	 * @param memory borrowed; must stay open longer than the transport
-	 * @throws VerbsException if the provider asked for is not available
+	 * @throws VerbsException if a provider asked for is not available
 	 */
 	public static RdmaTransport open(TransportOptions options, RegisteredMemory memory) {
-		return open(options, ProviderSelection.select(options.provider(), ProviderSelection.discover()), memory);
+		return open(options, ProviderSelection.selectAll(options.providers(), ProviderSelection.discover()), memory);
 	}
 
 	/**
@@ -132,7 +135,26 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @throws VerbsException if the device cannot be opened
 	 */
 	public static RdmaTransport open(TransportOptions options, ProviderSelection selection, RegisteredMemory memory) {
-		return new RdmaTransport(options, memory, Rail.open(selection, options.device(), memory));
+		return open(options, List.of(selection), memory);
+	}
+
+	/**
+	 * Opens a transport on providers chosen before.
+	 * @param selections in order of preference, at least one
+	 * @param memory borrowed; must stay open longer than the transport
+	 * @throws VerbsException if a device cannot be opened that was asked for, or none of
+	 * those that were not
+	 */
+	public static RdmaTransport open(TransportOptions options, List<ProviderSelection> selections,
+			RegisteredMemory memory) {
+		List<Rail> rails = Rail.openAll(selections, options, memory);
+		try {
+			return new RdmaTransport(options, memory, rails);
+		}
+		catch (Throwable ex) {
+			rails.forEach(Rail::close);
+			throw ex;
+		}
 	}
 
 	/** What it was opened with. */
@@ -140,12 +162,30 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.options;
 	}
 
-	/** The provider and why it was chosen. */
+	/** Its rails, in order of preference. */
+	public List<Rail> rails() {
+		return this.rails;
+	}
+
+	/**
+	 * The rail of what uses a single one: the first that reaches other hosts, else the
+	 * first.
+	 */
+	public Rail rail() {
+		return this.rail;
+	}
+
+	/** The rail that a loop was started on. */
+	Rail railOf(ChannelLoop loop) {
+		return this.rails.stream().filter((rail) -> rail.name().equals(loop.rail())).findFirst().orElseThrow();
+	}
+
+	/** The provider of {@link #rail()} and why it was chosen. */
 	public ProviderSelection selection() {
 		return this.rail.selection();
 	}
 
-	/** The device. */
+	/** The device of {@link #rail()}. */
 	public VerbsDevice device() {
 		return this.rail.device();
 	}
@@ -156,7 +196,8 @@ public final class RdmaTransport implements AutoCloseable {
 	 * {@link VerbsDevice#copiedBytes()}.
 	 */
 	public long copiedBytes() {
-		return device().copiedBytes() + this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
+		return this.rails.stream().mapToLong((rail) -> rail.device().copiedBytes()).sum()
+				+ this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
 	}
 
 	/** The registered memory that messages live in. */
@@ -169,25 +210,30 @@ public final class RdmaTransport implements AutoCloseable {
 		return List.copyOf(this.loops);
 	}
 
+	/** Starts a loop on {@link #rail()}, see {@link #startLoop(Rail, String, int)}. */
+	public ChannelLoop startLoop(String name, int frameBytes) {
+		return startLoop(this.rail, name, frameBytes);
+	}
+
 	/**
 	 * Starts a loop, which belongs to the caller and is closed with the transport at the
 	 * latest.
+	 * @param rail of this transport, whose completions it takes
 	 * @param name of its thread
 	 * @param frameBytes size of its receive buffers
 	 */
-	public ChannelLoop startLoop(String name, int frameBytes) {
-		VerbsDevice device = this.rail.device();
+	public ChannelLoop startLoop(Rail rail, String name, int frameBytes) {
+		VerbsDevice device = rail.device();
 		DeviceLimits limits = device.limits();
 		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
 		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
 		CompletionQueue completionQueue = device.createCompletionQueue(completions);
 		SharedReceiveQueue receiveQueue = null;
 		try {
-			receiveQueue = this.rail.protectionDomain().createSharedReceiveQueue(receives, 1);
-			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, this.rail.attachment(), frameBytes, receives);
-			LoopResources resources = new LoopResources(this.memory, this.rail.attachment(),
-					(limits.maxReadDepth() > 0) ? this.rail.protectionDomain() : null, completionQueue, receiveQueue,
-					pool);
+			receiveQueue = rail.protectionDomain().createSharedReceiveQueue(receives, 1);
+			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, rail.attachment(), frameBytes, receives);
+			LoopResources resources = new LoopResources(rail.name(), this.memory, rail.attachment(),
+					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool);
 			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
 					this.loops::remove);
 			this.loops.add(loop);
@@ -208,8 +254,10 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public List<String> problems() {
 		List<String> problems = new ArrayList<>();
-		if (!device().isRunning()) {
-			problems.add("device " + device().name() + " is closed or has lost its connection thread");
+		for (Rail rail : this.rails) {
+			if (!rail.device().isRunning()) {
+				problems.add("device " + rail.device().name() + " is closed or has lost its connection thread");
+			}
 		}
 		for (ChannelLoop loop : this.loops) {
 			String problem = loop.problem();
@@ -220,16 +268,26 @@ public final class RdmaTransport implements AutoCloseable {
 		return problems;
 	}
 
+	/** Those on {@link #rail()}, see {@link #sharedLoops(Rail, int, int)}. */
+	public List<ChannelLoop> sharedLoops(int frameBytes, int count) {
+		return sharedLoops(this.rail, frameBytes, count);
+	}
+
 	/**
-	 * The loops that clients share, for each frame size as many as the client with the
-	 * most of them asks for; they belong to the transport.
+	 * The loops that clients share, on each rail and for each frame size as many as the
+	 * client with the most of them asks for; they belong to the transport.
 	 * @param count how many, at least 1
 	 */
-	public List<ChannelLoop> sharedLoops(int frameBytes, int count) {
+	public List<ChannelLoop> sharedLoops(Rail rail, int frameBytes, int count) {
 		return IntStream.range(0, count)
-			.mapToObj((i) -> this.sharedLoops.computeIfAbsent(new SharedLoop(frameBytes, i),
-					(key) -> startLoop(key.name(), frameBytes)))
+			.mapToObj((i) -> this.sharedLoops.computeIfAbsent(new SharedLoop(rail, frameBytes, i),
+					(key) -> startLoop(rail, key.name() + suffix(rail), frameBytes)))
 			.toList();
+	}
+
+	/** What the names of loops on a rail end with: nothing where it needs no saying. */
+	public String suffix(Rail of) {
+		return (of == this.rail) ? "" : "-" + of.name();
 	}
 
 	/** A thread for what is to be done later; nothing that runs on it may block. */
@@ -275,14 +333,20 @@ public final class RdmaTransport implements AutoCloseable {
 		this.users.remove(end);
 	}
 
+	/** The rails on which channels can be protected as asked, in order of preference. */
+	public List<Rail> rails(ChannelOptions channelOptions) {
+		return this.rails.stream().filter((rail) -> rail.canProtect(channelOptions)).toList();
+	}
+
 	/**
 	 * Checks that channels can be protected as asked.
 	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} if TLS is asked for
-	 * and the provider cannot have it
+	 * and no provider can have it
 	 */
 	public void checkSecurity(ChannelOptions channelOptions) {
-		if (!this.rail.canProtect(channelOptions)) {
-			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "provider " + this.rail.name()
+		if (rails(channelOptions).isEmpty()) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, "provider "
+					+ this.rails.stream().map(Rail::name).collect(Collectors.joining(", "))
 					+ " cannot protect connections with TLS (expected: provider iwarp, or no TLS and a network that is"
 					+ " protected by itself, by IPsec or MACsec for example)");
 		}
@@ -319,10 +383,11 @@ public final class RdmaTransport implements AutoCloseable {
 				channel.shut("no receive buffers for another connection");
 				return;
 			}
-			channel.attach(createQueuePair(loop, channel));
+			Rail used = railOf(loop);
+			channel.attach(used.createQueuePair(loop.resources(), channel, this.options));
 			channel.connecting();
-			ConnectOptions connect = connectOptions(channel.options()).withTarget(target);
-			this.rail.device()
+			ConnectOptions connect = used.connectOptions(channel.options(), this.options).withTarget(target);
+			used.device()
 				.connect(channel.queuePair(), remote, connect)
 				.whenComplete((info, failure) -> connected(loop, channel, info, failure));
 		}
@@ -364,9 +429,10 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Listens for channels.
+	 * Listens for channels, on the rails that the loops are on, with the same port.
 	 * @param address port 0 lets the system choose
-	 * @param channelLoops the loops that drive accepted channels, in turn
+	 * @param channelLoops the loops that drive accepted channels, those of each rail in
+	 * turn
 	 * @param handlers makes the handler of each channel
 	 * @throws VerbsException if the address is taken or not of this host
 	 */
@@ -385,16 +451,8 @@ public final class RdmaTransport implements AutoCloseable {
 		return new ChannelListener(this, channelLoops, address, maxConnections, limits, channelOptions, handlers);
 	}
 
-	QueuePair createQueuePair(ChannelLoop loop, RpcChannel channel) {
-		return this.rail.createQueuePair(loop.resources(), channel, this.options);
-	}
-
-	ConnectOptions connectOptions(ChannelOptions channelOptions) {
-		return this.rail.connectOptions(channelOptions, this.options);
-	}
-
 	/**
-	 * Closes its users, loops and device. Idempotent.
+	 * Closes its users, loops and devices. Idempotent.
 	 * @throws IllegalStateException if called by what runs on one of the loops
 	 */
 	@Override
@@ -411,7 +469,7 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 		finally {
 			this.watcher.close();
-			this.rail.close();
+			closeRails();
 			endCallbacks();
 		}
 	}
@@ -427,13 +485,30 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 	}
 
+	/** The last one also where closing another fails. */
+	private void closeRails() {
+		RuntimeException failure = null;
+		for (Rail closing : this.rails) {
+			try {
+				closing.close();
+			}
+			catch (RuntimeException ex) {
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
 	/**
 	 * Which of the loops that clients share.
 	 *
+	 * @param rail whose completions it takes
 	 * @param frameBytes size of its receive buffers
 	 * @param number from 0
 	 */
-	private record SharedLoop(int frameBytes, int number) {
+	private record SharedLoop(Rail rail, int frameBytes, int number) {
 
 		String name() {
 			return "rdma-rpc-client-" + this.frameBytes + ((this.number > 0) ? "-" + this.number : "");

@@ -16,19 +16,24 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.HashSet;
+import java.util.List;
+
 import dev.rdmarpc.verbs.ListenOptions;
 
 /**
  * What a transport is opened with.
  *
- * @param provider name of the provider, or {@link #AUTO}
- * @param device name of the device, or an empty string for the provider's default
+ * @param providers names of the providers, each of which becomes a {@link Rail}, in order
+ * of preference; or {@link #AUTO} alone
+ * @param device name of the device, or an empty string for the default of each provider;
+ * of several providers, those that have a device of that name open it
  * @param polling how loops wait
  * @param maxReceives receives posted at once for all peers of a loop
  * @param sendQueueDepth work requests outstanding per queue pair
  * @param readDepth RDMA Reads outstanding per queue pair and direction
  */
-public record TransportOptions(String provider, String device, PollingOptions polling, int maxReceives,
+public record TransportOptions(List<String> providers, String device, PollingOptions polling, int maxReceives,
 		int sendQueueDepth, int readDepth) {
 
 	/** The provider name that stands for the best available one. */
@@ -43,8 +48,13 @@ public record TransportOptions(String provider, String device, PollingOptions po
 	 * @throws IllegalArgumentException naming the value and what was expected
 	 */
 	public TransportOptions {
-		if (provider.isBlank()) {
-			throw new IllegalArgumentException("provider '" + provider + "' (expected: a name or " + AUTO + ")");
+		providers = List.copyOf(providers);
+		if (providers.isEmpty() || providers.stream().anyMatch(String::isBlank)) {
+			throw new IllegalArgumentException("providers " + providers + " (expected: names, or " + AUTO + ")");
+		}
+		if (new HashSet<>(providers).size() < providers.size() || (providers.size() > 1 && providers.contains(AUTO))) {
+			throw new IllegalArgumentException(
+					"providers " + providers + " (expected: each once, or " + AUTO + " alone)");
 		}
 		if (maxReceives < ChannelOptions.MIN_CREDITS || sendQueueDepth < ChannelOptions.MIN_CREDITS) {
 			throw new IllegalArgumentException("queue depths " + maxReceives + " and " + sendQueueDepth
@@ -55,7 +65,24 @@ public record TransportOptions(String provider, String device, PollingOptions po
 		}
 	}
 
-	/** These options with another provider. */
+	/** Options with a single provider, or {@link #AUTO}. */
+	public TransportOptions(String provider, String device, PollingOptions polling, int maxReceives, int sendQueueDepth,
+			int readDepth) {
+		this(List.of(provider), device, polling, maxReceives, sendQueueDepth, readDepth);
+	}
+
+	/** The first of the {@link #providers()}. */
+	public String provider() {
+		return this.providers.get(0);
+	}
+
+	/** These options with several providers, in order of preference. */
+	public TransportOptions withProviders(List<String> names) {
+		return new TransportOptions(names, this.device, this.polling, this.maxReceives, this.sendQueueDepth,
+				this.readDepth);
+	}
+
+	/** These options with another provider, and no other. */
 	public TransportOptions withProvider(String name, String deviceName) {
 		return new TransportOptions(name, deviceName, this.polling, this.maxReceives, this.sendQueueDepth,
 				this.readDepth);
@@ -63,7 +90,7 @@ public record TransportOptions(String provider, String device, PollingOptions po
 
 	/** These options with another way of waiting. */
 	public TransportOptions withPolling(PollingOptions other) {
-		return new TransportOptions(this.provider, this.device, other, this.maxReceives, this.sendQueueDepth,
+		return new TransportOptions(this.providers, this.device, other, this.maxReceives, this.sendQueueDepth,
 				this.readDepth);
 	}
 

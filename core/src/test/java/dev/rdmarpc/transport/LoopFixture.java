@@ -77,7 +77,7 @@ final class LoopFixture implements AutoCloseable {
 			.withLeakDetection(LeakDetection.PARANOID));
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
-		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources(this.memory, this.attachment, null,
+		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources("none", this.memory, this.attachment, null,
 				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, this.watcher,
 				(closed) -> {
 				});

@@ -1,0 +1,66 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.rpc;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import dev.rdmarpc.transport.RpcChannel;
+
+/**
+ * What those wait for who need a connection. Guarded by the connection; completed without
+ * its lock.
+ */
+final class AwaitedChannels {
+
+	private CompletableFuture<RpcChannel> attempt = new CompletableFuture<>();
+
+	private CompletableFuture<RpcChannel> upcoming = new CompletableFuture<>();
+
+	private CompletableFuture<RpcChannel> ready = new CompletableFuture<>();
+
+	/** The outcome of an attempt that is still to begin, or success at any time. */
+	CompletableFuture<RpcChannel> soon(boolean waitForReady) {
+		return waitForReady ? this.ready : this.upcoming;
+	}
+
+	/** The outcome of the attempt that has begun. */
+	CompletableFuture<RpcChannel> attempt() {
+		return this.attempt;
+	}
+
+	/** An attempt begins, for those who wait for one. */
+	void begin() {
+		CompletableFuture<RpcChannel> next = new CompletableFuture<>();
+		this.attempt = this.upcoming;
+		this.upcoming = next;
+	}
+
+	/** An attempt has succeeded; returns what to complete. */
+	List<CompletableFuture<RpcChannel>> succeeded() {
+		List<CompletableFuture<RpcChannel>> all = all();
+		this.upcoming = new CompletableFuture<>();
+		this.ready = new CompletableFuture<>();
+		return all;
+	}
+
+	/** All that anybody waits for. */
+	List<CompletableFuture<RpcChannel>> all() {
+		return List.of(this.attempt, this.upcoming, this.ready);
+	}
+
+}
