@@ -17,10 +17,12 @@
 package dev.rdmarpc.boot;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 
 import org.springframework.context.ApplicationEvent;
 
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.ListeningRail;
 
 /**
  * Published when an application's server listens, for example to register it with a
@@ -31,10 +33,13 @@ public class RdmaServerStartedEvent extends ApplicationEvent {
 
 	private final InetSocketAddress address;
 
+	private final List<ListeningRail> rails;
+
 	/** Creates the event for a running server. */
 	public RdmaServerStartedEvent(RpcServer server) {
 		super(server);
 		this.address = server.address();
+		this.rails = server.rails();
 	}
 
 	/** The server. */
@@ -45,6 +50,11 @@ public class RdmaServerStartedEvent extends ApplicationEvent {
 	/** The address it listens on, with the actual port. */
 	public InetSocketAddress getAddress() {
 		return this.address;
+	}
+
+	/** Which rails of the transport the server listens on, and why not on others. */
+	public List<ListeningRail> getRails() {
+		return this.rails;
 	}
 
 }

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -25,8 +26,11 @@ import org.springframework.util.unit.DataSize;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ClientQueuePairs;
 import dev.rdmarpc.rpc.QueuePairPoolOptions;
+import dev.rdmarpc.rpc.RailOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RdmaTransport;
 
 /**
  * The settings of one target, combined from its own entry, the default entry and the
@@ -74,10 +78,23 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
 				positive(keepAlive),
 				PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive.name(), keepAlive.value()));
+		Setting<List<String>> providers = source.get("providers", Client::providers, List.of());
+		PropertyCheck.names(providers.name(), providers.value());
+		RailOptions rails = new RailOptions(providers.value(),
+				positive(source.get("rail-timeout", Client::railTimeout, defaults.rails().attemptTimeout())),
+				positive(source.get("rail-interval", Client::railInterval, defaults.rails().betterInterval())));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
 						queuePairs(source), restart.value(),
-						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value()));
+						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value(), rails));
+	}
+
+	/** Checks that a target has only rails that there are. */
+	static void checkRails(String target, RdmaRpcProperties properties, RdmaTransport transport) {
+		Setting<List<String>> asked = new Source(target, properties).get("providers", Client::providers, List.of());
+		List<String> known = transport.rails().stream().map(Rail::name).toList();
+		PropertyCheck.that(known.containsAll(asked.value()), asked.name(), asked.value(),
+				"some of the providers in use, which are " + known);
 	}
 
 	private static QueuePairPoolOptions queuePairs(Source source) {

@@ -204,7 +204,7 @@ class ConnectionSecurity {
 	 * Says, or where that is required refuses, that others can reach a server that does
 	 * not ask who they are or lets everybody on the way read.
 	 */
-	void check(InetSocketAddress address, ChannelSecurity security, String provider) {
+	void check(InetSocketAddress address, ChannelSecurity security, boolean reachedByOtherHosts) {
 		List<String> missing = new ArrayList<>();
 		if (security.tls() == null) {
 			missing.add("TLS");
@@ -213,7 +213,7 @@ class ConnectionSecurity {
 			missing.add("authentication");
 		}
 		InetAddress local = address.getAddress();
-		boolean reachable = !provider.equals("shm") && (local == null || !local.isLoopbackAddress());
+		boolean reachable = reachedByOtherHosts && (local == null || !local.isLoopbackAddress());
 		if (missing.isEmpty() || !reachable) {
 			return;
 		}

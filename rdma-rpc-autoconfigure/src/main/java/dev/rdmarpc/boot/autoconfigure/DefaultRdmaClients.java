@@ -105,6 +105,7 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private RpcClient build(String target, RdmaTransport opened) {
 		ClientSettings settings = ClientSettings.of(target, this.properties);
+		ClientSettings.checkRails(target, this.properties, opened);
 		RpcClient.Builder builder = RpcClient.builder()
 			.transport(opened)
 			.codec(this.codec)

@@ -17,6 +17,8 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.unit.DataSize;
@@ -37,6 +39,13 @@ final class PropertyCheck {
 		that(value >= min && value <= max, name, value,
 				(max == Integer.MAX_VALUE) ? "at least " + min : "from " + min + " to " + max);
 		return value;
+	}
+
+	/** Names of providers. */
+	static List<String> names(String name, List<String> values) {
+		that(values.stream().noneMatch(String::isBlank) && new HashSet<>(values).size() == values.size(), name, values,
+				"names of providers, each once");
+		return values;
 	}
 
 	/** A size that is an {@code int} in the core. */

@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 
@@ -90,10 +91,23 @@ final class PropertyMapping {
 		QueuePairs queuePairs = properties.queuePairs();
 		String prefix = "rdma.rpc.queue-pairs.";
 		int least = ChannelOptions.MIN_CREDITS;
-		return new TransportOptions(properties.provider(), properties.device(), polling(properties.polling()),
+		return new TransportOptions(providers(properties), properties.device(), polling(properties.polling()),
 				PropertyCheck.range(prefix + "max-receives", queuePairs.maxReceives(), least, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "send-depth", queuePairs.sendDepth(), least, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "read-depth", queuePairs.readDepth(), 1, Integer.MAX_VALUE));
+	}
+
+	private static List<String> providers(RdmaRpcProperties properties) {
+		List<String> names = properties.providers();
+		if (names.isEmpty()) {
+			return List.of(properties.provider());
+		}
+		String property = "rdma.rpc.providers";
+		PropertyCheck.that(properties.provider().equals(TransportOptions.AUTO), property, names,
+				"none, since 'rdma.rpc.provider' is " + properties.provider());
+		PropertyCheck.that(!names.contains(TransportOptions.AUTO) || names.size() == 1, property, names,
+				"names of providers, or " + TransportOptions.AUTO + " alone");
+		return PropertyCheck.names(property, names);
 	}
 
 	private static PollingOptions polling(Polling polling) {

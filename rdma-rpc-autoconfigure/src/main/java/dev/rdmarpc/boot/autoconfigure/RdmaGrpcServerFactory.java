@@ -54,7 +54,7 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 		this.transport = transport;
 		this.address = PropertyMapping.grpcAddress(server);
 		this.channel = PropertyMapping.grpcChannel(properties).withSecurity(security.server());
-		security.check(this.address, this.channel.security(), transport.selection().provider().name());
+		security.check(this.address, this.channel.security(), transport.rail().reachesOtherHosts());
 		this.loops = PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
 		this.maxConnections = PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1,
 				Integer.MAX_VALUE);

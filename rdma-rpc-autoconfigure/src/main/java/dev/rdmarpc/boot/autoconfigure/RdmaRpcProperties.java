@@ -42,7 +42,10 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  *
  * @param provider Name of the verbs provider, such as 'iwarp'. 'auto' selects the best
  * available one.
- * @param device Name of the provider's device. By default the provider chooses.
+ * @param providers Names of several verbs providers to use at once, in order of
+ * preference, such as 'shm,iwarp'. Not beside 'rdma.rpc.provider'.
+ * @param device Name of the provider's device. By default the provider chooses. Of
+ * several providers, those that have a device of that name open it.
  * @param eagerLimit Largest message that is sent in frames. The receiver fetches larger
  * ones by RDMA Read, once it has memory for them.
  * @param maxMetadataSize Most metadata of a request or reply. Has to fit into one frame
@@ -65,10 +68,11 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * for all targets.
  */
 @ConfigurationProperties(prefix = "rdma.rpc", ignoreUnknownFields = false)
-public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue("") String device,
-		@DefaultValue("40KB") DataSize eagerLimit, @DefaultValue("1KB") DataSize maxMetadataSize,
-		@DefaultValue("256KB") DataSize streamWindow, @DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs,
-		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Shm shm,
+public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue List<String> providers,
+		@DefaultValue("") String device, @DefaultValue("40KB") DataSize eagerLimit,
+		@DefaultValue("1KB") DataSize maxMetadataSize, @DefaultValue("256KB") DataSize streamWindow,
+		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Polling polling,
+		@DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Shm shm,
 		@DefaultValue Observation observation, @DefaultValue Security security, @DefaultValue Server server,
 		@DefaultValue Grpc grpc, @DefaultValue Discovery discovery, @DefaultValue Map<String, Client> client) {
 
@@ -386,6 +390,11 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param resolutionInterval How often the addresses are looked up again if they can
 	 * change. They are also looked up when a connection is lost. 0 for only then.
 	 * @param outlierDetection When one of several addresses gets no calls for a while.
+	 * @param providers Names of the verbs providers over which to connect, in order of
+	 * preference. By default all that are in use.
+	 * @param railTimeout How long a connection may take to be set up over one provider
+	 * while there is another one to be tried.
+	 * @param railInterval How often a better provider than the one in use is tried.
 	 * @param required Whether the application depends on this target: it is connected at
 	 * startup, and health is DOWN while there is no connection.
 	 * @param deadline Default deadline of calls. 0 for none.
@@ -416,17 +425,18 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 */
 	public record Client(@Nullable String host, @Nullable Integer port, @Nullable List<String> addresses,
 			@Nullable LoadBalancing loadBalancing, @Nullable Duration resolutionInterval,
-			@Nullable OutlierDetection outlierDetection, @Nullable Boolean required, @Nullable Duration deadline,
-			@Nullable Duration connectTimeout, @Nullable Duration initialBackoff, @Nullable Duration maxBackoff,
-			@Nullable Duration handshakeTimeout, @Nullable Duration keepAlive, @Nullable Duration deadPeerTimeout,
-			@Nullable DataSize maxMessageSize, @Nullable Integer maxCalls, @Nullable Duration restartTimeout,
-			@Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs, @Nullable String zone,
-			@Nullable Retry retry, @Nullable Hedging hedging, @Nullable Map<String, Map<String, ClientMethod>> methods,
-			@Nullable ClientSsl ssl, @Nullable String token) {
+			@Nullable OutlierDetection outlierDetection, @Nullable List<String> providers,
+			@Nullable Duration railTimeout, @Nullable Duration railInterval, @Nullable Boolean required,
+			@Nullable Duration deadline, @Nullable Duration connectTimeout, @Nullable Duration initialBackoff,
+			@Nullable Duration maxBackoff, @Nullable Duration handshakeTimeout, @Nullable Duration keepAlive,
+			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls,
+			@Nullable Duration restartTimeout, @Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs,
+			@Nullable String zone, @Nullable Retry retry, @Nullable Hedging hedging,
+			@Nullable Map<String, Map<String, ClientMethod>> methods, @Nullable ClientSsl ssl, @Nullable String token) {
 
 		/** Nothing set. */
 		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null, null, null, null, null, null, null, null, null);
+				null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
 		/** Shows no secret. */
 		@Override

@@ -39,6 +39,7 @@ import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerInterceptor;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelSecurity;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -151,7 +152,8 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	private RpcServerOptions secured(RpcServerOptions options) {
 		ChannelSecurity asked = this.security.server();
-		this.security.check(options.address(), asked, this.transport.getObject().selection().provider().name());
+		boolean reached = this.transport.getObject().rails().stream().anyMatch(Rail::reachesOtherHosts);
+		this.security.check(options.address(), asked, reached);
 		return options.withChannel(options.channel().withSecurity(asked));
 	}
 

@@ -32,6 +32,7 @@ import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RailSelections;
 import dev.rdmarpc.transport.RdmaAuthenticator;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -41,7 +42,7 @@ import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} of what servers and clients share:
- * the verbs provider, its device, registered memory and the codec.
+ * the verbs providers, their devices, registered memory and the codec.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(RdmaRpcProperties.class)
@@ -66,14 +67,35 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
+		PropertyMapping.memory(properties.memory());
+		return RailSelections.of(select(properties, beans)).main();
+	}
+
+	/**
+	 * What the transport opens. Another selection in place of the one above is opened
+	 * alone, unless it is of a provider that is asked for.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	RailSelections rdmaRailSelections(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans,
+			ProviderSelection main) {
+		List<ProviderSelection> all = select(properties, beans);
+		String name = main.provider().name();
+		if (all.stream().noneMatch((selection) -> selection.provider().name().equals(name))) {
+			return RailSelections.of(List.of(main));
+		}
+		return RailSelections
+			.of(all.stream().map((selection) -> selection.provider().name().equals(name) ? main : selection).toList());
+	}
+
+	private static List<ProviderSelection> select(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
 		List<VerbsProvider> providers = new ArrayList<>(beans.orderedStream().toList());
 		for (VerbsProvider discovered : ProviderSelection.discover()) {
 			if (providers.stream().noneMatch((provider) -> provider.name().equals(discovered.name()))) {
 				providers.add(discovered);
 			}
 		}
-		PropertyMapping.memory(properties.memory());
-		return ProviderSelection.select(PropertyMapping.transport(properties).provider(), providers);
+		return ProviderSelection.selectAll(PropertyMapping.transport(properties).providers(), providers);
 	}
 
 	@Bean
@@ -87,9 +109,9 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	RdmaTransport rdmaTransport(RdmaRpcProperties properties, ProviderSelection selection, RegisteredMemory memory) {
+	RdmaTransport rdmaTransport(RdmaRpcProperties properties, RailSelections rails, RegisteredMemory memory) {
 		TransportOptions options = PropertyMapping.transport(properties);
-		return RdmaTransport.open(options, selection, memory);
+		return RdmaTransport.open(options, rails.all(), memory);
 	}
 
 	@Bean

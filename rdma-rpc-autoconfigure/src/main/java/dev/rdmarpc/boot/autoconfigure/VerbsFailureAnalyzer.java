@@ -30,7 +30,7 @@ class VerbsFailureAnalyzer extends AbstractFailureAnalyzer<VerbsException> {
 		return switch (cause.error()) {
 			case UNAVAILABLE -> new FailureAnalysis(cause.getMessage() + ".",
 					"Provide what is missing ('dev.rdmarpc:rdma-rpc-disni' has the provider of RDMA adapters), ask for another "
-							+ "provider with 'rdma.rpc.provider', or leave the choice to 'auto'.",
+							+ "provider with 'rdma.rpc.provider' or 'rdma.rpc.providers', or leave the choice to 'auto'.",
 					cause);
 			case NO_SUCH_DEVICE -> new FailureAnalysis("The provider has " + cause.getMessage() + ".",
 					"Correct 'rdma.rpc.device', or leave it out for the provider's default.", cause);

@@ -32,17 +32,30 @@ import dev.rdmarpc.verbs.DeviceLimits;
  * @param device name of the device, {@code null} as long as nothing has needed it
  * @param problems what should run but does not, one sentence each
  * @param limits what the device can do, if it is open
+ * @param rails all providers and devices in use, in order of preference
  * @param memory registered memory, if there is any
  * @param loops the loops that are running
  * @param server the server, if there is one
  * @param clients the clients
  */
 public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String device, List<String> problems,
-		@Nullable DeviceLimits limits, @Nullable MemoryDescriptor memory, List<LoopDescriptor> loops,
-		@Nullable ServerDescriptor server, List<ClientDescriptor> clients) implements OperationResponseBody {
+		@Nullable DeviceLimits limits, List<RailDescriptor> rails, @Nullable MemoryDescriptor memory,
+		List<LoopDescriptor> loops, @Nullable ServerDescriptor server,
+		List<ClientDescriptor> clients) implements OperationResponseBody {
 
 	/** The selected provider, the reason, and all candidates. */
 	public record ProviderDescriptor(String name, String reason, List<CandidateDescriptor> candidates) {
+
+	}
+
+	/** A rail: a provider, why it is used, and its device. */
+	public record RailDescriptor(String name, String reason, String device, boolean running,
+			boolean reachesOtherHosts) {
+
+	}
+
+	/** A rail of the server's transport: its address, or why it is not listened on. */
+	public record ListeningDescriptor(String rail, @Nullable String address, @Nullable String problem) {
 
 	}
 
@@ -58,9 +71,9 @@ public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String devic
 	}
 
 	/** A loop, its counters since its start, and its channels. */
-	public record LoopDescriptor(String name, int outstandingCalls, long completions, long polls, long emptyPolls,
-			long paidSpins, long spinBudgetMicros, long waits, long waitMillis, long wakeUps, long sentBytes,
-			long receivedBytes, long readBytes, long sentFrames, long receivedFrames, long creditFrames,
+	public record LoopDescriptor(String name, String rail, int outstandingCalls, long completions, long polls,
+			long emptyPolls, long paidSpins, long spinBudgetMicros, long waits, long waitMillis, long wakeUps,
+			long sentBytes, long receivedBytes, long readBytes, long sentFrames, long receivedFrames, long creditFrames,
 			ReceivesDescriptor receives, List<ChannelDescriptor> channels) {
 
 	}
@@ -76,9 +89,9 @@ public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String devic
 	}
 
 	/** The server and what it offers. */
-	public record ServerDescriptor(String state, boolean running, @Nullable String address, int activeCalls,
-			int maxConcurrentCalls, int connections, int maxConnections,
-			List<ServiceDescriptor> services) implements OperationResponseBody {
+	public record ServerDescriptor(String state, boolean running, @Nullable String address,
+			List<ListeningDescriptor> rails, int activeCalls, int maxConcurrentCalls, int connections,
+			int maxConnections, List<ServiceDescriptor> services) implements OperationResponseBody {
 
 	}
 

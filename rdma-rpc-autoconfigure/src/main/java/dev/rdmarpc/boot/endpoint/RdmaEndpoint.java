@@ -91,12 +91,13 @@ public class RdmaEndpoint {
 	public RdmaDescriptor rdma() {
 		RdmaTransport open = this.transport.get();
 		if (open == null) {
-			return new RdmaDescriptor(RdmaView.provider(this.selection), null, List.of(), null, null, List.of(),
-					serverState(), clientStates());
+			return new RdmaDescriptor(RdmaView.provider(this.selection), null, List.of(), null, List.of(), null,
+					List.of(), serverState(), clientStates());
 		}
 		return new RdmaDescriptor(RdmaView.provider(open.selection()), open.device().name(), open.problems(),
-				open.device().limits(), RdmaView.memory(open.memory()),
-				open.loops().stream().map(RdmaView::loop).toList(), serverState(), clientStates());
+				open.device().limits(), open.rails().stream().map(RdmaView::rail).toList(),
+				RdmaView.memory(open.memory()), open.loops().stream().map(RdmaView::loop).toList(), serverState(),
+				clientStates());
 	}
 
 	/**

@@ -26,6 +26,7 @@ import org.springframework.boot.actuate.info.InfoContributor;
 
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /** Adds provider, device and the server's port to {@code info}. */
@@ -58,6 +59,9 @@ public class RdmaInfoContributor implements InfoContributor {
 		details.put("reason", used.reason());
 		if (opened != null) {
 			details.put("device", opened.device().name());
+			if (opened.rails().size() > 1) {
+				details.put("rails", opened.rails().stream().map(Rail::name).toList());
+			}
 		}
 		RpcServer current = this.server.get();
 		if (current != null && current.isRunning()) {

@@ -24,6 +24,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ClientDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MemoryDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ProviderDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.RailDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ReceivesDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
 import dev.rdmarpc.verbs.DeviceLimits;
@@ -42,9 +43,10 @@ public final class RdmaParts {
 	 * @param device the one in use
 	 * @param running whether it can open and close connections
 	 * @param limits what it can do
+	 * @param rails all providers and devices in use, in order of preference
 	 */
 	public record Devices(ProviderDescriptor provider, List<String> devices, String device, boolean running,
-			DeviceLimits limits) implements OperationResponseBody {
+			DeviceLimits limits, List<RailDescriptor> rails) implements OperationResponseBody {
 
 	}
 
@@ -83,6 +85,7 @@ public final class RdmaParts {
 	 *
 	 * @param number on its device
 	 * @param role client if it was connected from here, otherwise server
+	 * @param rail the provider that it is of
 	 * @param loop the loop that drives it
 	 * @param state of its channel
 	 * @param localAddress its own address, if known
@@ -91,8 +94,9 @@ public final class RdmaParts {
 	 * @param sendCredits frames that the peer would take at once
 	 * @param promisedReceives receives promised to the peer
 	 */
-	public record QueuePair(int number, String role, String loop, String state, @Nullable String localAddress,
-			@Nullable String peer, int outstandingCalls, int sendCredits, int promisedReceives) {
+	public record QueuePair(int number, String role, String rail, String loop, String state,
+			@Nullable String localAddress, @Nullable String peer, int outstandingCalls, int sendCredits,
+			int promisedReceives) {
 
 	}
 

@@ -27,11 +27,13 @@ import dev.rdmarpc.boot.RdmaServerControl;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.CandidateDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ChannelDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ClientDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ListeningDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.LoopDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MemoryDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.MethodDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.PoolDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ProviderDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.RailDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ReceivesDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
@@ -49,8 +51,10 @@ import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelSnapshot;
+import dev.rdmarpc.transport.ListeningRail;
 import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -75,9 +79,19 @@ final class RdmaView {
 		return new ProviderDescriptor(selection.provider().name(), selection.reason(), candidates);
 	}
 
+	static RailDescriptor rail(Rail rail) {
+		return new RailDescriptor(rail.name(), rail.selection().reason(), rail.device().name(),
+				rail.device().isRunning(), rail.reachesOtherHosts());
+	}
+
+	private static ListeningDescriptor listening(ListeningRail rail) {
+		return new ListeningDescriptor(rail.name(), text(rail.address()), rail.isListening() ? null : rail.problem());
+	}
+
 	static Devices devices(RdmaTransport transport) {
 		return new Devices(provider(transport.selection()), transport.selection().provider().deviceNames(),
-				transport.device().name(), transport.device().isRunning(), transport.device().limits());
+				transport.device().name(), transport.device().isRunning(), transport.device().limits(),
+				transport.rails().stream().map(RdmaView::rail).toList());
 	}
 
 	static MemoryDescriptor memory(RegisteredMemory memory) {
@@ -108,11 +122,11 @@ final class RdmaView {
 
 	static LoopDescriptor loop(ChannelLoop loop) {
 		LoopMetrics metrics = loop.metrics();
-		return new LoopDescriptor(loop.name(), loop.outstandingCalls(), metrics.completions(), metrics.polls(),
-				metrics.emptyPolls(), metrics.paidSpins(), metrics.spinNanos() / 1_000, metrics.awaits(),
-				metrics.awaitNanos() / 1_000_000, metrics.wakeUps(), metrics.sentBytes(), metrics.receivedBytes(),
-				metrics.readBytes(), metrics.framesSent(), metrics.framesReceived(), metrics.creditFrames(),
-				receives(metrics), loop.channels().stream().map(RdmaView::channel).toList());
+		return new LoopDescriptor(loop.name(), loop.rail(), loop.outstandingCalls(), metrics.completions(),
+				metrics.polls(), metrics.emptyPolls(), metrics.paidSpins(), metrics.spinNanos() / 1_000,
+				metrics.awaits(), metrics.awaitNanos() / 1_000_000, metrics.wakeUps(), metrics.sentBytes(),
+				metrics.receivedBytes(), metrics.readBytes(), metrics.framesSent(), metrics.framesReceived(),
+				metrics.creditFrames(), receives(metrics), loop.channels().stream().map(RdmaView::channel).toList());
 	}
 
 	private static ChannelDescriptor channel(RpcChannel channel) {
@@ -128,7 +142,7 @@ final class RdmaView {
 	}
 
 	private static QueuePair queuePair(ChannelLoop loop, ChannelSnapshot channel) {
-		return new QueuePair(channel.queuePair(), channel.initiator() ? "client" : "server", loop.name(),
+		return new QueuePair(channel.queuePair(), channel.initiator() ? "client" : "server", loop.rail(), loop.name(),
 				channel.state().name(), text(channel.localAddress()), text(channel.remoteAddress()),
 				channel.outstandingCalls(), channel.sendCredits(), channel.promisedReceives());
 	}
@@ -140,8 +154,9 @@ final class RdmaView {
 	static ServerDescriptor server(RpcServer server, RdmaServerControl.State state) {
 		boolean running = server.isRunning();
 		return new ServerDescriptor(state.name(), running, running ? server.address().toString() : null,
-				server.activeCalls(), server.options().maxConcurrentCalls(), server.channels().size(),
-				server.options().maxConnections(), server.services().stream().map(RdmaView::service).toList());
+				running ? server.rails().stream().map(RdmaView::listening).toList() : List.of(), server.activeCalls(),
+				server.options().maxConcurrentCalls(), server.channels().size(), server.options().maxConnections(),
+				server.services().stream().map(RdmaView::service).toList());
 	}
 
 	static ServiceDescriptor service(dev.rdmarpc.rpc.ServiceDescriptor service) {

@@ -21,6 +21,7 @@ import java.util.List;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -47,6 +48,9 @@ public class RdmaTransportHealthIndicator extends AbstractHealthIndicator {
 			builder.down().withDetail("problems", problems);
 		}
 		builder.withDetail("device", this.transport.device().name());
+		if (this.transport.rails().size() > 1) {
+			builder.withDetail("rails", this.transport.rails().stream().map(Rail::name).toList());
+		}
 	}
 
 }

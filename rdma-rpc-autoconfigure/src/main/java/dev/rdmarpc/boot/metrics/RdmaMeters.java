@@ -63,10 +63,24 @@ public enum RdmaMeters implements DescribedMeter {
 
 	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers", "Buffers lost without being released."),
 
-	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs", "Open queue pairs."),
+	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs", "Open queue pairs.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return RailKeyNames.values();
+		}
+
+	},
 
 	QUEUE_PAIRS_MAX("rdma.queue.pairs.max", Meter.Type.GAUGE, "queue pairs",
-			"Queue pairs the device can have at most."),
+			"Queue pairs the device can have at most.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return RailKeyNames.values();
+		}
+
+	},
 
 	QUEUE_PAIRS_CALLS("rdma.queue.pairs.calls", Meter.Type.GAUGE, "calls",
 			"Calls waiting for their reply on all queue pairs."),
@@ -161,6 +175,19 @@ public enum RdmaMeters implements DescribedMeter {
 	@Override
 	public String getBaseUnit() {
 		return this.unit;
+	}
+
+	/** Keys of {@link #QUEUE_PAIRS_OPEN} and {@link #QUEUE_PAIRS_MAX}. */
+	public enum RailKeyNames implements KeyName {
+
+		/** The provider of the queue pairs: iwarp, disni, shm, …. */
+		RAIL;
+
+		@Override
+		public String asString() {
+			return "rail";
+		}
+
 	}
 
 	/** Keys of {@link #BYTES} and {@link #FRAMES}. */

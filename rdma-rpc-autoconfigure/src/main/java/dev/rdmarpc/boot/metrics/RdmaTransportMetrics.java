@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryMetrics;
 import dev.rdmarpc.transport.LoopMetrics;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /** Binds {@link RdmaMeters} to a transport, summed over its loops. */
@@ -90,14 +91,19 @@ public class RdmaTransportMetrics implements MeterBinder {
 
 	private static void bindLimits(SourceMeters<RdmaTransport> meters) {
 		meters.gauge(RdmaMeters.MEMORY_MAX, (owner) -> owner.memory().options().maxBytes());
-		meters.gauge(RdmaMeters.MEMORY_STAGING, (owner) -> owner.device().stagingBytes());
-		meters.gauge(RdmaMeters.MEMORY_STAGING_MAX, (owner) -> owner.device().maxStagingBytes());
+		meters.gauge(RdmaMeters.MEMORY_STAGING,
+				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().stagingBytes()).sum());
+		meters.gauge(RdmaMeters.MEMORY_STAGING_MAX,
+				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().maxStagingBytes()).sum());
 	}
 
 	private static void bindQueuePairs(SourceMeters<RdmaTransport> meters) {
-		meters.gauge(RdmaMeters.QUEUE_PAIRS_OPEN,
-				(owner) -> owner.loops().stream().mapToInt((loop) -> loop.channels().size()).sum());
-		meters.gauge(RdmaMeters.QUEUE_PAIRS_MAX, (owner) -> owner.device().limits().maxQueuePairs());
+		for (Rail rail : meters.source().rails()) {
+			SourceMeters<RdmaTransport> own = meters.with(RdmaMeters.RailKeyNames.RAIL, rail.name());
+			own.gauge(RdmaMeters.QUEUE_PAIRS_OPEN, (owner) -> openOn(owner, rail.name()));
+			int most = rail.device().limits().maxQueuePairs();
+			own.gauge(RdmaMeters.QUEUE_PAIRS_MAX, (owner) -> most);
+		}
 		meters.gauge(RdmaMeters.QUEUE_PAIRS_CALLS,
 				(owner) -> owner.loops().stream().mapToInt((loop) -> loop.outstandingCalls()).sum());
 	}
@@ -118,7 +124,8 @@ public class RdmaTransportMetrics implements MeterBinder {
 		meters.gauge(RdmaMeters.COMPLETION_SPIN_BUDGET, RdmaTransportMetrics::longestSpinSeconds);
 		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, sum(LoopMetrics::wakeUps));
 		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
-		meters.counter(RdmaMeters.READ_SINKS, (owner) -> owner.device().readSinks());
+		meters.counter(RdmaMeters.READ_SINKS,
+				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().readSinks()).sum());
 	}
 
 	private static void bindTraffic(SourceMeters<RdmaTransport> meters) {
@@ -131,6 +138,14 @@ public class RdmaTransportMetrics implements MeterBinder {
 		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
 		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
 		read.counter(RdmaMeters.BYTES, sum(LoopMetrics::readBytes));
+	}
+
+	private static double openOn(RdmaTransport owner, String rail) {
+		return owner.loops()
+			.stream()
+			.filter((loop) -> loop.rail().equals(rail))
+			.mapToInt((loop) -> loop.channels().size())
+			.sum();
 	}
 
 	private static double longestSpinSeconds(RdmaTransport owner) {

@@ -50,6 +50,9 @@ final class ObservedClientCall implements CallObservation {
 		long waited = (this.context.getQueuePair() != 0) ? this.context.getWaited().toNanos()
 				: System.nanoTime() - this.begunNanos;
 		ChannelSnapshot seen = ChannelSnapshot.of(channel);
+		if (this.context.getProvider() != null) {
+			this.context.setProvider(channel.loop().rail());
+		}
 		this.context.setSent(seen.queuePair(), seen.sendCredits(), waited);
 	}
 

@@ -77,20 +77,22 @@ public class RdmaServerObserver implements CallObserver {
 	@Override
 	public CallObservation callStarted(MethodDescriptor method, String peer, CallMetadata metadata) {
 		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
-		return (call != null) ? call : observe(0, method, peer, metadata);
+		return (call != null) ? call : observe(0, this.provider, method, peer, metadata);
 	}
 
 	@Override
 	public CallObservation callArrived(RpcChannel channel, MethodDescriptor method, String peer,
 			CallMetadata metadata) {
 		CallObservation call = (this.metered != null) ? this.metered.start(method, peer, metadata) : null;
-		return (call != null) ? call : observe(ChannelSnapshot.of(channel).queuePair(), method, peer, metadata);
+		return (call != null) ? call : observe(ChannelSnapshot.of(channel).queuePair(),
+				(this.provider != null) ? channel.loop().rail() : null, method, peer, metadata);
 	}
 
-	private CallObservation observe(int queuePair, MethodDescriptor method, String peer, CallMetadata metadata) {
+	private CallObservation observe(int queuePair, @Nullable String rail, MethodDescriptor method, String peer,
+			CallMetadata metadata) {
 		RdmaServerObservationContext context = new RdmaServerObservationContext(method, peer, metadata);
 		context.setQueuePair(queuePair);
-		context.setProvider(this.provider);
+		context.setProvider(rail);
 		Observation observation = RdmaObservationDocumentation.SERVER_CALL
 			.observation(this.convention, DEFAULT_CONVENTION, () -> context, this.registry)
 			.start();

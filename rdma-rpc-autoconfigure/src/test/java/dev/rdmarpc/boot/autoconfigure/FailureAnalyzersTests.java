@@ -111,7 +111,7 @@ class FailureAnalyzersTests {
 						Action:
 
 						Provide what is missing \\('dev.rdmarpc:rdma-rpc-disni' has the provider of RDMA adapters\\), ask for another \
-						provider with 'rdma.rpc.provider', or leave the choice to 'auto'\\.
+						provider with 'rdma.rpc.provider' or 'rdma.rpc.providers', or leave the choice to 'auto'\\.
 						""");
 	}
 

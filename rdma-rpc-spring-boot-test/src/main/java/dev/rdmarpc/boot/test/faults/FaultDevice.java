@@ -91,6 +91,11 @@ final class FaultDevice implements VerbsDevice {
 	}
 
 	@Override
+	public boolean mayReach(InetSocketAddress remote) {
+		return this.real.mayReach(remote);
+	}
+
+	@Override
 	public ProtectionDomain allocateProtectionDomain() {
 		return new FaultDomain(this, this.real.allocateProtectionDomain());
 	}

@@ -49,6 +49,11 @@ final class FaultProvider implements VerbsProvider {
 	}
 
 	@Override
+	public boolean reachesOtherHosts() {
+		return this.real.reachesOtherHosts();
+	}
+
+	@Override
 	public ProviderAvailability availability() {
 		return this.real.availability();
 	}

@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RailSelections;
 
 /** Wraps the provider that the application has selected. */
 @Configuration(proxyBeanMethods = false)
@@ -43,10 +44,18 @@ class RdmaFaultsConfiguration {
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String name) {
 				if (bean instanceof ProviderSelection selection) {
-					return new ProviderSelection(new FaultProvider(selection.provider(), faults.getObject()),
-							selection.reason(), selection.candidates());
+					return faulty(selection);
+				}
+				if (bean instanceof RailSelections rails) {
+					return RailSelections.of(rails.all().stream().map(this::faulty).toList());
 				}
 				return bean;
+			}
+
+			private ProviderSelection faulty(ProviderSelection selection) {
+				return (selection.provider() instanceof FaultProvider) ? selection
+						: new ProviderSelection(new FaultProvider(selection.provider(), faults.getObject()),
+								selection.reason(), selection.candidates());
 			}
 
 		};
