@@ -102,6 +102,8 @@ public class RdmaClientObservationContext extends SenderContext<CallMetadata> {
 		return Duration.ofNanos(this.creditWaitNanos);
 	}
 
+	// attempts follow each other: one thread at a time adds
+	@SuppressWarnings("NonAtomicVolatileUpdate")
 	void addCreditWait(long nanos) {
 		this.creditWaitNanos = this.creditWaitNanos + nanos;
 	}
