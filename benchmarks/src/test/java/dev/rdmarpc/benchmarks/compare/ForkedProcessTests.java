@@ -48,11 +48,11 @@ class ForkedProcessTests {
 
 	@Test
 	void aForkThatEndsIsAFailure() throws IOException {
-		try (ForkedProcess client = ForkedProcess.start("client", "carrier-pigeon", new Launch(List.of(), null),
-				this.logs)) {
+		Launch broken = new Launch(List.of("-XX:+CarrierPigeon"), null);
+		try (ForkedProcess client = ForkedProcess.start("client", Peers.FLOOR, broken, this.logs)) {
 			assertThatExceptionOfType(PeerFailure.class).isThrownBy(client::greeting)
 				.withMessageContaining("has ended")
-				.withMessageContaining("carrier-pigeon");
+				.withMessageContaining("CarrierPigeon");
 		}
 	}
 
