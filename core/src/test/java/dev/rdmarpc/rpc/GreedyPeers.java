@@ -189,8 +189,11 @@ public final class GreedyPeers {
 		/** Sends a byte per second. */
 		TRICKLES(100, 20, 1, "did not arrive whole|silent"),
 
-		/** Asks for much and never reads. */
-		DEAFNESS(100, 20, 1, "silent|granted nothing");
+		/**
+		 * Asks for much and never reads. Five times as many take all memory until they
+		 * are given up, see docs/security.md.
+		 */
+		DEAFNESS(20, 20, 1, "silent|granted nothing");
 
 		private final int all;
 
