@@ -49,6 +49,7 @@ import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.SuspectPeer;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
@@ -299,10 +300,22 @@ public final class RpcServer implements AutoCloseable {
 			return RpcServerMetrics.NONE;
 		}
 		HandlerPool own = this.pool;
+		ChannelListener from = this.listener;
 		return new RpcServerMetrics(current.active(), current.queue().waiting(), (own != null) ? own.threads() : 0,
 				(own != null) ? own.busy() : 0, (own != null) ? own.maxThreads() : 0, current.begunOnLoops(),
 				current.queue().begun(), current.moves(HandlerPace::movesToLoop),
-				current.moves(HandlerPace::movesToExecutor), current.denied(), limited(current), rejections());
+				current.moves(HandlerPace::movesToExecutor), current.denied(), limited(current), rejections(),
+				(from != null) ? from.givenUp() : 0);
+	}
+
+	/**
+	 * The addresses that had connections rejected because of a limit, or given up because
+	 * of what their peers did or did not do, since the server was started; first those
+	 * with the most. Of more than 256 addresses, those that were seen last.
+	 */
+	public List<SuspectPeer> suspects() {
+		ChannelListener current = this.listener;
+		return (current != null) ? current.suspects() : List.of();
 	}
 
 	private static Map<PrincipalShare.Limit, Long> limited(ServerCalls current) {

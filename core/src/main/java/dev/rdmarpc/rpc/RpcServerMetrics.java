@@ -36,12 +36,15 @@ import dev.rdmarpc.transport.PrincipalShare;
  * @param callsDenied calls refused because their callers are not allowed to make them
  * @param callsLimited calls refused because of each limit of their principal
  * @param connectionsRejected connections rejected because of each limit
+ * @param connectionsGivenUp connections given up because of what their peers did, or did
+ * not do in time
  */
 public record RpcServerMetrics(int activeCalls, int waitingCalls, int threads, int busyThreads, int maxThreads,
 		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied,
-		Map<PrincipalShare.Limit, Long> callsLimited, Map<ChannelListener.Limit, Long> connectionsRejected) {
+		Map<PrincipalShare.Limit, Long> callsLimited, Map<ChannelListener.Limit, Long> connectionsRejected,
+		long connectionsGivenUp) {
 
 	/** Of a server that has not been started. */
-	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of());
+	static final RpcServerMetrics NONE = new RpcServerMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of(), 0);
 
 }

@@ -128,7 +128,7 @@ final class ServerSession implements ChannelHandler {
 		int slot = requestId & 0xFFFF;
 		ServerCall before = (slot < this.active.length) ? this.active[slot] : null;
 		if (slot >= this.maxSlots || (before != null && before.requestId() == requestId)) {
-			channel.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
+			channel.violation("request id " + requestId + " is in use or out of range");
 			return;
 		}
 		// the next use of a slot says that its caller has given the last one up

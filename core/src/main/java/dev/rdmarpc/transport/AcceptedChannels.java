@@ -55,6 +55,8 @@ final class AcceptedChannels {
 
 	private final PrincipalShares principals;
 
+	private final SuspectPeers suspects = new SuspectPeers();
+
 	AcceptedChannels(int limit, int limitOfOneSource, PrincipalLimits limitsOfOnePrincipal) {
 		this.principals = new PrincipalShares(limitsOfOnePrincipal);
 		this.limit = limit;
@@ -69,6 +71,11 @@ final class AcceptedChannels {
 	/** What the principals of the channels use. */
 	PrincipalShares principals() {
 		return this.principals;
+	}
+
+	/** Whose channels were turned away or given up. */
+	SuspectPeers suspects() {
+		return this.suspects;
 	}
 
 	/**
@@ -126,6 +133,7 @@ final class AcceptedChannels {
 			this.lock.unlock();
 		}
 		if (victim != null) {
+			this.suspects.givenUp(victim.remoteAddress(), EVICTED);
 			victim.close(EVICTED);
 		}
 		return null;

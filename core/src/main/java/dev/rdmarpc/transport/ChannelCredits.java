@@ -76,6 +76,8 @@ final class ChannelCredits implements ReceivePool.Peer {
 
 	private long periodEndNanos;
 
+	private long frames;
+
 	ChannelCredits(RpcChannel channel, ChannelOptions options, boolean initiator, long nowNanos) {
 		this.lent = initiator;
 		this.channel = channel;
@@ -111,6 +113,11 @@ final class ChannelCredits implements ReceivePool.Peer {
 		return true;
 	}
 
+	/** How many frames have arrived; any thread may ask. */
+	long frames() {
+		return this.frames;
+	}
+
 	/** The handshake is done: what it needed is not promised any more. */
 	void open(int peerCredits, int peerMostCredits) {
 		this.ledger.open(peerCredits, peerMostCredits);
@@ -123,6 +130,7 @@ final class ChannelCredits implements ReceivePool.Peer {
 	 * @return what is wrong with it, or {@code null}
 	 */
 	@Nullable String onFrame(ByteBuffer frame, int type) {
+		this.frames++;
 		String problem = this.ledger.problem(FrameFlyweight.credits(frame));
 		if (problem != null) {
 			return problem;

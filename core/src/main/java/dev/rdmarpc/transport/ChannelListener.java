@@ -48,8 +48,6 @@ public final class ChannelListener implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ChannelListener.class);
 
-	private final RateLimitedLogger rejections = new RateLimitedLogger(logger);
-
 	private final RdmaTransport transport;
 
 	private final ChannelOptions options;
@@ -211,7 +209,7 @@ public final class ChannelListener implements AutoCloseable {
 			case CONNECTIONS_OF_PRINCIPAL ->
 				throw new IllegalArgumentException("refused in the handshake, not before it");
 		};
-		this.rejections.log(Level.WARN, "Rejected a connection from {}: {}", remote, why);
+		this.accepted.suspects().rejected(remote, why);
 		return why;
 	}
 
@@ -229,6 +227,19 @@ public final class ChannelListener implements AutoCloseable {
 	public long rejected(Limit limit) {
 		return (limit == Limit.CONNECTIONS_OF_PRINCIPAL) ? this.accepted.principals().rejected()
 				: Objects.requireNonNull(this.rejected.get(limit)).sum();
+	}
+
+	/** How many connections were given up because of what their peers did, or did not. */
+	public long givenUp() {
+		return this.accepted.suspects().givenUp();
+	}
+
+	/**
+	 * The addresses that had connections rejected or given up, first those with the most;
+	 * of many those that were seen last.
+	 */
+	public List<SuspectPeer> suspects() {
+		return this.accepted.suspects().all();
 	}
 
 	/**
@@ -262,7 +273,9 @@ public final class ChannelListener implements AutoCloseable {
 		Open(Rail rail, List<ChannelLoop> loops, InetSocketAddress address, ListenOptions options) {
 			this.loops = loops;
 			this.listener = rail.device()
-				.listen(address, options.withAdmission(ChannelListener.this::mayBeginTls),
+				.listen(address,
+						options.withAdmission(ChannelListener.this::mayBeginTls)
+							.withDropped(ChannelListener.this.accepted.suspects()::givenUp),
 						(request) -> onConnectionRequest(nextLoop(), request));
 		}
 

@@ -301,7 +301,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		for (int i = 0; i < this.channels.size(); i++) {
 			RpcChannel channel = this.channels.get(i);
 			if (channel != other && channel.isNewcomer()) {
-				channel.shut(AcceptedChannels.EVICTED);
+				channel.giveUp(AcceptedChannels.EVICTED);
 				return true;
 			}
 		}

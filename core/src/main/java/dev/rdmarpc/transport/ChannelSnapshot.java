@@ -32,17 +32,21 @@ import org.jspecify.annotations.Nullable;
  * @param outstandingCalls calls from here that wait for a reply
  * @param sendCredits frames that the peer would take at once
  * @param promisedReceives receives promised to the peer
+ * @param receivedFrames frames that the peer has sent since the handshake
+ * @param cancels how many of them have given up a call
+ * @param unfinishedBytes memory held for messages that the peer has begun
  */
 public record ChannelSnapshot(boolean initiator, int queuePair, ChannelState state,
 		@Nullable InetSocketAddress localAddress, @Nullable InetSocketAddress remoteAddress, int outstandingCalls,
-		int sendCredits, int promisedReceives) {
+		int sendCredits, int promisedReceives, long receivedFrames, long cancels, long unfinishedBytes) {
 
 	/** Looks at a channel without waiting for it. */
 	public static ChannelSnapshot of(RpcChannel channel) {
 		ChannelState state = channel.state();
 		return new ChannelSnapshot(channel.receiver().isInitiator(), channel.sender().queuePairNumber(), state,
 				channel.localAddress(), channel.remoteAddress(), channel.outstandingCalls(),
-				channel.credits().ledger().available(), channel.credits().promised());
+				channel.credits().ledger().available(), channel.credits().promised(), channel.credits().frames(),
+				channel.receiver().cancels(), channel.receiver().heldBytes());
 	}
 
 }

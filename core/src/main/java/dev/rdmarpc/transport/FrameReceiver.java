@@ -54,6 +54,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	private final InboundTransfers transfers;
 
+	private long cancels;
+
 	FrameReceiver(RpcChannel channel, ChannelHandler handler, ChannelOptions options, boolean initiator,
 			ChannelCalls calls) {
 		this.channel = channel;
@@ -119,7 +121,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	@Override
 	public void giveUp(String reason) {
-		this.channel.shut(reason);
+		this.channel.giveUp(reason);
 	}
 
 	/**
@@ -161,7 +163,13 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		return problem == null;
 	}
 
+	/** How many calls, or streams, the peer has given up; any thread may ask. */
+	long cancels() {
+		return this.cancels;
+	}
+
 	private void onCancel(int requestId) {
+		this.cancels++;
 		if (this.initiator) {
 			this.streams.stop(requestId);
 			return;

@@ -161,7 +161,7 @@ final class Handshake {
 			problem = "a refusal from the side that connected";
 		}
 		if (problem != null) {
-			this.channel.shut(problem);
+			this.channel.giveUp(problem);
 			return;
 		}
 		int low = HelloFlyweight.lowVersion(frame);

@@ -64,7 +64,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this, this::isQuiet, this::dispose);
 
-	private final Disconnection disconnection = new Disconnection();
+	private final BoundTask disconnection = new BoundTask(this::disconnected);
 
 	private volatile @Nullable QueuePairFault fault;
 
@@ -374,10 +374,19 @@ public final class RpcChannel implements QueuePairListener {
 		return this.receiver.onFrame(buffer, frame, length, type);
 	}
 
-	/** The peer has broken the protocol. */
-	boolean violation(String what) {
-		shut("protocol violation by the peer: " + what);
+	/** The peer has broken the protocol: ends the channel, and returns false. */
+	public boolean violation(String what) {
+		giveUp("protocol violation by the peer: " + what);
 		return false;
+	}
+
+	/** Ends the channel because of what the peer has done, or has not done in time. */
+	void giveUp(String reason) {
+		AcceptedChannels among = this.accepted;
+		if (among != null && this.state != ChannelState.CLOSED) {
+			among.suspects().givenUp(this.remoteAddress, reason);
+		}
+		shut(reason);
 	}
 
 	/** As {@link FrameSender#withdraw}. */
@@ -415,7 +424,8 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** The side that calls closes an orderly end, once it has all its replies. */
 	void closeIfDrained() {
-		if (this.initiator && this.state == ChannelState.DRAINING && isIdle()) {
+		boolean idle = this.calls.isEmpty() && this.sender.outbound().isEmpty();
+		if (this.initiator && this.state == ChannelState.DRAINING && idle) {
 			shut("closed after goodbye");
 		}
 	}
@@ -423,11 +433,6 @@ public final class RpcChannel implements QueuePairListener {
 	/** Why no call can be started, or {@code null}. */
 	@Nullable String refusal() {
 		return this.state.refusal(this.closeReason);
-	}
-
-	/** Whether no call is outstanding and nothing is being sent. */
-	private boolean isIdle() {
-		return this.calls.isEmpty() && this.sender.outbound().isEmpty();
 	}
 
 	ChannelCredits credits() {
@@ -438,6 +443,15 @@ public final class RpcChannel implements QueuePairListener {
 	public void onDisconnected(QueuePair pair, QueuePairFault fault) {
 		this.fault = fault;
 		this.loop.executeLaterSurely(this.disconnection);
+	}
+
+	private void disconnected() {
+		this.loop.dispatchArrived();
+		QueuePairFault known = this.fault;
+		if (known != null && known.isByPeer()) {
+			giveUp(known.detail());
+		}
+		shut((known != null) ? known.detail() : "the connection has ended");
 	}
 
 	/** Ends the channel: fails its calls and gives everything back. */
@@ -495,9 +509,7 @@ public final class RpcChannel implements QueuePairListener {
 		return this.retirement;
 	}
 
-	/**
-	 * Whether the connection is over and the device has given all posted buffers back.
-	 */
+	/** Whether the connection is over and all posted buffers have come back. */
 	boolean isQuiet() {
 		return this.sender.isQuiet();
 	}
@@ -523,7 +535,7 @@ public final class RpcChannel implements QueuePairListener {
 		problem = (problem != null) ? problem : this.receiver.tick(now);
 		problem = (problem != null) ? problem : this.sender.tick(now);
 		if (problem != null) {
-			shut(problem);
+			giveUp(problem);
 			return;
 		}
 		this.handler.onTick(this, now);
@@ -580,18 +592,6 @@ public final class RpcChannel implements QueuePairListener {
 		@Override
 		boolean expectsBytes() {
 			return !RpcChannel.this.sender.exposures().isEmpty() || !RpcChannel.this.receiver.transfers().isQuiet();
-		}
-
-	}
-
-	/** What the loop is told, which needs no memory, for it is told once. */
-	private final class Disconnection extends LinkableTask {
-
-		@Override
-		public void run() {
-			RpcChannel.this.loop.dispatchArrived();
-			QueuePairFault known = RpcChannel.this.fault;
-			shut((known != null) ? known.detail() : "the connection has ended");
 		}
 
 	}

@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -37,9 +38,13 @@ import org.jspecify.annotations.Nullable;
  * its handshake may begin, before anything is computed for it; others are closed without
  * a word. Called on a thread of the provider, which it must not block. {@code null} if
  * all may begin
+ * @param dropped told the address and the reason of each connection that is closed before
+ * it was one, because of what the peer has sent, or has not sent in time. Called on a
+ * thread of the provider, which it must not block. {@code null} if nobody wants to know
  */
 public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos,
-		@Nullable TlsOptions tls, @Nullable Predicate<InetSocketAddress> admission) {
+		@Nullable TlsOptions tls, @Nullable Predicate<InetSocketAddress> admission,
+		@Nullable BiConsumer<InetSocketAddress, String> dropped) {
 
 	/** 128 in the backlog, 256 half-open, 4096 established, five seconds. */
 	public static final ListenOptions DEFAULTS = new ListenOptions(128, 256, 4096, Duration.ofSeconds(5).toNanos());
@@ -57,19 +62,25 @@ public record ListenOptions(int backlog, int maxPendingHandshakes, int maxConnec
 
 	/** Options without TLS. */
 	public ListenOptions(int backlog, int maxPendingHandshakes, int maxConnections, long handshakeTimeoutNanos) {
-		this(backlog, maxPendingHandshakes, maxConnections, handshakeTimeoutNanos, null, null);
+		this(backlog, maxPendingHandshakes, maxConnections, handshakeTimeoutNanos, null, null, null);
 	}
 
 	/** These options with other protection. */
 	public ListenOptions withTls(@Nullable TlsOptions other) {
 		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
-				this.handshakeTimeoutNanos, other, this.admission);
+				this.handshakeTimeoutNanos, other, this.admission, this.dropped);
 	}
 
 	/** These options with another {@link #admission()}. */
 	public ListenOptions withAdmission(@Nullable Predicate<InetSocketAddress> other) {
 		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
-				this.handshakeTimeoutNanos, this.tls, other);
+				this.handshakeTimeoutNanos, this.tls, other, this.dropped);
+	}
+
+	/** These options with another {@link #dropped()}. */
+	public ListenOptions withDropped(@Nullable BiConsumer<InetSocketAddress, String> other) {
+		return new ListenOptions(this.backlog, this.maxPendingHandshakes, this.maxConnections,
+				this.handshakeTimeoutNanos, this.tls, this.admission, other);
 	}
 
 }

@@ -25,6 +25,17 @@ package dev.rdmarpc.verbs;
  */
 public record QueuePairFault(WorkStatus status, Origin origin, String detail) {
 
+	/**
+	 * Whether this side has ended the connection because of what the peer has sent, or
+	 * has begun to send and not finished. A connection that was lost is not.
+	 */
+	public boolean isByPeer() {
+		return this.origin == Origin.LOCAL && switch (this.status) {
+			case REMOTE_INVALID_REQUEST, REMOTE_ACCESS_ERROR, REMOTE_OPERATION_ERROR, LOCAL_LENGTH_ERROR -> true;
+			default -> false;
+		};
+	}
+
 	/** The side that detected the failure. */
 	public enum Origin {
 

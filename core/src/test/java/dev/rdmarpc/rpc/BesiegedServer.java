@@ -21,15 +21,21 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.ChannelSnapshot;
 import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -44,6 +50,11 @@ public final class BesiegedServer {
 
 	static final String HOLDS = "holds ";
 
+	static final String SEEN = "seen ";
+
+	/** How long the peers of one who has limits may be silent, or leave things undone. */
+	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofSeconds(3));
+
 	private BesiegedServer() {
 	}
 
@@ -53,18 +64,53 @@ public final class BesiegedServer {
 					.open(TransportOptions.DEFAULTS.withProvider(TestEnvironment.provider("iwarp"), ""), memory);
 				RpcServer server = RpcServer.builder()
 					.transport(transport)
-					.options(RpcFixture.serverOptions(0).withPeers(PeerLimits.NONE))
+					.options(options(arguments))
 					.service(Town.class, new Inhabitants())
 					.build()
 					.start()) {
 			System.out.println(READY + server.port());
 			BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 			for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine()) {
-				System.out.println(HOLDS + holdings(memory, server));
+				System.out.println(line.equals("peers") ? SEEN + seen(server) : HOLDS + holdings(memory, server));
 			}
 		}
 		System.out.println("ended");
 		System.exit(0);
+	}
+
+	/**
+	 * Without limits for one address; if a number of connections is given, with less
+	 * patience.
+	 */
+	private static RpcServerOptions options(String[] arguments) {
+		RpcServerOptions options = RpcFixture.serverOptions(0);
+		return (arguments.length == 0) ? options.withPeers(PeerLimits.NONE)
+				: options.withPeers(PeerLimits.NONE)
+					.withLimits(Integer.parseInt(arguments[0]), 1024)
+					.withChannel(ChannelOptions.DEFAULTS.withTimeouts(PATIENCE, PATIENCE.dividedBy(4), PATIENCE));
+	}
+
+	/**
+	 * What an operator sees of peers: cancels by address, and why which were given up.
+	 */
+	private static String seen(RpcServer server) {
+		Map<String, Long> cancels = new TreeMap<>();
+		server.channels().stream().map(ChannelSnapshot::of).forEach((channel) -> {
+			InetSocketAddress remote = channel.remoteAddress();
+			if (remote != null) {
+				cancels.merge(remote.getAddress().getHostAddress(), channel.cancels(), Long::sum);
+			}
+		});
+		StringBuilder all = new StringBuilder();
+		cancels.forEach((address, count) -> all.append(address).append(" cancels ").append(count).append(';'));
+		server.suspects()
+			.forEach((peer) -> all.append(peer.address().getHostAddress())
+				.append(" given up ")
+				.append(peer.givenUp())
+				.append(": ")
+				.append(peer.lastReason())
+				.append(';'));
+		return all.toString();
 	}
 
 	/** Heap and direct memory in KiB, threads, descriptors, buffers, calls, channels. */
@@ -99,7 +145,7 @@ public final class BesiegedServer {
 
 		byte[] echo(byte[] bytes);
 
-		byte[] give(int length);
+		byte[] give();
 
 		String fail(int how);
 
@@ -121,8 +167,8 @@ public final class BesiegedServer {
 		}
 
 		@Override
-		public byte[] give(int length) {
-			return new byte[Math.min(Math.max(length, 0), 1 << 20)];
+		public byte[] give() {
+			return new byte[1 << 20];
 		}
 
 		@Override

@@ -247,8 +247,7 @@ public final class Besiegers implements AutoCloseable {
 	private void slowReader(Random random, Deque<AutoCloseable> held) throws IOException {
 		HostileSocket socket = connect(held).open();
 		for (int call = 0; call < 6; call++) {
-			byte[] message = new byte[32];
-			socket.write(socket.framed(Frames.request(0, call, id("give"), 1, message.length, message)));
+			socket.write(socket.framed(Frames.request(0, call, id("give"), 0, 0, new byte[0])));
 		}
 	}
 

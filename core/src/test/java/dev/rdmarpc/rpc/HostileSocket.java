@@ -16,14 +16,20 @@
 
 package dev.rdmarpc.rpc;
 
+import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Random;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.Frames;
@@ -36,11 +42,22 @@ final class HostileSocket implements AutoCloseable {
 
 	private static final int READ_MILLIS = 2_000;
 
+	/** The code of the operation. */
+	private static final int SEND = 3;
+
 	private final Socket socket = new Socket();
 
 	private int sequence;
 
 	HostileSocket(int port) throws IOException {
+		this(port, null);
+	}
+
+	/** Connects from another address of this host, unless that is {@code null}. */
+	HostileSocket(int port, @Nullable InetAddress from) throws IOException {
+		if (from != null) {
+			this.socket.bind(new InetSocketAddress(from, 0));
+		}
 		this.socket.connect(new InetSocketAddress(TestEnvironment.address(), port), READ_MILLIS);
 		this.socket.setTcpNoDelay(true);
 		this.socket.setSoTimeout(READ_MILLIS);
@@ -97,6 +114,34 @@ final class HostileSocket implements AutoCloseable {
 			frame[random.nextInt(frame.length)] = (byte) random.nextInt();
 		}
 		return frame;
+	}
+
+	/** Whether the other side has said something that was not read yet. */
+	boolean hasMore() throws IOException {
+		return this.socket.getInputStream().available() > 0;
+	}
+
+	/**
+	 * Reads what the other side has sent next.
+	 * @return the payload of a Send, or {@code null} if it was something else
+	 * @throws EOFException if the other side has ended the connection
+	 */
+	byte @Nullable [] read() throws IOException {
+		byte[] whole = readWhole();
+		int length = ByteBuffer.wrap(whole).getShort() & 0xFFFF;
+		return ((whole[3] & 0x0F) == SEND) ? Arrays.copyOfRange(whole, 20, 2 + length) : null;
+	}
+
+	/**
+	 * Reads what the other side has sent next, from its length to its CRC.
+	 * @throws EOFException if the other side has ended the connection
+	 */
+	byte[] readWhole() throws IOException {
+		DataInputStream in = new DataInputStream(this.socket.getInputStream());
+		int length = in.readUnsignedShort();
+		ByteBuffer whole = ByteBuffer.allocate((2 + length + 3) / 4 * 4 + 4).putShort((short) length);
+		in.readFully(whole.array(), 2, whole.remaining());
+		return whole.array();
 	}
 
 	/** Goes without a word. */

@@ -16,17 +16,12 @@
 
 package dev.rdmarpc.rpc;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -168,7 +163,7 @@ class RpcSiegeTests {
 	}
 
 	/** A server, which holds what its peers have it hold. */
-	private static final class ServerProcess extends ChildProcess {
+	private static final class ServerProcess extends CommandedProcess {
 
 		private final int port;
 
@@ -189,94 +184,17 @@ class RpcSiegeTests {
 	}
 
 	/** The hostile peers, which leave the processors to others. */
-	private static final class HostileProcess extends ChildProcess {
-
-		/** Has it run when nothing else does. */
-		private static final List<String> IDLE = List.of("chrt", "-i", "0");
+	private static final class HostileProcess extends CommandedProcess {
 
 		HostileProcess(int port) throws IOException, InterruptedException {
-			super(idles() ? IDLE : List.of(), Besiegers.class, "-Xmx256m", String.valueOf(port), String.valueOf(SEED));
+			super(whenIdle(), Besiegers.class, "-Xmx256m", String.valueOf(port), String.valueOf(SEED));
 			awaitLine(Besiegers.READY);
-		}
-
-		/** Whether there is such a command, and the system permits what it does. */
-		private static boolean idles() throws InterruptedException {
-			List<String> command = new ArrayList<>(IDLE);
-			command.add("true");
-			try {
-				return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
-			}
-			catch (IOException ex) {
-				return false;
-			}
 		}
 
 		/** Returns strikes, refusals and what went wrong, if anything. */
 		String[] active(boolean siege) throws Exception {
 			command(siege ? "siege" : "rest");
 			return awaitLine(Besiegers.DONE).trim().split(" ", 3);
-		}
-
-	}
-
-	/** A process that is told what to do line by line. */
-	private abstract static class ChildProcess implements AutoCloseable {
-
-		private final LinkedBlockingQueue<String> output = new LinkedBlockingQueue<>();
-
-		private final Process process;
-
-		private final Writer commands;
-
-		ChildProcess(List<String> prefix, Class<?> main, String option, String... arguments) throws IOException {
-			List<String> command = new ArrayList<>(prefix);
-			command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), option, "-cp",
-					System.getProperty("java.class.path"), main.getName()));
-			command.addAll(List.of(arguments));
-			this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
-			this.commands = this.process.outputWriter(StandardCharsets.UTF_8);
-			Thread reader = new Thread(this::read, "output-of-" + main.getSimpleName());
-			reader.setDaemon(true);
-			reader.start();
-		}
-
-		private void read() {
-			try (BufferedReader lines = this.process.inputReader(StandardCharsets.UTF_8)) {
-				lines.lines().forEach(this.output::add);
-			}
-			catch (IOException | RuntimeException ex) {
-				this.output.add(ex.toString());
-			}
-		}
-
-		final String awaitLine(String prefix) throws InterruptedException {
-			StringBuilder others = new StringBuilder();
-			while (true) {
-				String line = this.output.poll(60, TimeUnit.SECONDS);
-				assertThat(line).as("a line that begins with '%s'; there were: %s", prefix, others).isNotNull();
-				if (line.startsWith(prefix)) {
-					return line.substring(prefix.length());
-				}
-				if (others.length() < 10_000) {
-					others.append(line).append('\n');
-				}
-			}
-		}
-
-		final void end() throws Exception {
-			command("end");
-			assertThat(this.process.waitFor(60, TimeUnit.SECONDS)).as("ends in time").isTrue();
-			assertThat(this.process.exitValue()).isZero();
-		}
-
-		final void command(String line) throws IOException {
-			this.commands.write(line + "\n");
-			this.commands.flush();
-		}
-
-		@Override
-		public void close() {
-			this.process.destroyForcibly();
 		}
 
 	}

@@ -254,7 +254,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		int slot = requestId & 0xFFFF;
 		RdmaServerCall before = (slot < this.active.length) ? this.active[slot] : null;
 		if (slot >= this.settings.channel().maxCalls() || (before != null && before.requestId() == requestId)) {
-			from.close("protocol violation by the peer: request id " + requestId + " is in use or out of range");
+			from.violation("request id " + requestId + " is in use or out of range");
 			return;
 		}
 		// the next use of a slot says that its caller has given the last one up

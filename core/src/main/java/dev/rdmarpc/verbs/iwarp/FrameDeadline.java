@@ -71,7 +71,7 @@ final class FrameDeadline {
 		if (isCurrent() && now - this.deadline >= 0) {
 			this.connection.lifecycle().advance();
 			if (isCurrent()) {
-				this.connection.end(ProtocolViolation.ofStream(TerminateError.MPA_CONNECTION_LOST,
+				this.connection.end(ProtocolViolation.ofDelay(TerminateError.MPA_CONNECTION_LOST,
 						"frame that the peer has begun did not arrive whole in time"));
 			}
 		}

@@ -27,6 +27,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
@@ -205,6 +206,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	/** A TLS handshake has failed. */
 	void insecure(InetSocketAddress remote, Throwable cause) {
 		this.insecure.log(Level.WARN, "TLS with {} failed: {}", remote, cause.getMessage());
+		dropped(remote, "TLS failed: " + cause.getMessage());
 	}
 
 	/**
@@ -226,9 +228,19 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	}
 
 	/** A connection is closed because there are too many handshakes. */
-	void closedAtHandshake() {
-		this.manyHandshakes.log(Level.WARN, "Closed a connection to {}: {} handshakes are pending", this.localAddress,
-				this.pending.size());
+	void closedAtHandshake(InetSocketAddress remote) {
+		this.manyHandshakes.log(Level.WARN, "Closed a connection from {} to {}: {} handshakes are pending", remote,
+				this.localAddress, this.pending.size());
+	}
+
+	/**
+	 * A connection is closed before it was one, because of what the peer has done or not.
+	 */
+	void dropped(InetSocketAddress remote, String why) {
+		BiConsumer<InetSocketAddress, String> listening = this.options.dropped();
+		if (listening != null) {
+			listening.accept(remote, why);
+		}
 	}
 
 	/** The request of a handshake has come. */
@@ -318,8 +330,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	private void accept(TcpStream accepted) {
 		MpaResponder responder = null;
 		if (this.pending.size() - this.halfOpen.size() >= this.options.maxPendingHandshakes()) {
-			closedAtHandshake();
-			closeQuietly(accepted);
+			refuse(accepted);
 			return;
 		}
 		try {
@@ -341,6 +352,20 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			else {
 				closeQuietly(accepted);
 			}
+		}
+	}
+
+	private void refuse(TcpStream accepted) {
+		try {
+			InetSocketAddress remote = accepted.remoteAddress();
+			closedAtHandshake(remote);
+			dropped(remote, "too many handshakes");
+		}
+		catch (IOException ex) {
+			logger.debug("Connection was lost as it was accepted", ex);
+		}
+		finally {
+			closeQuietly(accepted);
 		}
 	}
 

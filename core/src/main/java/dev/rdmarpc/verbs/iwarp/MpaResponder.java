@@ -128,7 +128,8 @@ final class MpaResponder extends SocketHandler {
 			failed(ex);
 		}
 		if (this.request == null && !isFinished()) {
-			this.listener.closedAtHandshake();
+			this.listener.closedAtHandshake(this.remote);
+			this.listener.dropped(this.remote, "its handshake was not done when there were too many");
 			drop("too many handshakes");
 		}
 	}
@@ -156,11 +157,12 @@ final class MpaResponder extends SocketHandler {
 
 	private void requested(MpaFrame frame) {
 		if (frame.revision() > MpaFrameFlyweight.REVISION_2) {
-			logger.debug("Closed a connection from {}: MPA revision {}", this.remote, frame.revision());
+			this.listener.dropped(this.remote, "MPA revision " + frame.revision());
 			drop("MPA revision " + frame.revision());
 			return;
 		}
 		if (frame.rejected() || frame.truncated()) {
+			this.listener.dropped(this.remote, "malformed MPA request");
 			drop("malformed MPA request");
 			return;
 		}
@@ -170,6 +172,7 @@ final class MpaResponder extends SocketHandler {
 		}
 		if (objection != null) {
 			logger.debug("Rejected a connection from {}: {}", this.remote, objection);
+			this.listener.dropped(this.remote, objection);
 			sendReject(frame, objection.getBytes(StandardCharsets.US_ASCII));
 			return;
 		}
@@ -284,6 +287,9 @@ final class MpaResponder extends SocketHandler {
 			reject(asked.frame(), new byte[0]);
 			return;
 		}
+		if (!isFinished()) {
+			this.listener.dropped(this.remote, "its handshake was not done in time");
+		}
 		drop("handshake took too long");
 	}
 
@@ -291,6 +297,9 @@ final class MpaResponder extends SocketHandler {
 	void failed(Throwable cause) {
 		if (!(cause instanceof SSLException)) {
 			logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
+			if (cause instanceof VerbsException) {
+				this.listener.dropped(this.remote, String.valueOf(cause.getMessage()));
+			}
 			drop(cause.toString());
 			return;
 		}

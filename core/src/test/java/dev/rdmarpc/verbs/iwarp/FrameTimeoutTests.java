@@ -60,8 +60,9 @@ class FrameTimeoutTests {
 
 	private static void assertOverdue(RawSession session) throws Exception {
 		assertThat(session.endpoint.faults).singleElement().satisfies((fault) -> {
-			assertThat(fault.status()).isEqualTo(WorkStatus.CONNECTION_LOST);
+			assertThat(fault.status()).isEqualTo(WorkStatus.REMOTE_OPERATION_ERROR);
 			assertThat(fault.origin()).isEqualTo(Origin.LOCAL);
+			assertThat(fault.isByPeer()).isTrue();
 			assertThat(fault.detail()).contains("did not arrive whole in time").contains("2/0/0x01");
 		});
 		ByteBuffer terminate = session.peer.readTerminate();

@@ -91,7 +91,21 @@ public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String devic
 	/** The server and what it offers. */
 	public record ServerDescriptor(String state, boolean running, @Nullable String address,
 			List<ListeningDescriptor> rails, int activeCalls, int maxConcurrentCalls, int connections,
-			int maxConnections, List<ServiceDescriptor> services) implements OperationResponseBody {
+			int maxConnections, List<SuspectDescriptor> suspects,
+			List<ServiceDescriptor> services) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * An address some of whose connections were turned away or given up.
+	 *
+	 * @param address whose it is
+	 * @param rejected its connections that were rejected because of a limit
+	 * @param givenUp those that were given up because of what it did, or did not do
+	 * @param lastReason why the last one was
+	 * @param lastTime when that was, in ISO 8601
+	 */
+	public record SuspectDescriptor(String address, long rejected, long givenUp, String lastReason, String lastTime) {
 
 	}
 

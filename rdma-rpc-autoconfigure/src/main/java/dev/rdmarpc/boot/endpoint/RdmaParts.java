@@ -93,10 +93,13 @@ public final class RdmaParts {
 	 * @param outstandingCalls calls from here that wait for a reply
 	 * @param sendCredits frames that the peer would take at once
 	 * @param promisedReceives receives promised to the peer
+	 * @param receivedFrames frames that the peer has sent since the handshake
+	 * @param cancels how many of them have given up a call
+	 * @param unfinishedBytes memory held for messages that the peer has begun
 	 */
 	public record QueuePair(int number, String role, String rail, String loop, String state,
 			@Nullable String localAddress, @Nullable String peer, int outstandingCalls, int sendCredits,
-			int promisedReceives) {
+			int promisedReceives, long receivedFrames, long cancels, long unfinishedBytes) {
 
 	}
 

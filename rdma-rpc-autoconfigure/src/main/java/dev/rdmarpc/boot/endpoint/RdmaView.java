@@ -37,6 +37,7 @@ import dev.rdmarpc.boot.endpoint.RdmaDescriptor.RailDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ReceivesDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServiceDescriptor;
+import dev.rdmarpc.boot.endpoint.RdmaDescriptor.SuspectDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaParts.Devices;
 import dev.rdmarpc.boot.endpoint.RdmaParts.LoopReceives;
 import dev.rdmarpc.boot.endpoint.RdmaParts.Memory;
@@ -57,6 +58,7 @@ import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.SuspectPeer;
 
 /**
  * Describes the objects of the core for operators. Keys of memory and where it is are not
@@ -144,7 +146,8 @@ final class RdmaView {
 	private static QueuePair queuePair(ChannelLoop loop, ChannelSnapshot channel) {
 		return new QueuePair(channel.queuePair(), channel.initiator() ? "client" : "server", loop.rail(), loop.name(),
 				channel.state().name(), text(channel.localAddress()), text(channel.remoteAddress()),
-				channel.outstandingCalls(), channel.sendCredits(), channel.promisedReceives());
+				channel.outstandingCalls(), channel.sendCredits(), channel.promisedReceives(), channel.receivedFrames(),
+				channel.cancels(), channel.unfinishedBytes());
 	}
 
 	private static @Nullable String text(@Nullable Object value) {
@@ -156,7 +159,13 @@ final class RdmaView {
 		return new ServerDescriptor(state.name(), running, running ? server.address().toString() : null,
 				running ? server.rails().stream().map(RdmaView::listening).toList() : List.of(), server.activeCalls(),
 				server.options().maxConcurrentCalls(), server.channels().size(), server.options().maxConnections(),
+				server.suspects().stream().map(RdmaView::suspect).toList(),
 				server.services().stream().map(RdmaView::service).toList());
+	}
+
+	private static SuspectDescriptor suspect(SuspectPeer peer) {
+		return new SuspectDescriptor(peer.address().getHostAddress(), peer.rejected(), peer.givenUp(),
+				peer.lastReason(), peer.lastTime().toString());
 	}
 
 	static ServiceDescriptor service(dev.rdmarpc.rpc.ServiceDescriptor service) {

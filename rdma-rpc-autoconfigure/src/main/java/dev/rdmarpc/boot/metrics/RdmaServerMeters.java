@@ -41,6 +41,9 @@ public enum RdmaServerMeters implements DescribedMeter {
 
 	},
 
+	CONNECTIONS_GIVEN_UP("rdma.server.connections.given.up", Meter.Type.COUNTER, "connections",
+			"Connections given up because of what their peers did, or did not do in time; which they were is in the endpoint and in the log."),
+
 	CONNECTIONS_REJECTED("rdma.server.connections.rejected", Meter.Type.COUNTER, "connections",
 			"Connections rejected because of a limit: that of all connections, or of those of one address or one principal, or of how often one address connects.") {
 

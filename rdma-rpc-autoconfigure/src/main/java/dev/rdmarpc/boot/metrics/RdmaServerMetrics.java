@@ -63,6 +63,7 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 				.counter(RdmaServerMeters.CALLS_LIMITED,
 						current((metrics) -> metrics.callsLimited().getOrDefault(limit, 0L)));
 		}
+		meters.counter(RdmaServerMeters.CONNECTIONS_GIVEN_UP, current(RpcServerMetrics::connectionsGivenUp));
 		for (Limit limit : Limit.values()) {
 			meters.with(RdmaServerMeters.LimitKeyNames.LIMIT, tag(limit))
 				.counter(RdmaServerMeters.CONNECTIONS_REJECTED,

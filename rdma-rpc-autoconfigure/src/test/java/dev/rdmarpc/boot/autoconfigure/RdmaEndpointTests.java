@@ -16,7 +16,11 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -100,6 +104,9 @@ class RdmaEndpointTests {
 				assertThat(pair.outstandingCalls()).isZero();
 				assertThat(pair.sendCredits()).isPositive();
 				assertThat(pair.promisedReceives()).isPositive();
+				assertThat(pair.receivedFrames()).isPositive();
+				assertThat(pair.cancels()).isZero();
+				assertThat(pair.unfinishedBytes()).isZero();
 			});
 			RdmaParts.QueuePair client = shown.queuePairs()
 				.stream()
@@ -108,6 +115,26 @@ class RdmaEndpointTests {
 				.get();
 			assertThat(client.peer()).endsWith(":" + context.getBean(RpcServer.class).port());
 			assertThat(client.localAddress()).contains("127.0.0.1:");
+		});
+	}
+
+	@Test
+	void whoIsNoCallerIsShownByItsAddress() {
+		this.runner.run((context) -> {
+			RpcServer server = context.getBean(RpcServer.class);
+			try (Socket stranger = new Socket(InetAddress.getByName("127.0.0.1"), server.port())) {
+				stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+				assertThat(stranger.getInputStream().read()).as("the end").isNegative();
+			}
+			ServerDescriptor shown = (ServerDescriptor) context.getBean(RdmaEndpoint.class).part("server");
+			assertThat(shown.suspects()).singleElement().satisfies((suspect) -> {
+				assertThat(suspect.address()).isEqualTo("127.0.0.1");
+				assertThat(suspect.givenUp()).isOne();
+				assertThat(suspect.rejected()).isZero();
+				assertThat(suspect.lastReason()).contains("does not speak MPA");
+				assertThat(Instant.parse(suspect.lastTime())).isBeforeOrEqualTo(Instant.now());
+			});
+			assertThat(server.metrics().connectionsGivenUp()).isOne();
 		});
 	}
 

@@ -63,6 +63,11 @@ public final class ProtocolViolation extends Exception {
 		return new ProtocolViolation(error, message, error.requesterStatus(), null, true, header);
 	}
 
+	/** The peer has not sent in time what it has begun. */
+	public static ProtocolViolation ofDelay(TerminateError error, String message) {
+		return new ProtocolViolation(error, message, WorkStatus.REMOTE_OPERATION_ERROR, null, false, null);
+	}
+
 	/** Something other than a segment is at fault. */
 	public static ProtocolViolation ofStream(TerminateError error, String message) {
 		return new ProtocolViolation(error, message, error.requesterStatus(), null, false, null);
