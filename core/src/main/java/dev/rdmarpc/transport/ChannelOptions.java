@@ -37,8 +37,8 @@ import java.time.Duration;
  * @param keepAliveNanos silence after which the peer is asked whether it is alive
  * @param deadPeerNanos silence after which it is taken for dead; more than
  * {@code keepAliveNanos}
- * @param eagerBytes largest message that is sent in frames; larger ones are Read by the
- * peer from where they are
+ * @param eagerBytes largest message that is sent in frames, four times as much on a
+ * channel with little else to send; larger ones are Read by the peer from where they are
  * @param maxMetadataBytes most metadata of a request or reply accepted and sent, which
  * has to fit into one frame: at most {@value #MAX_METADATA_BYTES}, and
  * {@value #BESIDE_METADATA_BYTES} less than {@code frameBytes}

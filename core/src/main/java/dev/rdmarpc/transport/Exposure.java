@@ -130,7 +130,8 @@ final class Exposure {
 		this.windows[this.windowCount++] = window;
 	}
 
-	private static int copiedBytes(MessageSegments message) {
+	/** How much of a message would be copied, because it is not in registered memory. */
+	static int copiedBytes(MessageSegments message) {
 		int bytes = 0;
 		for (int i = 0; i < message.segmentCount(); i++) {
 			bytes += (message.segmentBuffer(i) == null) ? message.segmentLength(i) : 0;

@@ -138,6 +138,7 @@ final class Exposures {
 		return idleNanos >= this.limitNanos || nowNanos - message.exposedUntil() >= 0;
 	}
 
+	/** Whether there are none; a hint for threads other than the driver. */
 	boolean isEmpty() {
 		return this.open.isEmpty();
 	}

@@ -46,7 +46,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private final InboundTransfers transfers;
 
-	private final int eagerBytes;
+	private final EagerLimit eagerLimit;
 
 	private final Exposures exposures;
 
@@ -71,7 +71,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.handshake = handshake;
 		this.calls = calls;
 		this.transfers = transfers;
-		this.eagerBytes = options.eagerBytes();
+		this.eagerLimit = new EagerLimit(options.eagerBytes());
 		this.exposures = new Exposures(options.deadPeerNanos());
 		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
 				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed, calls::waited);
@@ -102,8 +102,13 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	}
 
 	@Override
-	public @Nullable QueuePair readerOf(int messageBytes) {
-		return (messageBytes > this.eagerBytes && this.handshake.peerReads()) ? this.queuePair : null;
+	public @Nullable QueuePair readerOf(MessageSegments message, boolean part) {
+		int bytes = message.totalBytes();
+		if (this.eagerLimit.holds(bytes) || !this.handshake.peerReads()) {
+			return null;
+		}
+		boolean copied = !part && Exposure.copiedBytes(message) == bytes;
+		return (copied && this.eagerLimit.stretches(bytes, !this.exposures.isEmpty())) ? null : this.queuePair;
 	}
 
 	@Override
@@ -192,6 +197,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		boolean posted = this.outbound.post(pair, handshaking);
 		while (!this.granting.isEmpty() && this.outbound.mayPostControl() && takeGrant()) {
 			posted |= this.outbound.post(pair, handshaking);
+		}
+		if (!this.outbound.hasWaiting()) {
+			this.eagerLimit.allPosted();
 		}
 		if (this.transfers.post(pair) || posted) {
 			pair.ringDoorbell();

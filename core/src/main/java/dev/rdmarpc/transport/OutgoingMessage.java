@@ -577,11 +577,11 @@ public final class OutgoingMessage {
 		int frameBytes();
 
 		/**
-		 * This side's end of the connection, perhaps closed, to a peer that Reads a
-		 * message of this size, or {@code null} where the message is sent. Any thread
-		 * that has seen the channel open.
+		 * This side's end of the connection, perhaps closed, to a peer that Reads the
+		 * message, or the part of a stream, or {@code null} where it is sent in frames.
+		 * Any thread that has seen the channel open.
 		 */
-		@Nullable QueuePair readerOf(int messageBytes);
+		@Nullable QueuePair readerOf(MessageSegments message, boolean part);
 
 		/**
 		 * Is told when a request without reply is gone; {@code null} if the peer knows

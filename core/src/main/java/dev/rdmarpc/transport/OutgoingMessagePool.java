@@ -94,7 +94,7 @@ final class OutgoingMessagePool {
 	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestTemplate template,
 			long deadlineNanos, long remainingNanos, byte[] metadata, MessageSegments message) {
 		OutgoingMessage request = take();
-		Exposure exposure = expose(carrier, message);
+		Exposure exposure = expose(carrier, message, false);
 		RegisteredBuffer buffer = null;
 		try {
 			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
@@ -113,7 +113,7 @@ final class OutgoingMessagePool {
 	OutgoingMessage reply(OutgoingMessage.Carrier carrier, int requestId, int status, byte[] metadata,
 			MessageSegments message) {
 		OutgoingMessage reply = take();
-		Exposure exposure = expose(carrier, message);
+		Exposure exposure = expose(carrier, message, false);
 		RegisteredBuffer buffer = null;
 		try {
 			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure);
@@ -131,7 +131,7 @@ final class OutgoingMessagePool {
 	OutgoingMessage part(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
 			MessageSegments message) {
 		OutgoingMessage part = take();
-		Exposure exposure = expose(carrier, message);
+		Exposure exposure = expose(carrier, message, true);
 		RegisteredBuffer buffer = null;
 		try {
 			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure);
@@ -186,9 +186,9 @@ final class OutgoingMessagePool {
 	}
 
 	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */
-	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message) {
+	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message, boolean part) {
 		ProtectionDomain domain = this.protectionDomain;
-		QueuePair peer = (domain != null) ? carrier.readerOf(message.totalBytes()) : null;
+		QueuePair peer = (domain != null) ? carrier.readerOf(message, part) : null;
 		return (domain != null && peer != null) ? Exposure.open(domain, peer, message, this::claim) : null;
 	}
 

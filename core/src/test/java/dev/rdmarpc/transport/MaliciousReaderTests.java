@@ -50,6 +50,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("slow")
 class MaliciousReaderTests {
 
+	private static final int EAGER_BYTES = 16 * 1024;
+
+	/** So many that they are Read even where the channel is quiet. */
 	private static final int MESSAGE_BYTES = 100_000;
 
 	private static final byte CONTENT = 0x77;
@@ -77,7 +80,8 @@ class MaliciousReaderTests {
 		connect(ChannelOptions.DEFAULTS);
 	}
 
-	private void connect(ChannelOptions options) {
+	private void connect(ChannelOptions given) {
+		ChannelOptions options = given.withEagerLimit(EAGER_BYTES);
 		this.listener = this.transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
 				List.of(this.loop), 10, options, LargeReplies::new);
 		this.reader = new RawReader(this.device, this.listener.localAddress());

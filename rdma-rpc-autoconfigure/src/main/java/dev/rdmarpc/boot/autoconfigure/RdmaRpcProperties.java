@@ -46,8 +46,9 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * preference, such as 'shm,iwarp'. Not beside 'rdma.rpc.provider'.
  * @param device Name of the provider's device. By default the provider chooses. Of
  * several providers, those that have a device of that name open it.
- * @param eagerLimit Largest message that is sent in frames. The receiver fetches larger
- * ones by RDMA Read, once it has memory for them.
+ * @param eagerLimit Largest message that is sent in frames; four times as much on a
+ * connection with little else to send, unless it has registered memory. The receiver
+ * fetches larger ones by RDMA Read, once it has memory for them.
  * @param maxMetadataSize Most metadata of a request or reply. Has to fit into one frame
  * with 552 bytes beside it.
  * @param streamWindow What one stream may have on the way to its consumer, and ready to
