@@ -31,6 +31,7 @@ import dev.rdmarpc.transport.LinkedTask;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.UserTask;
+import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * A call whose caller holds a future. When its reply or failure has arrived it is
@@ -192,7 +193,17 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 	@Override
 	public void failLater() {
 		this.outcome = CallFailure.RESOURCE_EXHAUSTED;
-		calls().postpone(this);
+		postpone();
+	}
+
+	/** Where the transport is closed, and the client had no loop yet, it is told that. */
+	private void postpone() {
+		try {
+			calls().postpone(this);
+		}
+		catch (VerbsException ex) {
+			completeExceptionally(ex);
+		}
 	}
 
 	private ChannelLoop loop() {
@@ -246,7 +257,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 		catch (Throwable ex) {
 			if (!isDone()) {
 				this.outcome = (why != null) ? why : CallFailure.RESOURCE_EXHAUSTED;
-				calls().postpone(this);
+				postpone();
 			}
 		}
 	}

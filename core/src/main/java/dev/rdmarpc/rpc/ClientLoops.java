@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * The loops that a client's queue pairs are spread over, on each rail that it uses, and
@@ -84,7 +85,10 @@ final class ClientLoops {
 		return this.rails;
 	}
 
-	/** The loop of another queue pair, if it uses a rail. */
+	/**
+	 * The loop of another queue pair, if it uses a rail.
+	 * @throws VerbsException if there is none yet and the transport is closed
+	 */
 	ChannelLoop next(Rail rail) {
 		List<ChannelLoop> loops = use(rail);
 		int number = this.next.computeIfAbsent(rail, (key) -> new AtomicInteger()).getAndIncrement();
@@ -104,7 +108,10 @@ final class ClientLoops {
 		return loops;
 	}
 
-	/** The loop for what belongs to none of the queue pairs. */
+	/**
+	 * The loop for what belongs to none of the queue pairs.
+	 * @throws VerbsException if there is none and the transport is closed
+	 */
 	ChannelLoop any() {
 		return anyKnown().loop();
 	}

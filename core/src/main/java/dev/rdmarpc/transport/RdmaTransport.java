@@ -77,6 +77,9 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final Set<Runnable> users = ConcurrentHashMap.newKeySet();
 
+	/** Held to start a loop and to begin closing, so that closing finds all loops. */
+	private final Object starting = new Object();
+
 	private volatile boolean closed;
 
 	private final LoopWatcher watcher = new LoopWatcher();
@@ -221,8 +224,18 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @param rail of this transport, whose completions it takes
 	 * @param name of its thread
 	 * @param frameBytes size of its receive buffers
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed
 	 */
 	public ChannelLoop startLoop(Rail rail, String name, int frameBytes) {
+		synchronized (this.starting) {
+			if (this.closed) {
+				throw new VerbsException(VerbsError.CLOSED, "the transport is closed");
+			}
+			return newLoop(rail, name, frameBytes);
+		}
+	}
+
+	private ChannelLoop newLoop(Rail rail, String name, int frameBytes) {
 		VerbsDevice device = rail.device();
 		DeviceLimits limits = device.limits();
 		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
@@ -277,6 +290,8 @@ public final class RdmaTransport implements AutoCloseable {
 	 * The loops that clients share, on each rail and for each frame size as many as the
 	 * client with the most of them asks for; they belong to the transport.
 	 * @param count how many, at least 1
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed
+	 * and one of them was not started before
 	 */
 	public List<ChannelLoop> sharedLoops(Rail rail, int frameBytes, int count) {
 		return IntStream.range(0, count)
@@ -460,7 +475,9 @@ public final class RdmaTransport implements AutoCloseable {
 		if (this.loops.stream().anyMatch(ChannelLoop::isOwnThread)) {
 			throw new IllegalStateException("a transport cannot be closed by what runs on its loop");
 		}
-		this.closed = true;
+		synchronized (this.starting) {
+			this.closed = true;
+		}
 		try {
 			this.users.forEach(Runnable::run);
 			this.timer.shutdownNow();
