@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.Await;
@@ -126,9 +127,14 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	RpcClient client(RdmaTransport transport, InetSocketAddress address, UnaryOperator<RpcClientOptions> options) {
+		return client(transport, () -> address, options);
+	}
+
+	RpcClient client(RdmaTransport transport, Supplier<InetSocketAddress> address,
+			UnaryOperator<RpcClientOptions> options) {
 		RpcClient client = RpcClient.builder()
 			.transport(transport)
-			.target("target", () -> address)
+			.target("target", address)
 			.options(
 					options.apply(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
 			.build();
