@@ -22,6 +22,8 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Assumptions;
 
+import dev.rdmarpc.transport.TransportOptions;
+
 /**
  * Where the tests run: on what provider, at what address, and how slowly. System
  * properties say so in the laboratory ({@code lab/README.md}); without them it is the
@@ -54,9 +56,12 @@ public final class TestEnvironment {
 	private TestEnvironment() {
 	}
 
-	/** The name of the provider, or what the test would have had. */
+	/**
+	 * The name of the provider, or what the test would have had; of all that are
+	 * available the one that is everywhere, so that tests know what they are about.
+	 */
 	public static String provider(String usual) {
-		return System.getProperty(PROVIDER_PROPERTY, usual);
+		return System.getProperty(PROVIDER_PROPERTY, usual.equals(TransportOptions.AUTO) ? "iwarp" : usual);
 	}
 
 	/** Whether this provider was asked for, so that it has to be available. */
@@ -79,10 +84,14 @@ public final class TestEnvironment {
 		}
 	}
 
+	/** Whether connections of the provider are connections of TCP. */
+	public static boolean isTcp() {
+		return Boolean.parseBoolean(System.getProperty(TCP_PROPERTY, "true"));
+	}
+
 	/** For tests that put something of TCP between, before or behind two peers. */
 	public static void assumeTcp() {
-		Assumptions.assumeTrue(Boolean.parseBoolean(System.getProperty(TCP_PROPERTY, "true")),
-				"connections of this device are not connections of TCP");
+		Assumptions.assumeTrue(isTcp(), "connections of this device are not connections of TCP");
 	}
 
 	/** For tests in which somebody answers who does not speak the protocol. */

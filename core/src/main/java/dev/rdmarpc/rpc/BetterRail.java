@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -74,7 +75,8 @@ final class BetterRail {
 	}
 
 	/**
-	 * It is time to try.
+	 * It is time to try. Where the peer in use cannot be reached better, its name is not
+	 * resolved once more.
 	 * @param open the channel in use, if there is one
 	 * @return what to start once the lock is released
 	 */
@@ -83,7 +85,12 @@ final class BetterRail {
 		if (open == null || this.attempt != null) {
 			return null;
 		}
-		List<Rail> better = this.context.history().betterThan(open.loop().rail());
+		InetSocketAddress remote = open.remoteAddress();
+		List<Rail> better = this.context.history()
+			.betterThan(open.loop().rail())
+			.stream()
+			.filter((rail) -> remote == null || rail.mayReach(remote))
+			.toList();
 		if (better.isEmpty()) {
 			use(open);
 			return null;

@@ -33,6 +33,7 @@ import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -114,8 +115,9 @@ class LargeMessageTurnTests {
 
 		Fixture(int serverBytes, Duration allocationTimeout, long unfinishedBytes) {
 			this.serverMemory = memory(serverBytes, allocationTimeout);
-			this.serverTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.serverMemory);
-			this.clientTransport = RdmaTransport.open(TransportOptions.DEFAULTS, this.clientMemory);
+			TransportOptions options = TransportOptions.DEFAULTS.withProvider(IwarpProvider.NAME, "");
+			this.serverTransport = RdmaTransport.open(options, this.serverMemory);
+			this.clientTransport = RdmaTransport.open(options, this.clientMemory);
 			this.server = RpcServer.builder()
 				.transport(this.serverTransport)
 				.options(RpcServerOptions.DEFAULTS.withLoopback(0)

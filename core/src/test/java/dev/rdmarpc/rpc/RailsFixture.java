@@ -26,9 +26,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -36,7 +38,6 @@ import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.VerbsProvider;
-import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
@@ -77,8 +78,9 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	static RdmaTransport open(Path directory, RegisteredMemory memory, List<String> providers) {
-		List<VerbsProvider> all = List.of(new IwarpProvider(),
-				new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withDirectory(directory)));
+		List<VerbsProvider> all = ProviderSelection.discover();
+		all.replaceAll((provider) -> (provider instanceof SharedMemoryProvider)
+				? new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withDirectory(directory)) : provider);
 		return RdmaTransport.open(TransportOptions.DEFAULTS.withProviders(providers),
 				ProviderSelection.selectAll(providers, all), memory);
 	}
@@ -100,10 +102,20 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	RpcServer serve(RdmaTransport transport, Echo service, UnaryOperator<RpcServerOptions> options) {
+		return serve(transport, Echo.class, service, options);
+	}
+
+	<T> RpcServer serve(RdmaTransport transport, Class<T> type, T service) {
+		InetSocketAddress address = new InetSocketAddress(TestEnvironment.address(), 0);
+		return serve(transport, type, service, (options) -> options.withAddress(address));
+	}
+
+	private <T> RpcServer serve(RdmaTransport transport, Class<T> type, T service,
+			UnaryOperator<RpcServerOptions> options) {
 		RpcServer server = RpcServer.builder()
 			.transport(transport)
 			.options(options.apply(RpcServerOptions.DEFAULTS.withAddress(loopback(0))))
-			.service(Echo.class, service)
+			.service(type, service)
 			.build()
 			.start();
 		this.servers.add(server);
@@ -115,9 +127,14 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	RpcClient client(RdmaTransport transport, InetSocketAddress address, UnaryOperator<RpcClientOptions> options) {
+		return client(transport, () -> address, options);
+	}
+
+	RpcClient client(RdmaTransport transport, Supplier<InetSocketAddress> address,
+			UnaryOperator<RpcClientOptions> options) {
 		RpcClient client = RpcClient.builder()
 			.transport(transport)
-			.target("target", () -> address)
+			.target("target", address)
 			.options(
 					options.apply(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))))
 			.build();

@@ -156,6 +156,28 @@ class RpcRailsTests {
 		}
 	}
 
+	/** Looking for a better rail costs a look, and no question to a name service. */
+	@Test
+	void aPeerThatIsNotReachedBetterIsNotResolvedAgain() throws Exception {
+		try (RailsFixture fixture = new RailsFixture()) {
+			RpcServer worse = fixture.serve(fixture.transport("iwarp"), RailsFixture.loopback(0), new EchoService());
+			RdmaTransport transport = fixture.transport(BOTH);
+			AtomicInteger resolved = new AtomicInteger();
+			RpcClient client = fixture.client(transport, () -> {
+				resolved.incrementAndGet();
+				return worse.address();
+			}, (options) -> options.withRails(RailsFixture.IMPATIENT));
+			assertThat(client.proxy(Echo.class).echo("over TCP")).isEqualTo("over TCP");
+			long looks = 5 * RailsFixture.IMPATIENT.betterInterval().toMillis();
+			transport.timer().schedule(() -> {
+			}, looks, TimeUnit.MILLISECONDS).get(60, TimeUnit.SECONDS);
+			assertThat(resolved.get()).as("resolutions without a better rail").isEqualTo(1);
+			fixture.serve(fixture.transport("shm"), worse.address(), new EchoService());
+			RailsFixture.awaitRail(client, "shm");
+			assertThat(resolved.get()).as("resolutions with one").isEqualTo(2);
+		}
+	}
+
 	@Test
 	void aStreamOrCallThatIsOutstandingEndsOnTheRailWhereItBegan() throws Exception {
 		try (RailsFixture fixture = new RailsFixture()) {

@@ -47,7 +47,8 @@ public final class Peers {
 			new RdmaPeer(Variant.TLS_REGISTERED), new GrpcPeer(GrpcPeer.Variant.TLS));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(FloorPeer.Variant.TCP_PLACING), new VerbsPeer(),
-			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));
+			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new RdmaPeer(Variant.RAILS),
+			new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));
 
 	private Peers() {
 	}

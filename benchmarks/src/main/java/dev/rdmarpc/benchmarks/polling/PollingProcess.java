@@ -39,6 +39,7 @@ import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * The main class of a forked process, a server or a client, told what to do by lines on
@@ -77,7 +78,7 @@ public final class PollingProcess {
 
 	private PollingProcess(Waiting waiting, int port) {
 		TransportOptions defaults = TransportOptions.DEFAULTS;
-		this.transport = RdmaTransport.open(new TransportOptions(defaults.provider(), defaults.device(),
+		this.transport = RdmaTransport.open(new TransportOptions(IwarpProvider.NAME, defaults.device(),
 				waiting.options(), 1 << 17, defaults.sendQueueDepth(), defaults.readDepth()), this.memory);
 		this.port = port;
 	}

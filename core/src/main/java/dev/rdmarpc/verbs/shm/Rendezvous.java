@@ -68,6 +68,8 @@ final class Rendezvous {
 
 	private static final Path MEMORY = Path.of("/dev/shm");
 
+	private static final Path NETWORK = Path.of("/proc/self/ns/net");
+
 	private static final Set<PosixFilePermission> DIRECTORY_PERMISSIONS = PosixFilePermissions.fromString("rwx------");
 
 	private static final Set<PosixFilePermission> FILE_PERMISSIONS = PosixFilePermissions.fromString("rw-------");
@@ -151,7 +153,7 @@ final class Rendezvous {
 						MEMORY + " is no memory here (expected: a tmpfs, or a configured directory)");
 			}
 			Path directory = (configured != null) ? configured.toAbsolutePath()
-					: MEMORY.resolve("rdma-rpc-" + ownUser());
+					: MEMORY.resolve("rdma-rpc-" + ownUser() + ownNetwork());
 			if (directory.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
 				throw new VerbsException(VerbsError.UNAVAILABLE, "path of directory " + directory
 						+ " is too long for sockets (expected: at most " + MAX_PATH_BYTES + " bytes)");
@@ -170,6 +172,21 @@ final class Rendezvous {
 
 	private static Object ownUser() throws IOException {
 		return Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+	}
+
+	/**
+	 * Tells processes apart that share {@code /dev/shm} and not their network: at one
+	 * address and port, each of them knows another server. Who is to be met from another
+	 * network namespace is met in a directory that was configured.
+	 */
+	private static String ownNetwork() {
+		try {
+			return "-" + Files.readSymbolicLink(NETWORK).toString().replaceAll("\\D", "");
+		}
+		catch (IOException ex) {
+			logger.debug("The system has no network namespaces", ex);
+			return "";
+		}
 	}
 
 	private static void check(Path directory) throws IOException {

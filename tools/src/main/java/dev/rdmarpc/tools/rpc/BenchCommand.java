@@ -80,10 +80,10 @@ final class BenchCommand implements Callable<Integer> {
 		}
 		PrintWriter out = this.spec.commandLine().getOut();
 		try (Connection connection = this.target.open()) {
-			out.println(connection.device());
-			out.flush();
 			Load load = new Load(work(connection), this.threads);
 			load.run((long) (this.warmUpSeconds * 1e9));
+			out.println(connection.device());
+			out.flush();
 			Load.Result result = load.run((long) (this.seconds * 1e9));
 			out.printf(Locale.ROOT, "%d calls by %d %s in %.3f s, %.0f calls/s, %d failed%n", result.calls(),
 					this.threads, (this.threads == 1) ? "thread" : "threads", result.nanos() / 1e9,

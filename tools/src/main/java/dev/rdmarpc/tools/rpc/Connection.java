@@ -18,6 +18,7 @@ package dev.rdmarpc.tools.rpc;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.stream.Collectors;
 
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -73,10 +74,14 @@ final class Connection implements AutoCloseable {
 		}
 	}
 
-	/** Which provider and device there is. */
+	/** Which provider and device it uses, or if it is not connected, all that it has. */
 	String device() {
-		return "provider " + this.transport.selection().provider().name() + ", device "
-				+ this.transport.device().name();
+		String used = this.client.queuePairs().get(0).rail();
+		return this.transport.rails()
+			.stream()
+			.filter((rail) -> used == null || rail.name().equals(used))
+			.map((rail) -> "provider " + rail.name() + ", device " + rail.device().name())
+			.collect(Collectors.joining("; "));
 	}
 
 	/** Finds services and calls them. */

@@ -56,12 +56,12 @@ final class PingCommand implements Callable<Integer> {
 		}
 		PrintWriter out = this.spec.commandLine().getOut();
 		try (Connection connection = this.target.open()) {
-			out.println(connection.device());
 			Connection.Pinger pinger = connection.pinger(this.target.timeout());
 			long begun = System.nanoTime();
 			boolean reflection = pinger.hasReflection();
 			out.printf(Locale.ROOT, "connected to %s, first answer after %.1f ms; %s reflection%n",
 					this.target.address(), (System.nanoTime() - begun) / 1e6, reflection ? "with" : "without");
+			out.println(connection.device());
 			out.flush();
 			Histogram nanos = Latencies.histogram();
 			for (int i = 0; i < this.count; i++) {

@@ -38,6 +38,7 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.Dispatch;
 import dev.rdmarpc.rpc.HandlerOptions;
+import dev.rdmarpc.rpc.RailOptions;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
@@ -47,6 +48,7 @@ import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.TlsOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * This framework with its default options, except for limits that let the largest
@@ -138,7 +140,7 @@ public final class RdmaPeer implements Peer {
 		RpcClient client = RpcClient.builder()
 			.transport(resources.transport())
 			.target(server.getHostString(), server.getPort())
-			.options(RpcClientOptions.DEFAULTS.withChannel(channel))
+			.options(RpcClientOptions.DEFAULTS.withChannel(channel).withRails(this.variant.rails()))
 			.build();
 		return new Proxies(client, this.variant.service(), this.variant.streams());
 	}
@@ -164,11 +166,14 @@ public final class RdmaPeer implements Peer {
 		/** As {@link #REGISTERED}, through shared memory. */
 		SHARED_MEMORY_REGISTERED("rdma-shm-registered", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
 
+		/** As {@link #INLINE}, with shared memory on both sides that nobody uses. */
+		RAILS("rdma-rails", ChannelOptions.DEFAULTS.eagerBytes(), "shm," + IwarpProvider.NAME),
+
 		/** As {@link #INLINE}, with TLS. */
-		TLS("rdma-tls", ChannelOptions.DEFAULTS.eagerBytes(), TransportOptions.AUTO, true),
+		TLS("rdma-tls", ChannelOptions.DEFAULTS.eagerBytes(), IwarpProvider.NAME, true),
 
 		/** As {@link #REGISTERED}, with TLS. */
-		TLS_REGISTERED("rdma-tls-registered", ChannelOptions.DEFAULTS.eagerBytes(), TransportOptions.AUTO, true),
+		TLS_REGISTERED("rdma-tls-registered", ChannelOptions.DEFAULTS.eagerBytes(), IwarpProvider.NAME, true),
 
 		/** As {@link #INLINE}, and all messages are sent in frames. */
 		EAGER("rdma-eager", LARGEST_MESSAGE_BYTES),
@@ -185,7 +190,7 @@ public final class RdmaPeer implements Peer {
 		private final boolean tls;
 
 		Variant(String peer, int eagerBytes) {
-			this(peer, eagerBytes, TransportOptions.AUTO);
+			this(peer, eagerBytes, IwarpProvider.NAME);
 		}
 
 		Variant(String peer, int eagerBytes, String provider) {
@@ -203,6 +208,11 @@ public final class RdmaPeer implements Peer {
 			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED || this == TLS_REGISTERED;
 		}
 
+		private RailOptions rails() {
+			return (this == RAILS) ? RailOptions.DEFAULTS.withProviders(List.of(IwarpProvider.NAME))
+					: RailOptions.DEFAULTS;
+		}
+
 		/** The name of the peer. */
 		public String peer() {
 			return this.peer;
@@ -216,7 +226,7 @@ public final class RdmaPeer implements Peer {
 		/** The name under which handlers for such payloads are exported. */
 		private String service() {
 			return switch (this) {
-				case EAGER, READ, SHARED_MEMORY, TLS -> INLINE.peer;
+				case EAGER, READ, SHARED_MEMORY, RAILS, TLS -> INLINE.peer;
 				case SHARED_MEMORY_REGISTERED, TLS_REGISTERED -> REGISTERED.peer;
 				case EXECUTOR -> DEFAULT.peer;
 				default -> this.peer;
@@ -260,8 +270,8 @@ public final class RdmaPeer implements Peer {
 
 		static Resources open(String provider) {
 			RegisteredMemory memory = RegisteredMemory.create(MEMORY);
-			return new Resources(RdmaTransport.open(TransportOptions.DEFAULTS.withProvider(provider, ""), memory),
-					memory);
+			TransportOptions options = TransportOptions.DEFAULTS.withProviders(List.of(provider.split(",")));
+			return new Resources(RdmaTransport.open(options, memory), memory);
 		}
 
 		@Override

@@ -37,7 +37,7 @@ import dev.rdmarpc.boot.RdmaService;
 public final class RdmaSpringPeer extends SpringPeer {
 
 	private static final List<String> COMMON = List.of("spring.grpc.server.enabled=false",
-			"spring.grpc.client.enabled=false", "rdma.rpc.memory.max=768MB");
+			"spring.grpc.client.enabled=false", "rdma.rpc.provider=iwarp", "rdma.rpc.memory.max=768MB");
 
 	private final boolean observed;
 

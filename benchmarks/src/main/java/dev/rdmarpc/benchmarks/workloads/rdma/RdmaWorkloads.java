@@ -40,6 +40,7 @@ import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * This framework with its default options, except for limits that let the largest tensor
@@ -123,7 +124,8 @@ public record RdmaWorkloads(boolean registered) implements WorkloadPeer {
 
 		static Resources open() {
 			RegisteredMemory memory = RegisteredMemory.create(MEMORY);
-			return new Resources(RdmaTransport.open(TransportOptions.DEFAULTS, memory), memory);
+			return new Resources(
+					RdmaTransport.open(TransportOptions.DEFAULTS.withProvider(IwarpProvider.NAME, ""), memory), memory);
 		}
 
 		/** Closes both, after what used them. */
