@@ -233,7 +233,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 
 	/** Completes the call; what depends on it runs here. */
 	@Override
-	public void finish() {
+	public int finish() {
 		CallFailure why = (this.outcome instanceof CallFailure failure) ? failure : null;
 		try {
 			if (why != null) {
@@ -249,6 +249,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 				calls().postpone(this);
 			}
 		}
+		return 1;
 	}
 
 	private void deliver() {

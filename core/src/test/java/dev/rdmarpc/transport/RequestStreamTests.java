@@ -223,7 +223,7 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 			begin(fixture, channel);
 			fixture.deliver(channel, demand(Integer.MAX_VALUE, 0));
 			assertThat(this.user.events).containsExactly("wanted 64");
-			for (int wanted : new int[] { 65, 129, 128 }) {
+			for (int wanted : new int[] { 65, 129, 257, 513, 512 }) {
 				wanted(fixture, sender, wanted);
 			}
 			reply(fixture, channel);
@@ -233,7 +233,7 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 	/** Publishes until more messages are wanted. */
 	private void wanted(LoopFixture fixture, StreamSender sender, int expected) {
 		int before = this.user.events.size();
-		for (int i = 0; i < 256 && this.user.events.size() == before; i++) {
+		for (int i = 0; i < 1024 && this.user.events.size() == before; i++) {
 			submit(sender, 8);
 		}
 		assertThat(this.user.events).last().isEqualTo("wanted " + expected);
