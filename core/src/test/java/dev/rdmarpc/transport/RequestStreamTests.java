@@ -326,6 +326,21 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 	}
 
 	@Test
+	void grantsOfOneTurnAreOneFrameThatLeavesTogetherWithWhatIsSent() throws Exception {
+		asServer((fixture, channel, receiver) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			int doorbells = pair.doorbells;
+			receiver.grant(2, 0);
+			channel.prepareReply(ID + 1, 0, RequestTemplate.NO_METADATA, segments(8)).submit();
+			receiver.grant(1, 0);
+			fixture.turn();
+			assertThat(pair.sentTypes()).endsWith("REPLY", "DEMAND").hasSize(3);
+			assertThat(hex(pair.sent.get(2)).substring(8)).isEqualTo("03000000" + "03000000" + "00000000");
+			assertThat(pair.doorbells).isEqualTo(doorbells + 1);
+		});
+	}
+
+	@Test
 	void endWithoutMessagesIsHeard() throws Exception {
 		asServer((fixture, channel, receiver) -> {
 			fixture.deliver(channel, Frames.control(16, 0, ID));
