@@ -244,7 +244,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 
 	/** Completes the call; what depends on it runs here. */
 	@Override
-	public void finish() {
+	public int finish() {
 		CallFailure why = (this.outcome instanceof CallFailure failure) ? failure : null;
 		try {
 			if (why != null) {
@@ -260,6 +260,7 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 				postpone();
 			}
 		}
+		return 1;
 	}
 
 	private void deliver() {

@@ -20,7 +20,10 @@ package dev.rdmarpc.rpc;
 @FunctionalInterface
 interface Continuation {
 
-	/** Tells the user, here and now. Does not throw. */
-	void finish();
+	/**
+	 * Tells the user, here and now. Does not throw.
+	 * @return of how many messages, at least 1
+	 */
+	int finish();
 
 }

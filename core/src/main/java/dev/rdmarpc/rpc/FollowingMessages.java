@@ -114,8 +114,8 @@ final class FollowingMessages extends PublishedMessages implements Continuation 
 	}
 
 	@Override
-	public void finish() {
-		finishWork(true);
+	public int finish() {
+		return finishWork(true);
 	}
 
 	@Override

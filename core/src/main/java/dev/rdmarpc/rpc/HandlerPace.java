@@ -32,6 +32,11 @@ package dev.rdmarpc.rpc;
  * long each time up to a minute, until it has stayed on the loops for a minute.
  *
  * <p>
+ * In the average, a run about several messages of a stream counts as one for each of
+ * them, but on a loop as {@value #MOST_ON_LOOP} at most, so that it does not hold that up
+ * for longer than as many calls do.
+ *
+ * <p>
  * Implementation notes. The fields are written by the threads that run the handlers, and
  * read by drivers, without any order. An update that is lost costs one sample of the
  * average, a decision that is seen late runs a few more calls where the last ones ran,
@@ -63,6 +68,9 @@ final class HandlerPace {
 	 * processor, which says nothing about the method.
 	 */
 	private static final long MOST_COUNTED_NANOS = 10 * QUICK_NANOS;
+
+	/** As how many runs one on a loop counts at most. */
+	static final int MOST_ON_LOOP = 32;
 
 	private long averageNanos = MOST_COUNTED_NANOS;
 
@@ -104,8 +112,11 @@ final class HandlerPace {
 		}
 	}
 
-	/** A run on the thread of a loop has ended. */
-	void endOnLoop(long startNanos, long endNanos) {
+	/**
+	 * A run on the thread of a loop has ended.
+	 * @param messages that it took or made, at least 1
+	 */
+	void endOnLoop(long startNanos, long endNanos, int messages) {
 		if (this.runningSince == startNanos) {
 			this.runningSince = 0;
 		}
@@ -118,20 +129,20 @@ final class HandlerPace {
 			return;
 		}
 		this.runsSinceLong++;
-		add(nanos);
+		add(nanos / Math.min(messages, MOST_ON_LOOP));
 		if (this.averageNanos > SLOW_NANOS) {
 			moveToExecutor(endNanos);
 		}
 	}
 
-	/** A run on the executor has ended. */
-	void endOnExecutor(long startNanos, long endNanos) {
+	/** A run on the executor has ended, see {@link #endOnLoop}. */
+	void endOnExecutor(long startNanos, long endNanos, int messages) {
 		if (this.onLoop) {
 			return;
 		}
 		long nanos = endNanos - startNanos;
 		this.runsSinceLong = (nanos > LONG_NANOS) ? 0 : this.runsSinceLong + 1;
-		add(Math.min(nanos, MOST_COUNTED_NANOS));
+		add(Math.min(nanos / messages, MOST_COUNTED_NANOS));
 		if (this.averageNanos <= QUICK_NANOS && this.runsSinceLong >= AVERAGED_RUNS
 				&& endNanos - this.notBeforeNanos >= 0) {
 			this.runsSinceLong = 0;

@@ -46,16 +46,24 @@ final class HandlerRun {
 
 	/** What the run has cost its thread is known; the first of several ends counts. */
 	void end() {
+		end(1);
+	}
+
+	/**
+	 * The same where the run was about messages of a stream.
+	 * @param messages how many, at least 1
+	 */
+	void end(int messages) {
 		HandlerPace told = this.pace;
 		if (told == null) {
 			return;
 		}
 		this.pace = null;
 		if (this.onLoop) {
-			told.endOnLoop(this.startedNanos, System.nanoTime());
+			told.endOnLoop(this.startedNanos, System.nanoTime(), messages);
 		}
 		else {
-			told.endOnExecutor(this.startedNanos, System.nanoTime());
+			told.endOnExecutor(this.startedNanos, System.nanoTime(), messages);
 		}
 	}
 

@@ -51,7 +51,8 @@ import dev.rdmarpc.transport.UserTask;
  * all of it is accounted for. So the subscriber is told by one thread at a time, which
  * sees what the one before it wrote. Demand is added first and then it is asked whether
  * it can be granted, while that becomes possible first and then the demand is taken: the
- * one or the other grants it.
+ * one or the other grants it. If the subscriber takes long on the loop's thread, the rest
+ * waits for another time after a turn; the work is not accounted for until then.
  */
 abstract class MessageSubscription extends LinkableTask
 		implements UserTask, Flow.Subscription, StreamReceiver.Listener {
@@ -59,6 +60,9 @@ abstract class MessageSubscription extends LinkableTask
 	private static final Logger logger = LoggerFactory.getLogger(MessageSubscription.class);
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	/** For how long a loop's thread tells of messages without a turn of the loop. */
+	private static final long RUN_NANOS = 50_000;
 
 	private final MethodDescriptor method;
 
@@ -81,11 +85,19 @@ abstract class MessageSubscription extends LinkableTask
 
 	private final Runnable delivery = this::deliverAll;
 
+	private final Runnable resumption = () -> loop().afterTurn(this);
+
 	/** Whoever does the work, from when it is subscribed until it was told the end. */
 	private Flow.@Nullable Subscriber<? super Object> subscriber;
 
 	/** What was delivered of a frame counts for; whoever does the work. */
 	private int deliveredBytes;
+
+	/** How many messages were delivered; whoever does the work. */
+	private int delivered;
+
+	/** Whether some are left for another time; whoever does the work. */
+	private boolean paused;
 
 	private volatile boolean cancelled;
 
@@ -254,8 +266,12 @@ abstract class MessageSubscription extends LinkableTask
 	void beginWork() {
 	}
 
-	/** Tells the subscriber what there is; not while driving. */
-	final void finishWork() {
+	/**
+	 * Tells the subscriber what there is; not while driving.
+	 * @return of how many messages, at least 1
+	 */
+	final int finishWork() {
+		int before = this.delivered;
 		for (int done = this.work.get(); done != 0; done = this.work.addAndGet(-done)) {
 			boolean last = this.ended;
 			beginWork();
@@ -272,6 +288,11 @@ abstract class MessageSubscription extends LinkableTask
 			else {
 				deliverAll();
 			}
+			if (this.paused) {
+				this.paused = false;
+				loop().execute(this.resumption);
+				break;
+			}
 			if (this.cancelled) {
 				this.subscriber = null;
 				closing(RpcStatus.CANCELLED, null);
@@ -280,11 +301,17 @@ abstract class MessageSubscription extends LinkableTask
 				finish(this.subscriber);
 			}
 		}
+		return Math.max(1, this.delivered - before);
 	}
 
 	private void deliverAll() {
+		long start = System.nanoTime();
 		for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
 			deliver(part);
+			if (System.nanoTime() - start > RUN_NANOS && !this.arrived.isEmpty() && loop().isOwnThread()) {
+				this.paused = true;
+				return;
+			}
 		}
 	}
 
@@ -316,6 +343,7 @@ abstract class MessageSubscription extends LinkableTask
 		if (this.cancelled || told == null) {
 			return;
 		}
+		this.delivered++;
 		this.deliveredBytes += receiver().cost(message.remaining());
 		Object value;
 		try {

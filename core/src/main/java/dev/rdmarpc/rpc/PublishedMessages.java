@@ -44,10 +44,18 @@ import dev.rdmarpc.transport.UserTask;
  * one thread at a time: each wish adds to {@code work}, and whoever raises it from 0
  * fulfills wishes until all are accounted for. The driver leaves that to the time after
  * its turn, or to another thread. Whoever sets {@code over} has ended the messages, and
- * says so; what the publisher still sends is refused by the {@link StreamSender}.
+ * says so; what the publisher still sends is refused by the {@link StreamSender}. If the
+ * publisher takes long, the rest of a large wish waits for another time after a turn; the
+ * work is not accounted for until then.
  */
 abstract class PublishedMessages extends LinkableTask
 		implements Flow.Subscriber<Object>, StreamSender.Listener, UserTask {
+
+	/** How many messages a publisher is asked for at once. */
+	private static final int MOST_AT_ONCE = 256;
+
+	/** For how long one is asked without a turn of the loop. */
+	private static final long RUN_NANOS = 50_000;
 
 	private final MessageFormat format;
 
@@ -61,6 +69,11 @@ abstract class PublishedMessages extends LinkableTask
 	private final AtomicLong expected = new AtomicLong();
 
 	private final AtomicBoolean over = new AtomicBoolean();
+
+	private final Runnable resumption = () -> channel().loop().afterTurn(this);
+
+	/** How many messages came; whoever publishes. */
+	private long published;
 
 	private volatile boolean subscribed;
 
@@ -152,17 +165,27 @@ abstract class PublishedMessages extends LinkableTask
 	/**
 	 * Asks the publisher, or cancels the subscription.
 	 * @param loop whether on the thread of the loop
+	 * @return how many messages came meanwhile, at least 1
 	 */
-	final void finishWork(boolean loop) {
+	final int finishWork(boolean loop) {
+		long before = this.published;
 		for (int done = this.work.get(); done != 0; done = this.work.addAndGet(-done)) {
 			Flow.Subscription source = this.subscription;
 			if (this.stopped) {
 				stop(source);
 			}
-			else if (source != null) {
-				ask(source, loop);
+			else if (source != null && !ask(source, loop)) {
+				break;
 			}
 		}
+		return (int) Math.max(1, this.published - before);
+	}
+
+	/**
+	 * How many messages came, as far as the current thread knows: all, if it publishes.
+	 */
+	final long published() {
+		return this.published;
 	}
 
 	private void stop(Flow.@Nullable Subscription source) {
@@ -180,23 +203,35 @@ abstract class PublishedMessages extends LinkableTask
 		}
 	}
 
-	private void ask(Flow.Subscription source, boolean loop) {
+	/** Returns whether that is all for now. */
+	private boolean ask(Flow.Subscription source, boolean loop) {
 		long messages = this.wanted.getAndSet(0);
 		if (messages == 0) {
-			return;
+			return true;
 		}
-		this.expected.addAndGet(messages);
+		long start = System.nanoTime();
 		try {
-			if (messages == 1) {
-				request(source, 1, loop);
-			}
-			else {
-				channel().loop().gather(() -> request(source, messages, loop));
+			for (long left = messages; left > 0 && !this.over.get();) {
+				long some = Math.min(left, MOST_AT_ONCE);
+				left -= some;
+				this.expected.addAndGet(some);
+				if (some == 1) {
+					request(source, 1, loop);
+				}
+				else {
+					channel().loop().gather(() -> request(source, some, loop));
+				}
+				if (left > 0 && System.nanoTime() - start > RUN_NANOS) {
+					this.wanted.addAndGet(left);
+					channel().loop().execute(this.resumption);
+					return false;
+				}
 			}
 		}
 		catch (Throwable ex) {
 			fail(ex);
 		}
+		return true;
 	}
 
 	/** Asks the publisher for more messages. */
@@ -221,6 +256,7 @@ abstract class PublishedMessages extends LinkableTask
 		if (this.over.get()) {
 			return;
 		}
+		this.published++;
 		if (this.expected.decrementAndGet() < 0) {
 			fail(new HandlerFailures.Mistake("more messages were published than requested"));
 			return;

@@ -260,8 +260,8 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	}
 
 	@Override
-	public void finish() {
-		finishWork();
+	public int finish() {
+		return finishWork();
 	}
 
 	@Override

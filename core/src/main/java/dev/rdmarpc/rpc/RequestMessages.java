@@ -200,12 +200,13 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 	private void tell(boolean onLoop) {
 		this.run.begin(this.method.pace(), onLoop);
 		ServedCall outer = ServedCall.current(this);
+		int messages = 1;
 		try {
-			finishWork();
+			messages = finishWork();
 		}
 		finally {
 			ServedCall.current(outer);
-			this.run.end();
+			this.run.end(messages);
 		}
 	}
 

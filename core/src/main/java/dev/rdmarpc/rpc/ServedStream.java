@@ -130,6 +130,7 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 
 	@Override
 	void request(Flow.Subscription source, long messages, boolean loop) {
+		long before = published();
 		this.run.begin(this.method.pace(), loop);
 		ServedCall outer = ServedCall.current(this);
 		try {
@@ -137,7 +138,7 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 		}
 		finally {
 			ServedCall.current(outer);
-			this.run.end();
+			this.run.end((int) Math.max(1, published() - before));
 		}
 	}
 

@@ -16,6 +16,9 @@
 
 package dev.rdmarpc.transport;
 
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
@@ -44,6 +47,9 @@ final class GatheredMessages {
 
 	private @Nullable OutgoingMessage open;
 
+	/** The view of the frame that was begun last; whoever publishes. */
+	private @Nullable ByteBuffer frame;
+
 	/**
 	 * Creates the beginning, without a frame.
 	 * @param mostCost what the messages of a frame may count for together
@@ -65,7 +71,7 @@ final class GatheredMessages {
 			OutgoingMessage begun = this.open;
 			if (begun != null && begun.hasRoomFor(bytes) && begun.messageBytes()
 					+ begun.messages() * StreamReceiver.MESSAGE_OVERHEAD_BYTES + cost <= this.mostCost) {
-				begun.append(message);
+				begun.append(Objects.requireNonNull(this.frame), message);
 				return true;
 			}
 			this.open = null;
@@ -74,7 +80,9 @@ final class GatheredMessages {
 		if (next == null) {
 			return false;
 		}
-		next.append(message);
+		ByteBuffer begins = next.memory().buffer();
+		this.frame = begins;
+		next.append(begins, message);
 		synchronized (this) {
 			this.open = next;
 		}

@@ -329,9 +329,9 @@ public final class OutgoingMessage {
 		FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.flags(from));
 	}
 
-	/** Adds a message, for which the pack that is not sealed has room. */
-	void append(MessageSegments message) {
-		this.totalBytes = PackedMessages.put(memory().buffer(), this.totalBytes, message);
+	/** Adds a message, for which the pack that is not sealed has room, to its memory. */
+	void append(ByteBuffer frame, MessageSegments message) {
+		this.totalBytes = PackedMessages.put(frame, this.totalBytes, message);
 		this.packedBytes += message.totalBytes();
 		this.messages++;
 	}

@@ -48,7 +48,7 @@ public final class StreamSender {
 	private static final int FIRST_AHEAD = 64;
 
 	/** The same later: so many make what a wish and its grant cost small for each. */
-	private static final int MOST_AHEAD = 256;
+	private static final int MOST_AHEAD = 1024;
 
 	/** What part of a frame a message has at most that shares it. */
 	private static final int SMALL_PART = 4;

@@ -104,6 +104,19 @@ class HandlerPaceTests {
 	}
 
 	@Test
+	void runsAboutManyMessagesCountAsManyRuns() {
+		onExecutor(1000, 256 * HandlerPace.QUICK_NANOS, 256);
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("after long runs").isFalse();
+		onExecutor(1000, 64 * HandlerPace.QUICK_NANOS, 64);
+		assertThat(this.pace.mayRunOnLoop(this.now)).isTrue();
+		onLoop(1000, HandlerPace.MOST_ON_LOOP * HandlerPace.SLOW_NANOS, 256);
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("not slow enough").isTrue();
+		onLoop(1000, HandlerPace.MOST_ON_LOOP * (HandlerPace.SLOW_NANOS + 1000), 256);
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("as many calls would be slow").isFalse();
+		assertThat(this.pace.movesToExecutor()).isOne();
+	}
+
+	@Test
 	void whileARunIsLongOthersGoToTheExecutor() {
 		moveToLoop();
 		long blocked = this.now;
@@ -116,7 +129,7 @@ class HandlerPaceTests {
 		assertThat(this.pace.mayRunOnLoop(this.now)).isFalse();
 		onLoop(1, 1_000);
 		assertThat(this.pace.mayRunOnLoop(this.now)).as("after one that had been on its way").isFalse();
-		this.pace.endOnLoop(blocked, this.now);
+		this.pace.endOnLoop(blocked, this.now, 1);
 		assertThat(this.pace.mayRunOnLoop(this.now)).isFalse();
 		assertThat(this.pace.movesToExecutor()).isOne();
 	}
@@ -157,19 +170,27 @@ class HandlerPaceTests {
 	}
 
 	private void onExecutor(int runs, long nanos) {
+		onExecutor(runs, nanos, 1);
+	}
+
+	private void onExecutor(int runs, long nanos, int messages) {
 		for (int i = 0; i < runs; i++) {
 			long start = this.now;
 			this.now += nanos;
-			this.pace.endOnExecutor(start, this.now);
+			this.pace.endOnExecutor(start, this.now, messages);
 		}
 	}
 
 	private void onLoop(int runs, long nanos) {
+		onLoop(runs, nanos, 1);
+	}
+
+	private void onLoop(int runs, long nanos, int messages) {
 		for (int i = 0; i < runs; i++) {
 			long start = this.now;
 			this.pace.beginOnLoop(start);
 			this.now += nanos;
-			this.pace.endOnLoop(start, this.now);
+			this.pace.endOnLoop(start, this.now, messages);
 		}
 	}
 

@@ -223,7 +223,7 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 			begin(fixture, channel);
 			fixture.deliver(channel, demand(Integer.MAX_VALUE, 0));
 			assertThat(this.user.events).containsExactly("wanted 64");
-			for (int wanted : new int[] { 65, 129, 128 }) {
+			for (int wanted : new int[] { 65, 129, 257, 513, 512 }) {
 				wanted(fixture, sender, wanted);
 			}
 			reply(fixture, channel);
@@ -233,7 +233,7 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 	/** Publishes until more messages are wanted. */
 	private void wanted(LoopFixture fixture, StreamSender sender, int expected) {
 		int before = this.user.events.size();
-		for (int i = 0; i < 256 && this.user.events.size() == before; i++) {
+		for (int i = 0; i < 1024 && this.user.events.size() == before; i++) {
 			submit(sender, 8);
 		}
 		assertThat(this.user.events).last().isEqualTo("wanted " + expected);
@@ -322,6 +322,21 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 			fixture.turn();
 			fixture.deliver(channel, Frames.last(Frames.message(ID, 0, new byte[0])));
 			assertThat(this.user.events).containsExactly("message of 8", "message of 10000", "message of 0", "end");
+		});
+	}
+
+	@Test
+	void grantsOfOneTurnAreOneFrameThatLeavesTogetherWithWhatIsSent() throws Exception {
+		asServer((fixture, channel, receiver) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			int doorbells = pair.doorbells;
+			receiver.grant(2, 0);
+			channel.prepareReply(ID + 1, 0, RequestTemplate.NO_METADATA, segments(8)).submit();
+			receiver.grant(1, 0);
+			fixture.turn();
+			assertThat(pair.sentTypes()).endsWith("REPLY", "DEMAND").hasSize(3);
+			assertThat(hex(pair.sent.get(2)).substring(8)).isEqualTo("03000000" + "03000000" + "00000000");
+			assertThat(pair.doorbells).isEqualTo(doorbells + 1);
 		});
 	}
 
