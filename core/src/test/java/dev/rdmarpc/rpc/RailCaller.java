@@ -75,6 +75,7 @@ public final class RailCaller {
 					.transport(transport)
 					.target("target", () -> server)
 					.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))
+						.withConnectTimeout(Duration.ofMinutes(2))
 						.withRails(RailOptions.DEFAULTS.withTimes(Duration.ofSeconds(5), Duration.ofSeconds(1))))
 					.build()) {
 			new RailCaller(client, Long.parseLong(arguments[3])).run();
