@@ -31,8 +31,10 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
  * The calls that wait for a thread, in a lane for each connection. The lanes are served
- * in turn, so that the calls of one connection do not keep those of others waiting. In
- * what order calls begin is decided here, on which threads they run by the executor.
+ * in turn, so that the calls of one connection do not keep those of others waiting, even
+ * if all of them are urgent. Within a lane the more urgent ones go first, and those that
+ * wait are passed a bounded number of times. In what order calls begin is decided here,
+ * on which threads they run by the executor.
  *
  * <p>
  * Thread-safe.
@@ -66,6 +68,9 @@ final class CallQueue {
 
 	/** The same where recounts have not come either, each after twice the time. */
 	private static final long MOST_NANOS = 32 * LOST_NANOS;
+
+	/** How often a call may be passed by more urgent ones, by its priority. */
+	private static final int[] MOST_PASSES = { 32, 8, Integer.MAX_VALUE };
 
 	private final Executor executor;
 
@@ -229,10 +234,9 @@ final class CallQueue {
 			this.lostNanos = LOST_NANOS;
 			Lane lane = this.waiting.poll();
 			if (lane != null) {
-				next = lane.first();
+				next = lane.takeFirst();
 				this.calls--;
 				this.begun++;
-				lane.remove(next);
 				if (lane.length > 0) {
 					this.waiting.add(lane);
 				}
@@ -300,18 +304,87 @@ final class CallQueue {
 		return (this.wantedSince != 0 && nanos >= STUCK_NANOS) ? Duration.ofNanos(nanos) : null;
 	}
 
-	/** The calls of one connection that wait, in the order in which they came. */
+	/**
+	 * The calls of one connection that wait, those of one priority in the order in which
+	 * they came.
+	 */
 	static final class Lane {
+
+		/** From the least urgent ones on. */
+		private final Line[] lines = { new Line(), new Line(), new Line() };
+
+		private int length;
+
+		private void add(QueuedWork call) {
+			call.lane = this;
+			this.lines[line(call)].add(call);
+			this.length++;
+		}
+
+		private static int line(QueuedWork call) {
+			return Priority.ofCode(call.priority).code();
+		}
+
+		/** The most urgent one, unless others were passed often enough. */
+		private QueuedWork first() {
+			Line next = null;
+			for (int i = this.lines.length - 1; i >= 0; i--) {
+				Line line = this.lines[i];
+				if (line.first != null && (next == null || line.passes >= MOST_PASSES[i])) {
+					next = line;
+				}
+			}
+			return required((next != null) ? next.first : null);
+		}
+
+		/** The newest one of the least urgent ones. */
+		private QueuedWork last() {
+			QueuedWork last = null;
+			for (int i = 0; i < this.lines.length && last == null; i++) {
+				last = this.lines[i].last;
+			}
+			return required(last);
+		}
+
+		/** Takes the call whose turn it is. */
+		private QueuedWork takeFirst() {
+			QueuedWork next = first();
+			int taken = line(next);
+			remove(next);
+			this.lines[taken].passes = 0;
+			for (int i = 0; i < taken; i++) {
+				this.lines[i].passes += (this.lines[i].first != null) ? 1 : 0;
+			}
+			return next;
+		}
+
+		private void remove(QueuedWork call) {
+			call.lane = null;
+			this.lines[line(call)].remove(call);
+			this.length--;
+		}
+
+		private static QueuedWork required(@Nullable QueuedWork call) {
+			if (call == null) {
+				throw new IllegalStateException("an empty lane had its turn");
+			}
+			return call;
+		}
+
+	}
+
+	/** The calls of a lane that have the same priority. */
+	private static final class Line {
 
 		private @Nullable QueuedWork first;
 
 		private @Nullable QueuedWork last;
 
-		private int length;
+		/** How often more urgent ones were taken since one of these was. */
+		private int passes;
 
 		private void add(QueuedWork call) {
 			QueuedWork before = this.last;
-			call.lane = this;
 			call.before = before;
 			if (before != null) {
 				before.after = call;
@@ -320,15 +393,6 @@ final class CallQueue {
 				this.first = call;
 			}
 			this.last = call;
-			this.length++;
-		}
-
-		private QueuedWork first() {
-			return required(this.first);
-		}
-
-		private QueuedWork last() {
-			return required(this.last);
 		}
 
 		private void remove(QueuedWork call) {
@@ -346,17 +410,8 @@ final class CallQueue {
 			else {
 				this.last = before;
 			}
-			call.lane = null;
 			call.before = null;
 			call.after = null;
-			this.length--;
-		}
-
-		private static QueuedWork required(@Nullable QueuedWork call) {
-			if (call == null) {
-				throw new IllegalStateException("an empty lane had its turn");
-			}
-			return call;
 		}
 
 	}

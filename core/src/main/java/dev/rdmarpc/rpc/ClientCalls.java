@@ -585,8 +585,8 @@ final class ClientCalls {
 			else {
 				method.arguments().encode(arguments, segments);
 			}
-			return channel.prepareRequest(waiting, method.template(call.priority()), channelDeadline, remaining,
-					metadata, segments);
+			return channel.prepareRequest(waiting, method.template(call.priority(), this.options.priority()),
+					channelDeadline, remaining, metadata, segments);
 		}
 		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
 			throw Requests.cannotBeEncoded(method, ex);

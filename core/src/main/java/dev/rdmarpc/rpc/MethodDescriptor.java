@@ -531,8 +531,13 @@ public final class MethodDescriptor implements CalledMethod {
 		return this.id;
 	}
 
-	RequestTemplate template(@Nullable Priority priority) {
-		return (priority != null) ? this.templates[priority.code()] : this.template;
+	/** Of a call with a priority of its own, or else at a client with one. */
+	RequestTemplate template(@Nullable Priority priority, Priority ofClient) {
+		if (priority != null) {
+			return this.templates[priority.code()];
+		}
+		boolean declared = this.template.priority() != RequestTemplate.NORMAL_PRIORITY;
+		return declared ? this.template : this.templates[ofClient.code()];
 	}
 
 	MessageFormat arguments() {

@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.LinkableTask;
+import dev.rdmarpc.transport.RequestTemplate;
 
 /** What can wait in a {@link CallQueue} for a thread of the executor, once at a time. */
 abstract class QueuedWork extends LinkableTask {
@@ -29,6 +30,9 @@ abstract class QueuedWork extends LinkableTask {
 	@Nullable QueuedWork before;
 
 	@Nullable QueuedWork after;
+
+	/** The code of its priority. */
+	int priority = RequestTemplate.NORMAL_PRIORITY;
 
 	/** Whether nobody waits for it any more, so that it need not begin. */
 	abstract boolean isCancelled();

@@ -36,17 +36,18 @@ import dev.rdmarpc.transport.ChannelOptions;
  * @param waitForReady whether all calls wait for a connection, within their deadline,
  * instead of failing with the first failed attempt to connect
  * @param rails which rails are used, and how
+ * @param priority the priority of calls of methods that declare none, or {@code NORMAL}
  */
 public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline, Duration connectTimeout,
 		Duration initialBackoff, Duration maxBackoff, QueuePairPoolOptions queuePairs, Duration restartTimeout,
-		boolean waitForReady, RailOptions rails) {
+		boolean waitForReady, RailOptions rails, Priority priority) {
 
 	/**
 	 * A deadline of 30 s, 5 s to connect, pauses of 50 ms to 2 s, 10 s for a restart.
 	 */
 	public static final RpcClientOptions DEFAULTS = new RpcClientOptions(ChannelOptions.DEFAULTS,
 			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofMillis(50), Duration.ofSeconds(2),
-			QueuePairPoolOptions.DEFAULTS, Duration.ofSeconds(10), false, RailOptions.DEFAULTS);
+			QueuePairPoolOptions.DEFAULTS, Duration.ofSeconds(10), false, RailOptions.DEFAULTS, Priority.NORMAL);
 
 	/**
 	 * Checks the bounds.
@@ -71,49 +72,55 @@ public record RpcClientOptions(ChannelOptions channel, Duration defaultDeadline,
 	/** These options with another default deadline. */
 	public RpcClientOptions withDefaultDeadline(Duration deadline) {
 		return new RpcClientOptions(this.channel, deadline, this.connectTimeout, this.initialBackoff, this.maxBackoff,
-				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails);
+				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options with another channel. */
 	public RpcClientOptions withChannel(ChannelOptions other) {
 		return new RpcClientOptions(other, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady, this.rails);
+				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options with other pauses. */
 	public RpcClientOptions withBackoff(Duration initial, Duration max) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, initial, max,
-				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails);
+				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options with other numbers of queue pairs. */
 	public RpcClientOptions withQueuePairs(QueuePairPoolOptions other) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, other, this.restartTimeout, this.waitForReady, this.rails);
+				this.maxBackoff, other, this.restartTimeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options with another time to connect. */
 	public RpcClientOptions withConnectTimeout(Duration timeout) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, timeout, this.initialBackoff, this.maxBackoff,
-				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails);
+				this.queuePairs, this.restartTimeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options with another time for a restart. */
 	public RpcClientOptions withRestartTimeout(Duration timeout) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, this.queuePairs, timeout, this.waitForReady, this.rails);
+				this.maxBackoff, this.queuePairs, timeout, this.waitForReady, this.rails, this.priority);
 	}
 
 	/** These options, with calls that wait for a connection, or do not. */
 	public RpcClientOptions withWaitForReady(boolean wait) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, this.queuePairs, this.restartTimeout, wait, this.rails);
+				this.maxBackoff, this.queuePairs, this.restartTimeout, wait, this.rails, this.priority);
 	}
 
 	/** These options with other rails. */
 	public RpcClientOptions withRails(RailOptions other) {
 		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
-				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady, other);
+				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady, other, this.priority);
+	}
+
+	/** These options with another priority. */
+	public RpcClientOptions withPriority(Priority other) {
+		return new RpcClientOptions(this.channel, this.defaultDeadline, this.connectTimeout, this.initialBackoff,
+				this.maxBackoff, this.queuePairs, this.restartTimeout, this.waitForReady, this.rails, other);
 	}
 
 }

@@ -165,6 +165,8 @@ final class ServerSession implements ChannelHandler {
 		}
 		try {
 			reserve(slot);
+			boolean streams = request.streamed() || request.followed();
+			call.priority = streams ? RequestTemplate.NORMAL_PRIORITY : request.priority();
 			call.begin(this, channel, method, request);
 		}
 		catch (Throwable ex) {
@@ -340,6 +342,9 @@ final class ServerSession implements ChannelHandler {
 			this.active[slot] = null;
 		}
 		RpcChannel channel = call.channel();
+		if (reply != null) {
+			reply.priority(call.priority);
+		}
 		uncount(call.requestBytes());
 		this.calls.giveBack(call);
 		this.claimed--;

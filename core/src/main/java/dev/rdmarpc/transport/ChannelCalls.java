@@ -63,7 +63,7 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		}
 		int requestId;
 		try {
-			requestId = this.pending.add(call, message.deadlineNanos());
+			requestId = this.pending.add(call, message.deadlineNanos(), message.priority());
 		}
 		catch (Throwable ex) {
 			fail(call, CallFailure.RESOURCE_EXHAUSTED, LoopFailures.reason(ex));
@@ -73,6 +73,11 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		call.onStarted(requestId);
 		message.stamp(requestId);
 		return true;
+	}
+
+	/** The class of a call. */
+	int priority(int requestId) {
+		return this.pending.priority(requestId);
 	}
 
 	/** Whether somebody waits for a reply. */

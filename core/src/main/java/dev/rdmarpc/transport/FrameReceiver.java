@@ -193,6 +193,10 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 					message.metadataBytes() + " bytes of metadata (expected: at most " + this.maxMetadataBytes + ")");
 			return false;
 		}
+		if (!request) {
+			message
+				.priority(this.initiator ? this.calls.priority(message.requestId()) : RequestTemplate.NORMAL_PRIORITY);
+		}
 		if ((FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_READ) != 0) {
 			beginRead(message, frame, length, request);
 			return false;
@@ -206,6 +210,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		if (message.isPart() && !check(this.streams.begin(message, inFrame == message.messageBytes()))) {
 			return false;
 		}
+		this.transfers.passedBy(message.priority(), this.loop.nowNanos());
 		if (inFrame < message.messageBytes()) {
 			begin(message, frame, length, request);
 			return false;

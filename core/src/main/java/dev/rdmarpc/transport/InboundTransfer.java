@@ -49,6 +49,8 @@ final class InboundTransfer extends InboundMessage {
 
 	private int readBytes;
 
+	private int passes;
+
 	private boolean begun;
 
 	private boolean cancelled;
@@ -70,6 +72,33 @@ final class InboundTransfer extends InboundMessage {
 		}
 		this.metadata = new byte[FrameFlyweight.padded(message.metadataBytes())];
 		frame.get(message.metadataOffset(), this.metadata);
+	}
+
+	/** Its class. */
+	int priority() {
+		return head().priority();
+	}
+
+	/** Whether it need not wait behind another one that waits. */
+	boolean mayPass(InboundTransfer other) {
+		return priority() > other.priority() && !Classes.isDue(other.priority(), other.passes);
+	}
+
+	/** Whether its next Read goes before that of another one that came earlier. */
+	boolean goesBefore(InboundTransfer other) {
+		boolean due = Classes.isDue(priority(), this.passes);
+		boolean otherDue = Classes.isDue(other.priority(), other.passes);
+		return (due == otherDue) ? priority() > other.priority() : due;
+	}
+
+	/** A more urgent one was read first. */
+	void passed() {
+		this.passes++;
+	}
+
+	/** A Read of it was posted. */
+	void hadTurn() {
+		this.passes = 0;
 	}
 
 	/** How much memory all of it takes. */
@@ -131,8 +160,8 @@ final class InboundTransfer extends InboundMessage {
 		return Math.min(Math.min(chunkBytes, room), this.lengths[this.window] - this.windowBytes);
 	}
 
-	/** The Read described last has been posted. */
-	void posted(int chunkBytes) {
+	/** The Read described last has been posted; returns how long it is. */
+	int posted(int chunkBytes) {
 		int bytes = nextBytes(chunkBytes);
 		this.outstanding++;
 		this.postedBytes += bytes;
@@ -141,6 +170,7 @@ final class InboundTransfer extends InboundMessage {
 			this.window++;
 			this.windowBytes = 0;
 		}
+		return bytes;
 	}
 
 	/** Whether Reads are still to be posted. */

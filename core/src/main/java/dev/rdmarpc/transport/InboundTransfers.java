@@ -18,8 +18,10 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -36,10 +38,12 @@ import dev.rdmarpc.verbs.WorkRequest;
  * under way at once, up to the read depth of the connection.
  *
  * <p>
- * Messages are read one after the other, but one that is much shorter than what is left
- * of those before it takes turns with them, Read by Read. The rest wait without memory.
- * So the memory that a message has just given back, and that is still in the processor's
- * cache, is what the next one is read into.
+ * Messages are read one after the other, but one that is more urgent than those before
+ * it, or much shorter than what is left of them, does not wait for them: the most urgent
+ * one is read first, Read by Read, and equal ones take turns. The rest wait without
+ * memory. How much is asked for at a time is up to the {@link ReadWindow}. None is passed
+ * without end ({@link Classes}). So the memory that a message has just given back, and
+ * that is still in the processor's cache, is what the next one is read into.
  *
  * <p>
  * What a message says of its length costs nothing. It gets memory for eight times as much
@@ -53,9 +57,6 @@ import dev.rdmarpc.verbs.WorkRequest;
  * more in each case, once no Read is under way.
  */
 final class InboundTransfers {
-
-	/** Most bytes of one Read, so that messages take turns. */
-	private static final int CHUNK_BYTES = 256 * 1024;
 
 	/** What a peer that has delivered nothing yet may hold. */
 	static final int FIRST_BYTES = 64 * 1024;
@@ -89,11 +90,14 @@ final class InboundTransfers {
 
 	private final long tellNanos;
 
+	private final ReadWindow window;
+
 	private final WorkRequest read = new WorkRequest(1);
 
 	private final Map<Integer, InboundTransfer> transfers = new HashMap<>();
 
-	private final ArrayDeque<InboundTransfer> waiting = new ArrayDeque<>();
+	/** The next one first. */
+	private final List<InboundTransfer> waiting = new ArrayList<>();
 
 	private final ArrayDeque<InboundTransfer> ready = new ArrayDeque<>();
 
@@ -112,6 +116,8 @@ final class InboundTransfers {
 	/** The most that the peer has delivered of a message. */
 	private long deliveredBytes;
 
+	private long nowNanos;
+
 	private long progressNanos;
 
 	private long toldNanos;
@@ -128,6 +134,7 @@ final class InboundTransfers {
 		this.metrics = metrics;
 		this.memory = resources.memory();
 		this.maxTransfers = maxTransfers;
+		this.window = new ReadWindow(resources.scheduler());
 		this.maxBytes = options.maxUnfinishedBytes();
 		this.patienceNanos = options.deadPeerNanos();
 		this.tellNanos = Math.min(TELL_NANOS, this.patienceNanos / TELL_FRACTION);
@@ -136,6 +143,12 @@ final class InboundTransfers {
 	/** How many Reads the connection allows at once. */
 	void readDepth(int depth) {
 		this.readDepth = depth;
+		this.window.readDepth(depth);
+	}
+
+	/** A message of a class has come in frames: Reads make way for others like it. */
+	void passedBy(int priority, long nowNanos) {
+		this.window.arrived(priority, nowNanos);
 	}
 
 	/**
@@ -149,31 +162,50 @@ final class InboundTransfers {
 		}
 		InboundTransfer transfer = new InboundTransfer(message, frame, request);
 		this.transfers.put(message.requestId(), transfer);
+		this.nowNanos = nowNanos;
+		if (transfer.priority() > 0) {
+			this.window.arrived(transfer.priority() - 1, nowNanos);
+		}
 		if (this.waiting.isEmpty() && this.reading.isEmpty()) {
 			this.progressNanos = nowNanos;
 			this.toldNanos = nowNanos;
 		}
 		if (this.shortOfMemory || !mayPass(transfer) || !mayJoin(transfer) || !extend(transfer)) {
 			transfer.waitsSince(nowNanos);
-			this.waiting.add(transfer);
+			addWaiting(transfer);
 		}
 		return true;
 	}
 
+	/** Behind those that are as urgent, and those that were passed often enough. */
+	private void addWaiting(InboundTransfer transfer) {
+		int at = this.waiting.size();
+		while (at > 0 && transfer.mayPass(this.waiting.get(at - 1))) {
+			InboundTransfer passed = this.waiting.get(--at);
+			passed.passed();
+			this.metrics.overtaken(passed.priority());
+		}
+		this.waiting.add(at, transfer);
+	}
+
+	private @Nullable InboundTransfer firstWaiting() {
+		return this.waiting.isEmpty() ? null : this.waiting.get(0);
+	}
+
 	/** Whether a message need not wait behind those that wait already. */
 	private boolean mayPass(InboundTransfer transfer) {
-		InboundTransfer first = this.waiting.peek();
-		return first == null || isMuchShorter(transfer, first);
+		InboundTransfer first = firstWaiting();
+		return first == null || transfer.mayPass(first) || isMuchShorter(transfer, first);
 	}
 
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
-		return isMuchShorterThanAll(transfer, this.ready) && isMuchShorterThanAll(transfer, this.pausing);
+		return mayJoin(transfer, this.ready) && mayJoin(transfer, this.pausing);
 	}
 
-	private static boolean isMuchShorterThanAll(InboundTransfer transfer, ArrayDeque<InboundTransfer> others) {
+	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others) {
 		for (InboundTransfer other : others) {
-			if (!isMuchShorter(transfer, other)) {
+			if (transfer.priority() <= other.priority() && !isMuchShorter(transfer, other)) {
 				return false;
 			}
 		}
@@ -209,17 +241,17 @@ final class InboundTransfers {
 	 * message is being read whose memory will come back.
 	 */
 	void retry(long nowNanos) {
-		for (InboundTransfer first = this.waiting.peek(); first != null; first = this.waiting.peek()) {
+		for (InboundTransfer first = firstWaiting(); first != null; first = firstWaiting()) {
 			if (!mayJoin(first)) {
 				return;
 			}
 			if (extend(first)) {
-				this.waiting.remove();
+				this.waiting.remove(0);
 				this.progressNanos = nowNanos;
 			}
 			else if (this.heldBytes == first.heldBytes() && !this.memory
 				.isWorthWaiting(Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)))) {
-				this.waiting.remove();
+				this.waiting.remove(0);
 				this.transfers.remove(first.requestId());
 				release(first);
 				this.receiver.onTransferWithoutMemory(first);
@@ -259,8 +291,39 @@ final class InboundTransfers {
 
 	/** Whether Reads could be posted. */
 	boolean canPost() {
-		boolean any = (this.posting && !this.ready.isEmpty()) || (!this.waiting.isEmpty() && !this.shortOfMemory);
-		return any && this.reading.size() < this.readDepth;
+		if (this.reading.size() >= this.readDepth) {
+			return false;
+		}
+		InboundTransfer next = (this.posting && !this.ready.isEmpty()) ? nextReady()
+				: (this.shortOfMemory ? null : firstWaiting());
+		return next != null && this.window.hasRoom(next.priority(), this.nowNanos);
+	}
+
+	/**
+	 * The most urgent one of those that can be read, unless another was passed enough.
+	 */
+	private @Nullable InboundTransfer nextReady() {
+		InboundTransfer next = this.ready.peek();
+		if (this.ready.size() > 1) {
+			for (InboundTransfer other : this.ready) {
+				if (next == null || other.goesBefore(next)) {
+					next = other;
+				}
+			}
+		}
+		return next;
+	}
+
+	/** Takes the one whose turn it is, and notes whom it passes. */
+	private void take(InboundTransfer next) {
+		this.ready.remove(next);
+		for (InboundTransfer other : this.ready) {
+			if (other.priority() < next.priority()) {
+				other.passed();
+				this.metrics.overtaken(other.priority());
+			}
+		}
+		next.hadTurn();
 	}
 
 	/**
@@ -272,26 +335,30 @@ final class InboundTransfers {
 	boolean post(QueuePair pair) {
 		boolean any = false;
 		while (canPost()) {
-			InboundTransfer first = this.waiting.peek();
+			InboundTransfer first = firstWaiting();
 			if (first != null && !this.shortOfMemory && mayJoin(first) && extend(first)) {
-				this.waiting.remove();
+				this.waiting.remove(0);
 			}
-			InboundTransfer next = this.ready.peek();
+			InboundTransfer next = nextReady();
 			if (next == null || !this.posting) {
 				break;
 			}
-			next.fillNext(this.read, this.attachment, CHUNK_BYTES);
+			int slice = this.window.sliceBytes(next.priority(), this.nowNanos);
+			next.fillNext(this.read, this.attachment, slice);
 			if (pair.postSend(this.read) != PostResult.POSTED) {
 				break;
 			}
 			any = true;
-			next.posted(CHUNK_BYTES);
+			this.window.posted(next.posted(slice));
+			this.metrics.sliced(next.priority());
 			this.reading.add(next);
-			this.ready.remove();
+			take(next);
 			if (next.hasNext()) {
 				(next.hasRoom() ? this.ready : this.pausing).add(next);
 			}
-			this.posting = this.reading.size() < this.readDepth;
+			InboundTransfer following = nextReady();
+			this.posting = this.reading.size() < this.readDepth
+					&& (following == null || this.window.hasRoom(following.priority(), this.nowNanos));
 		}
 		return any;
 	}
@@ -303,7 +370,11 @@ final class InboundTransfers {
 			return;
 		}
 		transfer.completed(success ? (int) bytes : 0);
-		this.posting |= this.reading.size() <= this.readDepth / 2;
+		this.nowNanos = nowNanos;
+		this.window.completed(nowNanos);
+		InboundTransfer next = nextReady();
+		this.posting |= this.reading.size() <= this.readDepth / 2
+				&& this.window.isHalfEmpty((next != null) ? next.priority() : transfer.priority(), nowNanos);
 		this.progressNanos = nowNanos;
 		if (success) {
 			this.metrics.read(bytes);
@@ -357,7 +428,7 @@ final class InboundTransfers {
 		this.pausing.remove(transfer);
 		if (!extend(transfer)) {
 			transfer.waitsSince(nowNanos);
-			this.waiting.addFirst(transfer);
+			this.waiting.add(0, transfer);
 		}
 	}
 

@@ -87,7 +87,7 @@ public final class IncomingMessage {
 			this.pack = false;
 			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
 			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
-			this.priority = frame.get(FrameFlyweight.PRIORITY_OFFSET) & 0xFF;
+			this.priority = Classes.of(frame.get(FrameFlyweight.PRIORITY_OFFSET));
 			this.argumentCount = frame.get(FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
 			this.metadataBytes = frame.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
 			this.status = 0;
@@ -202,9 +202,14 @@ public final class IncomingMessage {
 		return this.remainingNanos;
 	}
 
-	/** The code of the priority; requests only. */
+	/** The code of the priority: of a request, or of that which it replies to. */
 	public int priority() {
 		return this.priority;
+	}
+
+	/** Says how urgent a message is that is no request. */
+	void priority(int of) {
+		this.priority = of;
 	}
 
 	/** How many arguments the message holds; requests only. */

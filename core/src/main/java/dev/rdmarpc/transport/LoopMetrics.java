@@ -107,6 +107,8 @@ public final class LoopMetrics {
 
 	private final LongAdder copiedBytes = new LongAdder();
 
+	private final ClassMetrics classes = new ClassMetrics();
+
 	LoopMetrics() {
 	}
 
@@ -184,6 +186,31 @@ public final class LoopMetrics {
 		this.receivesPromised = pool.promised();
 		this.receiveMemoryBytes = pool.memoryBytes();
 		this.receivesReplaced = pool.replaced();
+	}
+
+	/** A message of a class could not be posted at once. */
+	void queued(int priority) {
+		this.classes.queued(priority);
+	}
+
+	/** A message of a class that could not be posted at once is posted now. */
+	void waited(int priority, long nanos) {
+		this.classes.waited(priority, nanos);
+	}
+
+	/** A large message of a class is fetched in another slice. */
+	void sliced(int priority) {
+		this.classes.sliced(priority);
+	}
+
+	/** Something more urgent has gone before what waits in a class. */
+	void overtaken(int priority) {
+		this.classes.overtaken(priority);
+	}
+
+	/** What was ordered by priority. */
+	public ClassMetrics classes() {
+		return this.classes;
 	}
 
 	/** Any thread. */

@@ -34,10 +34,11 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
  * @param completionQueue owned
  * @param sharedReceiveQueue owned
  * @param receives owned
+ * @param scheduler how large transfers make way for other messages
  */
 record LoopResources(String rail, RegisteredMemory memory, MemoryAttachment attachment,
 		@Nullable ProtectionDomain protectionDomain, CompletionQueue completionQueue,
-		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives) {
+		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives, SchedulerOptions scheduler) {
 
 	/** Whether messages can be Read and opened for Reads. */
 	boolean canRead() {

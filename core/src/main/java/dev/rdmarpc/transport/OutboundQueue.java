@@ -17,9 +17,10 @@
 package dev.rdmarpc.transport;
 
 import java.util.ArrayDeque;
-import java.util.Iterator;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +31,9 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkRequest;
 
 /**
- * What a channel has to send: control frames first, then messages, one frame of each in
- * turn so that a small message does not wait for a large one.
+ * What a channel has to send: control frames first, then messages, the more urgent ones
+ * first and one frame of each in turn so that a small message does not wait for a large
+ * one.
  *
  * <p>
  * Implementation notes: a peer that keeps calling but grants nothing for the replies
@@ -76,7 +78,7 @@ final class OutboundQueue {
 
 	private final ArrayDeque<OutgoingMessage> control = new ArrayDeque<>();
 
-	private final ArrayDeque<OutgoingMessage> data = new ArrayDeque<>();
+	private final OrderedMessages data;
 
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
 
@@ -105,6 +107,7 @@ final class OutboundQueue {
 			int maxBacklog, Consumer<OutgoingMessage> exposed, Waited waited) {
 		this.attachment = attachment;
 		this.metrics = metrics;
+		this.data = new OrderedMessages(metrics);
 		this.messages = messages;
 		this.credits = credits;
 		this.maxBacklog = maxBacklog;
@@ -187,21 +190,23 @@ final class OutboundQueue {
 	 * stays in its order.
 	 */
 	private void holdBack(long nowNanos) {
-		for (Iterator<OutgoingMessage> last = this.data.descendingIterator(); last.hasNext();) {
-			OutgoingMessage message = last.next();
+		this.data.fromLast((message) -> {
 			if (message.isUnposted()) {
 				if (message.since() != 0) {
-					return;
+					return false;
 				}
 				message.heldBack(nowNanos);
+				this.metrics.queued(message.priority());
 			}
-		}
+			return true;
+		});
 	}
 
 	/** How long a message has waited that does not any more. */
-	private static long endWait(OutgoingMessage message) {
+	private long endWait(OutgoingMessage message) {
 		long nanos = System.nanoTime() - message.since();
 		message.heldBack(0);
+		this.metrics.waited(message.priority(), nanos);
 		return nanos;
 	}
 
@@ -217,7 +222,7 @@ final class OutboundQueue {
 				this.pongWaiting &= next.controlType() != FrameType.PONG;
 			}
 			else {
-				this.data.remove();
+				this.data.remove(next);
 				if (!next.isPosted()) {
 					this.data.add(next);
 				}
@@ -327,16 +332,14 @@ final class OutboundQueue {
 	 * was none
 	 */
 	long removeUnposted(int requestId) {
-		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
-			OutgoingMessage message = waiting.next();
-			if (message.requestId() == requestId && message.isRequest() && message.nextFrameOffset() == 0) {
-				waiting.remove();
-				long nanos = (message.since() != 0) ? endWait(message) : 0;
-				message.recycle();
-				return nanos;
-			}
+		OutgoingMessage message = this.data.removeFirst(
+				(waiting) -> waiting.requestId() == requestId && waiting.isRequest() && waiting.nextFrameOffset() == 0);
+		if (message == null) {
+			return NOT_WAITING;
 		}
-		return NOT_WAITING;
+		long nanos = (message.since() != 0) ? endWait(message) : 0;
+		message.recycle();
+		return nanos;
 	}
 
 	/**
@@ -344,49 +347,41 @@ final class OutboundQueue {
 	 * @return whether something is left that was posted in part
 	 */
 	boolean removeFollowing(int requestId) {
-		boolean left = false;
-		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
-			OutgoingMessage message = waiting.next();
-			if (message.requestId() == requestId && !message.isRequest()) {
-				if (message.isUnposted()) {
-					waiting.remove();
-					message.recycle();
-				}
-				else {
-					left = true;
-				}
-			}
+		Predicate<OutgoingMessage> follows = (waiting) -> waiting.requestId() == requestId && !waiting.isRequest();
+		Predicate<OutgoingMessage> unposted = follows.and(OutgoingMessage::isUnposted);
+		for (OutgoingMessage next = this.data.removeFirst(unposted); next != null; next = this.data
+			.removeFirst(unposted)) {
+			next.recycle();
 		}
-		return left;
+		return this.data.contains(follows);
 	}
 
 	/** The requests of which no frame was posted yet; they stay here. */
 	List<OutgoingMessage> unpostedRequests() {
-		return this.data.stream().filter((message) -> message.isRequest() && message.isUnposted()).toList();
+		List<OutgoingMessage> requests = new ArrayList<>();
+		this.data.forEach((message) -> {
+			if (message.isRequest() && message.isUnposted()) {
+				requests.add(message);
+			}
+		});
+		return requests;
 	}
 
 	/** Removes what is left of a request posted in part, and what follows it. */
 	void removeRest(int requestId) {
-		for (Iterator<OutgoingMessage> waiting = this.data.iterator(); waiting.hasNext();) {
-			OutgoingMessage message = waiting.next();
-			if (message.requestId() == requestId) {
-				waiting.remove();
-				message.truncate();
-			}
+		Predicate<OutgoingMessage> rest = (waiting) -> waiting.requestId() == requestId;
+		for (OutgoingMessage next = this.data.removeFirst(rest); next != null; next = this.data.removeFirst(rest)) {
+			next.truncate();
 		}
 	}
 
 	/** Gives back what waits, also the rest of messages posted in part. */
 	void dropUnposted() {
-		drop(this.control);
-		this.pongWaiting = false;
-		drop(this.data);
-	}
-
-	private void drop(ArrayDeque<OutgoingMessage> waiting) {
-		for (OutgoingMessage message = waiting.poll(); message != null; message = waiting.poll()) {
+		for (OutgoingMessage message = this.control.poll(); message != null; message = this.control.poll()) {
 			message.truncate();
 		}
+		this.pongWaiting = false;
+		this.data.drain(OutgoingMessage::truncate);
 	}
 
 	/** Gives back what was posted; the queue pair is closed already. */

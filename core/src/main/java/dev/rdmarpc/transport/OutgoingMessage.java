@@ -36,7 +36,7 @@ import dev.rdmarpc.verbs.QueuePair;
  * back when the last Send has completed or the channel has closed. {@link #abort()} gives
  * them back instead.
  */
-public final class OutgoingMessage {
+public final class OutgoingMessage extends OrderedMessage {
 
 	private static final byte[] PADDING = new byte[8];
 
@@ -113,6 +113,7 @@ public final class OutgoingMessage {
 		this.requestId = 0;
 		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
 		this.call = waiting;
+		classify(template.priority());
 		StreamReceiver stream = waiting.streamReceiver();
 		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
@@ -201,6 +202,7 @@ public final class OutgoingMessage {
 		this.messages = 1;
 		this.call = null;
 		this.sinceNanos = 0;
+		classify(RequestTemplate.NORMAL_PRIORITY);
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -221,6 +223,11 @@ public final class OutgoingMessage {
 		}
 		this.totalBytes = FrameFlyweight.putMessage(frame, this.requestId, this.frameBytes, message);
 		frame.clear();
+	}
+
+	/** Says how urgent it is, by the code of a priority; before it is submitted. */
+	public void priority(int code) {
+		classify(code);
 	}
 
 	/** Sends the message: takes ownership. May be called from any thread. */
@@ -258,9 +265,7 @@ public final class OutgoingMessage {
 		}
 	}
 
-	/**
-	 * Posting the next frame has failed in a way that leaves open whether it was sent.
-	 */
+	/** Posting the next frame has failed, perhaps after it was sent. */
 	void perhapsPosted() {
 		this.perhapsPosted = true;
 	}
@@ -389,12 +394,7 @@ public final class OutgoingMessage {
 		closeExposure();
 		this.withdrawn = true;
 		this.totalBytes = this.postedBytes;
-		if (this.postedBytes == 0) {
-			recycle();
-		}
-		else {
-			recycleIfDone();
-		}
+		recycleIfDone();
 	}
 
 	private void recycleIfDone() {

@@ -53,6 +53,8 @@ final class PendingCalls {
 
 	private int[] generations = new int[INITIAL_SLOTS];
 
+	private byte[] priorities = new byte[INITIAL_SLOTS];
+
 	private int[] freeSlots = new int[INITIAL_SLOTS];
 
 	private int freeCount;
@@ -98,11 +100,13 @@ final class PendingCalls {
 	/**
 	 * Adds a call and returns its request id.
 	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
+	 * @param priority its class
 	 */
-	int add(PendingCall call, long deadlineNanos) {
+	int add(PendingCall call, long deadlineNanos, int priority) {
 		int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
 		this.calls[slot] = call;
 		this.deadlines[slot] = deadlineNanos;
+		this.priorities[slot] = (byte) priority;
 		count(1);
 		if (deadlineNanos != Long.MAX_VALUE) {
 			this.firstDeadline = (this.withDeadline++ == 0) ? deadlineNanos
@@ -119,10 +123,17 @@ final class PendingCalls {
 			this.deadlines = Arrays.copyOf(this.deadlines, grown);
 			this.generations = Arrays.copyOf(this.generations, grown);
 			this.freeSlots = Arrays.copyOf(this.freeSlots, grown);
+			this.priorities = Arrays.copyOf(this.priorities, grown);
 			// the last one, by whose length it is known that all have grown
 			this.calls = moreCalls;
 		}
 		return this.usedSlots++;
+	}
+
+	/** The class of the call with an id, or of one in its slot. */
+	int priority(int requestId) {
+		int slot = requestId & 0xFFFF;
+		return (slot < this.usedSlots) ? this.priorities[slot] : RequestTemplate.NORMAL_PRIORITY;
 	}
 
 	/** Takes the call with an id, or {@code null} if it is not outstanding any more. */

@@ -246,7 +246,8 @@ public final class RdmaTransport implements AutoCloseable {
 			receiveQueue = rail.protectionDomain().createSharedReceiveQueue(receives, 1);
 			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, rail.attachment(), frameBytes, receives);
 			LoopResources resources = new LoopResources(rail.name(), this.memory, rail.attachment(),
-					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool);
+					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool,
+					this.options.scheduler());
 			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
 					this.loops::remove);
 			this.loops.add(loop);

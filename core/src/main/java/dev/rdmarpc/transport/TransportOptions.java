@@ -32,9 +32,10 @@ import dev.rdmarpc.verbs.ListenOptions;
  * @param maxReceives receives posted at once for all peers of a loop
  * @param sendQueueDepth work requests outstanding per queue pair
  * @param readDepth RDMA Reads outstanding per queue pair and direction
+ * @param scheduler how large transfers make way for other messages of a connection
  */
 public record TransportOptions(List<String> providers, String device, PollingOptions polling, int maxReceives,
-		int sendQueueDepth, int readDepth) {
+		int sendQueueDepth, int readDepth, SchedulerOptions scheduler) {
 
 	/** The provider name that stands for the best available one. */
 	public static final String AUTO = "auto";
@@ -68,7 +69,7 @@ public record TransportOptions(List<String> providers, String device, PollingOpt
 	/** Options with a single provider, or {@link #AUTO}. */
 	public TransportOptions(String provider, String device, PollingOptions polling, int maxReceives, int sendQueueDepth,
 			int readDepth) {
-		this(List.of(provider), device, polling, maxReceives, sendQueueDepth, readDepth);
+		this(List.of(provider), device, polling, maxReceives, sendQueueDepth, readDepth, SchedulerOptions.DEFAULTS);
 	}
 
 	/** The first of the {@link #providers()}. */
@@ -79,19 +80,25 @@ public record TransportOptions(List<String> providers, String device, PollingOpt
 	/** These options with several providers, in order of preference. */
 	public TransportOptions withProviders(List<String> names) {
 		return new TransportOptions(names, this.device, this.polling, this.maxReceives, this.sendQueueDepth,
-				this.readDepth);
+				this.readDepth, this.scheduler);
 	}
 
 	/** These options with another provider, and no other. */
 	public TransportOptions withProvider(String name, String deviceName) {
-		return new TransportOptions(name, deviceName, this.polling, this.maxReceives, this.sendQueueDepth,
-				this.readDepth);
+		return new TransportOptions(List.of(name), deviceName, this.polling, this.maxReceives, this.sendQueueDepth,
+				this.readDepth, this.scheduler);
 	}
 
 	/** These options with another way of waiting. */
 	public TransportOptions withPolling(PollingOptions other) {
 		return new TransportOptions(this.providers, this.device, other, this.maxReceives, this.sendQueueDepth,
-				this.readDepth);
+				this.readDepth, this.scheduler);
+	}
+
+	/** These options with another scheduler. */
+	public TransportOptions withScheduler(SchedulerOptions other) {
+		return new TransportOptions(this.providers, this.device, this.polling, this.maxReceives, this.sendQueueDepth,
+				this.readDepth, other);
 	}
 
 	/**

@@ -105,4 +105,95 @@ class CallQueueTests {
 		}
 	}
 
+	@Test
+	void urgentCallsOfAConnectionAreTakenFirstAndNoneStarves() {
+		List<Runnable> turns = new ArrayList<>();
+		CallQueue queue = new CallQueue(turns::add);
+		CallQueue.Lane lane = new CallQueue.Lane();
+		List<Integer> begun = new ArrayList<>();
+		queue.add(lane, new StubWork(Priority.LOW, begun));
+		queue.add(lane, new StubWork(Priority.NORMAL, begun));
+		for (int i = 0; i < 60; i++) {
+			queue.add(lane, new StubWork(Priority.HIGH, begun));
+			turns.get(i).run();
+		}
+		assertThat(begun.indexOf(Priority.NORMAL.code())).as("passed by so many").isEqualTo(8);
+		assertThat(begun.indexOf(Priority.LOW.code())).as("passed by so many").isBetween(32, 33);
+		assertThat(begun.get(0)).isEqualTo(Priority.HIGH.code());
+		turns.subList(60, turns.size()).forEach(Runnable::run);
+		assertThat(begun).hasSize(62);
+		assertThat(queue.waiting()).isZero();
+	}
+
+	@Test
+	void urgentCallsOfOneConnectionDoNotKeepThoseOfAnotherWaiting() {
+		List<Runnable> turns = new ArrayList<>();
+		CallQueue queue = new CallQueue(turns::add);
+		CallQueue.Lane urgent = new CallQueue.Lane();
+		CallQueue.Lane other = new CallQueue.Lane();
+		List<Integer> begun = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			queue.add(urgent, new StubWork(Priority.HIGH, begun));
+		}
+		queue.add(other, new StubWork(Priority.LOW, begun));
+		turns.forEach(Runnable::run);
+		assertThat(begun.indexOf(Priority.LOW.code())).isEqualTo(1);
+		assertThat(begun).hasSize(11);
+		assertThat(queue.waiting()).isZero();
+	}
+
+	@Test
+	void callThatIsWithdrawnLeavesTheOthersInTheirOrder() {
+		List<Runnable> turns = new ArrayList<>();
+		CallQueue queue = new CallQueue(turns::add);
+		CallQueue.Lane lane = new CallQueue.Lane();
+		List<Integer> begun = new ArrayList<>();
+		StubWork withdrawn = new StubWork(Priority.HIGH, begun);
+		queue.add(lane, new StubWork(Priority.LOW, begun));
+		queue.add(lane, withdrawn);
+		queue.add(lane, new StubWork(Priority.NORMAL, begun));
+		assertThat(queue.withdraw(withdrawn)).isTrue();
+		assertThat(queue.withdraw(withdrawn)).isFalse();
+		turns.forEach(Runnable::run);
+		assertThat(begun).containsExactly(Priority.NORMAL.code(), Priority.LOW.code());
+		assertThat(queue.waiting()).isZero();
+	}
+
+	/** Notes when it begins. */
+	private static final class StubWork extends QueuedWork {
+
+		private final List<Integer> begun;
+
+		StubWork(Priority priority, List<Integer> begun) {
+			this.priority = priority.code();
+			this.begun = begun;
+		}
+
+		@Override
+		boolean isCancelled() {
+			return false;
+		}
+
+		@Override
+		void runInTurn() {
+			this.begun.add(this.priority);
+		}
+
+		@Override
+		void reject(String why) {
+			throw new IllegalStateException(why);
+		}
+
+		@Override
+		void notEnqueued() {
+			throw new IllegalStateException("canceled");
+		}
+
+		@Override
+		public void run() {
+			runInTurn();
+		}
+
+	}
+
 }

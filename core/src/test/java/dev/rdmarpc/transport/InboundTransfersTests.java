@@ -38,6 +38,12 @@ class InboundTransfersTests {
 
 	private static final int MESSAGE = 4096;
 
+	private static final int LOW = 0;
+
+	private static final int HIGH = 2;
+
+	private final List<Integer> ended = new ArrayList<>();
+
 	private static final long PATIENCE = 100;
 
 	private final List<Integer> refused = new ArrayList<>();
@@ -74,6 +80,7 @@ class InboundTransfersTests {
 
 		@Override
 		public void onTransferred(InboundTransfer transfer) {
+			InboundTransfersTests.this.ended.add(transfer.requestId());
 			InboundTransfersTests.this.transferred.add(contentOf(transfer.complete()));
 			transfer.release();
 		}
@@ -151,6 +158,83 @@ class InboundTransfersTests {
 			begin(transfers, buffer, 2, MESSAGE, depth);
 			assertThat(transfers.post(pair)).isTrue();
 			assertThat(pair.reads).isEqualTo(depth + depth / 2 + 1);
+		});
+	}
+
+	@Test
+	void urgentMessageIsReadBetweenTheSlicesOfALessUrgentOne() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			begin(transfers, buffer, 1, 8 * chunk, LOW, 0);
+			transfers.post(pair);
+			begin(transfers, buffer, 2, 8 * chunk, HIGH, 0);
+			assertThat(completeAll(transfers, pair, 16)).as("ids in the order in which they were read")
+				.containsExactly(2, 1);
+		});
+	}
+
+	@Test
+	void equalMessagesAreReadInTheOrderInWhichTheyCame() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			for (int id = 1; id <= 4; id++) {
+				begin(transfers, buffer, id, 2 * chunk, LOW, 0);
+			}
+			transfers.post(pair);
+			assertThat(completeAll(transfers, pair, 8)).containsExactly(1, 2, 3, 4);
+		});
+	}
+
+	@Test
+	void lessUrgentMessageIsReadThoughUrgentOnesKeepComing() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			begin(transfers, buffer, 1, 4 * chunk, LOW, 0);
+			int urgent = 2;
+			for (; urgent < 400 && !this.ended.contains(1); urgent++) {
+				begin(transfers, buffer, urgent, chunk, HIGH, 0);
+				transfers.post(pair);
+				complete(transfers, pair);
+			}
+			assertThat(this.ended).as("the less urgent one has ended").contains(1);
+			assertThat(urgent).as("urgent ones begun meanwhile").isGreaterThan(50);
+			assertThat(fixture.loop.metrics().classes().overtakings(LOW)).isGreaterThan(50);
+			assertThat(fixture.loop.metrics().classes().overtakings(HIGH)).isZero();
+			completeAll(transfers, pair, 1000);
+		});
+	}
+
+	@Test
+	void slicesAndWindowAreSmallWhileOtherMessagesArrive() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			earnTrust(transfers, pair, buffer, 4 * chunk);
+			long later = ReadWindow.LATELY_NANOS;
+			begin(transfers, buffer, 1, 32 * chunk, LOW, later);
+			transfers.post(pair);
+			assertThat(pair.readBytes).as("alone").hasSize(16).containsOnly(chunk);
+			transfers.passedBy(HIGH, later);
+			int inFlight = 16 * chunk;
+			while (this.ended.size() < 1 && inFlight > 0) {
+				inFlight -= pair.readBytes.remove();
+				pair.reads--;
+				transfers.completed(true, 0, later);
+				int before = pair.readBytes.size();
+				if (transfers.post(pair)) {
+					int posted = pair.readBytes.stream().skip(before).mapToInt(Integer::intValue).sum();
+					inFlight += posted;
+					assertThat(inFlight).as("on its way").isLessThanOrEqualTo(1 << 20);
+				}
+			}
+			assertThat(this.ended).containsExactly(1);
+			assertThat(fixture.loop.metrics().classes().slices(LOW)).isGreaterThan(32);
 		});
 	}
 
@@ -290,7 +374,7 @@ class InboundTransfersTests {
 	}
 
 	/** Has a message delivered, after which longer ones are read at once. */
-	private static void earnTrust(InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer, int bytes) {
+	private void earnTrust(InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer, int bytes) {
 		begin(transfers, buffer, 100, bytes, 0);
 		while (transfers.count() > 0) {
 			transfers.post(pair);
@@ -300,6 +384,24 @@ class InboundTransfersTests {
 			}
 		}
 		pair.readBytes.clear();
+		this.ended.clear();
+	}
+
+	private static void complete(InboundTransfers transfers, FakeQueuePair pair) {
+		if (pair.reads > 0) {
+			pair.reads--;
+			transfers.completed(true, pair.readBytes.remove(), 0);
+		}
+	}
+
+	/** Lets Reads complete, and returns which messages have ended in which order. */
+	private List<Integer> completeAll(InboundTransfers transfers, FakeQueuePair pair, int mostReads) {
+		for (int i = 0; i < mostReads && transfers.count() > 0; i++) {
+			complete(transfers, pair);
+			transfers.post(pair);
+		}
+		assertThat(transfers.count()).as("messages that are left").isZero();
+		return this.ended;
 	}
 
 	private static byte[] contentOf(IncomingMessage message) {
@@ -314,11 +416,17 @@ class InboundTransfersTests {
 
 	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
 			long nowNanos) {
+		begin(transfers, buffer, requestId, bytes, RequestTemplate.NORMAL_PRIORITY, nowNanos);
+	}
+
+	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
+			int priority, long nowNanos) {
 		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
 		WindowListFlyweight.putCount(windows, 0, 1);
 		WindowListFlyweight.putWindow(windows, 0, 0, FakeQueuePair.WINDOW, 7, bytes);
 		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, bytes, windows.array()))
 			.order(ByteOrder.LITTLE_ENDIAN);
+		frame.put(FrameFlyweight.PRIORITY_OFFSET, (byte) priority);
 		IncomingMessage message = new IncomingMessage();
 		message.wrap(buffer, frame);
 		assertThat(transfers.begin(message, frame, true, nowNanos)).isTrue();

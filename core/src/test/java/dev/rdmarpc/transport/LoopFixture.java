@@ -77,9 +77,10 @@ final class LoopFixture implements AutoCloseable {
 			.withLeakDetection(LeakDetection.PARANOID));
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
-		this.loop = new ChannelLoop("loop-of-the-test", new LoopResources("none", this.memory, this.attachment, null,
-				this.completions, this.receiveQueue, this.receives), PollingOptions.DEFAULTS, this.watcher,
-				(closed) -> {
+		this.loop = new ChannelLoop(
+				"loop-of-the-test", new LoopResources("none", this.memory, this.attachment, null, this.completions,
+						this.receiveQueue, this.receives, SchedulerOptions.DEFAULTS),
+				PollingOptions.DEFAULTS, this.watcher, (closed) -> {
 				});
 	}
 

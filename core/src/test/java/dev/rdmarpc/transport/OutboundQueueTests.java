@@ -36,7 +36,11 @@ class OutboundQueueTests {
 
 	private static final int FRAME = 8192;
 
-	private static final RequestTemplate TEMPLATE = new RequestTemplate(0x1234, 1, 1);
+	private static final int LOW = 0;
+
+	private static final int NORMAL = 1;
+
+	private static final int HIGH = 2;
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, FRAME - 32, FRAME - 31, 2 * FRAME, 100_000 })
@@ -95,6 +99,61 @@ class OutboundQueueTests {
 			assertThat(FrameFlyweight.requestId(sent.get(1))).isEqualTo(large.requestId());
 			assertThat(FrameFlyweight.requestId(sent.get(2))).isEqualTo(small.requestId());
 			assertThat(FrameFlyweight.requestId(sent.get(3))).isEqualTo(large.requestId());
+		});
+	}
+
+	@Test
+	void urgentMessageGoesBetweenTheFramesOfALessUrgentOne() throws Exception {
+		on(8, (fixture, channel) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			StubCall low = new StubCall();
+			StubCall normal = new StubCall();
+			StubCall high = new StubCall();
+			submit(channel, LOW, low, bytes(20 * FRAME));
+			fixture.turn();
+			int before = pair.sent.size();
+			assertThat(FrameFlyweight.requestId(pair.sent.get(before - 1))).isEqualTo(low.requestId());
+			submit(channel, LOW, new StubCall(), bytes(1));
+			submit(channel, NORMAL, normal, bytes(1));
+			submit(channel, HIGH, high, bytes(1));
+			fixture.turn();
+			assertThat(pair.sent).as("all wait for credits").hasSize(before);
+			fixture.deliver(channel, Frames.control(7, 4, 0));
+			assertThat(FrameFlyweight.requestId(pair.sent.get(before))).isEqualTo(high.requestId());
+			assertThat(FrameFlyweight.requestId(pair.sent.get(before + 1))).isEqualTo(normal.requestId());
+			assertThat(FrameFlyweight.requestId(pair.sent.get(before + 2))).isEqualTo(low.requestId());
+			assertThat(channel.loop().metrics().classes().overtakings(LOW)).isEqualTo(2);
+			assertThat(channel.loop().metrics().classes().queuedMessages(HIGH)).isEqualTo(1);
+			assertThat(channel.loop().metrics().classes().waits(HIGH)).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void noClassStarvesWhileMoreUrgentMessagesKeepComing() throws Exception {
+		on(8, (fixture, channel) -> {
+			FakeQueuePair pair = LoopFixture.pair(channel);
+			for (int i = 0; i < 6; i++) {
+				submit(channel, HIGH, new StubCall(), bytes(1));
+			}
+			fixture.turn();
+			StubCall low = new StubCall();
+			StubCall normal = new StubCall();
+			submit(channel, LOW, low, bytes(1));
+			submit(channel, NORMAL, normal, bytes(1));
+			int first = pair.sent.size();
+			for (int i = 0; i < 64; i++) {
+				submit(channel, HIGH, new StubCall(), bytes(1));
+				pair.completeAll();
+				fixture.turn();
+				fixture.deliver(channel, Frames.control(7, 1, 0));
+			}
+			List<Integer> order = pair.sent.subList(first, pair.sent.size())
+				.stream()
+				.filter((frame) -> FrameFlyweight.type(frame) == FrameType.REQUEST)
+				.map(FrameFlyweight::requestId)
+				.toList();
+			assertThat(order.indexOf(normal.requestId())).as("passed by so many").isEqualTo(8);
+			assertThat(order.indexOf(low.requestId())).as("passed by so many").isBetween(32, 33);
 		});
 	}
 
@@ -244,9 +303,16 @@ class OutboundQueueTests {
 	}
 
 	private static void submit(RpcChannel channel, StubCall call, byte[] message) {
+		submit(channel, RequestTemplate.NORMAL_PRIORITY, call, message);
+	}
+
+	private static void submit(RpcChannel channel, int priority, StubCall call, byte[] message) {
 		MessageSegments segments = new MessageSegments();
 		segments.addBytes(ByteBuffer.allocateDirect(message.length).put(message).flip());
-		channel.prepareRequest(call, TEMPLATE, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, segments).submit();
+		channel
+			.prepareRequest(call, new RequestTemplate(0x1234, priority, 1), Long.MAX_VALUE, 0,
+					RequestTemplate.NO_METADATA, segments)
+			.submit();
 	}
 
 	private static byte[] bytes(int count) {

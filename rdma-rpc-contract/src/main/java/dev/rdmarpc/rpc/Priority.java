@@ -17,8 +17,10 @@
 package dev.rdmarpc.rpc;
 
 /**
- * The priority of a call, which travels with the request. Nothing is ordered by it yet:
- * messages are sent in the order in which they were submitted.
+ * The priority of a call, which travels with the request and holds for the reply. On one
+ * connection, what is more urgent is sent, fetched and begun first, and what is less
+ * urgent has its turn now and then nevertheless. Calls with a stream are {@link #NORMAL}
+ * once they have begun.
  */
 public enum Priority {
 

@@ -20,7 +20,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /** The command that runs workloads of applications over several frameworks. */
-@Command(name = "workloads", mixinStandardHelpOptions = true, subcommands = { Ycsb.class, Tensors.class, Mixed.class },
+@Command(name = "workloads", mixinStandardHelpOptions = true,
+		subcommands = { Ycsb.class, Tensors.class, Mixed.class, Priorities.class },
 		description = "Runs workloads of applications between processes on the loopback interface.")
 public final class Workloads {
 

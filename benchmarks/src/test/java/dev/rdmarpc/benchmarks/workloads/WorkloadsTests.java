@@ -79,6 +79,22 @@ class WorkloadsTests {
 	}
 
 	@Test
+	void prioritiesMeasuresCallsBesideUploadsWithAndWithoutTheScheduler() throws Exception {
+		List<String> lines = run("priorities", "--upload-bytes", "4194304", "--rounds", "1", "--measure-millis", "60",
+				"--prime-millis", "20");
+		for (String scheduler : List.of("on", "off")) {
+			assertFigure(lines, "calls alone", scheduler, "p99 us");
+			assertFigure(lines, "calls alone", scheduler, "calls/s");
+			assertFigure(lines, "uploads alone", scheduler, "uploads MB/s");
+			assertFigure(lines, "both equal", scheduler, "p50 us");
+			assertFigure(lines, "both equal", scheduler, "uploads MB/s");
+		}
+		assertFigure(lines, "with priorities", "on", "p99 us");
+		assertFigure(lines, "with priorities", "on", "uploads MB/s");
+		assertThat(table()).contains("(goal: at most 5): ").contains("(goal: at least 0.95): ");
+	}
+
+	@Test
 	void saysWhichPeersThereAreWhenAskedForAnUnknownOne() {
 		StringWriter errors = new StringWriter();
 		CommandLine command = Workloads.commandLine().setErr(new PrintWriter(errors));

@@ -86,7 +86,8 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
 						queuePairs(source), restart.value(),
-						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value(), rails));
+						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value(), rails,
+						source.get("priority", Client::priority, defaults.priority()).value()));
 	}
 
 	/** Checks that a target has only rails that there are. */

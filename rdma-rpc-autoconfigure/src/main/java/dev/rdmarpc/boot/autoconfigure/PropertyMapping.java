@@ -31,6 +31,7 @@ import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Iwarp;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Memory;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Polling;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.QueuePairs;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Scheduler;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Server;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Shm;
 import dev.rdmarpc.flatbuffers.FlatBuffersOptions;
@@ -41,6 +42,7 @@ import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PeerLimits;
 import dev.rdmarpc.transport.PollingOptions;
 import dev.rdmarpc.transport.PrincipalLimits;
+import dev.rdmarpc.transport.SchedulerOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
@@ -94,7 +96,21 @@ final class PropertyMapping {
 		return new TransportOptions(providers(properties), properties.device(), polling(properties.polling()),
 				PropertyCheck.range(prefix + "max-receives", queuePairs.maxReceives(), least, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "send-depth", queuePairs.sendDepth(), least, Integer.MAX_VALUE),
-				PropertyCheck.range(prefix + "read-depth", queuePairs.readDepth(), 1, Integer.MAX_VALUE));
+				PropertyCheck.range(prefix + "read-depth", queuePairs.readDepth(), 1, Integer.MAX_VALUE),
+				scheduler(properties.scheduler()));
+	}
+
+	private static SchedulerOptions scheduler(Scheduler scheduler) {
+		String prefix = "rdma.rpc.scheduler.";
+		int least = PropertyCheck.bytes(prefix + "min-slice", scheduler.minSlice(), SchedulerOptions.LEAST_SLICE_BYTES,
+				SchedulerOptions.MOST_SLICE_BYTES, 1);
+		int window = PropertyCheck.bytes(prefix + "min-window", scheduler.minWindow(), least,
+				SchedulerOptions.MOST_WINDOW_BYTES, 1);
+		return new SchedulerOptions(least,
+				PropertyCheck.bytes(prefix + "max-slice", scheduler.maxSlice(), least,
+						SchedulerOptions.MOST_SLICE_BYTES, 1),
+				window, PropertyCheck.bytes(prefix + "max-window", scheduler.maxWindow(), window,
+						SchedulerOptions.MOST_WINDOW_BYTES, 1));
 	}
 
 	private static List<String> providers(RdmaRpcProperties properties) {

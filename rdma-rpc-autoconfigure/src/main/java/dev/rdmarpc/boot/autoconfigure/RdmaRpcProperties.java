@@ -32,6 +32,7 @@ import dev.rdmarpc.balancing.LoadBalancing;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.rpc.Dispatch;
 import dev.rdmarpc.rpc.HandlerThreads;
+import dev.rdmarpc.rpc.Priority;
 import dev.rdmarpc.rpc.RpcStatus;
 import dev.rdmarpc.transport.PollingMode;
 import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
@@ -56,6 +57,7 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
  * most half of it.
  * @param memory Registered memory.
  * @param queuePairs Queue pairs and their receive buffers.
+ * @param scheduler How large transfers make way for other messages of a connection.
  * @param polling How threads wait for completions.
  * @param codec FlatBuffers codec.
  * @param iwarp User-space iWARP provider.
@@ -72,8 +74,8 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultValue List<String> providers,
 		@DefaultValue("") String device, @DefaultValue("40KB") DataSize eagerLimit,
 		@DefaultValue("1KB") DataSize maxMetadataSize, @DefaultValue("256KB") DataSize streamWindow,
-		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Polling polling,
-		@DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Shm shm,
+		@DefaultValue Memory memory, @DefaultValue QueuePairs queuePairs, @DefaultValue Scheduler scheduler,
+		@DefaultValue Polling polling, @DefaultValue Codec codec, @DefaultValue Iwarp iwarp, @DefaultValue Shm shm,
 		@DefaultValue Observation observation, @DefaultValue Security security, @DefaultValue Server server,
 		@DefaultValue Grpc grpc, @DefaultValue Discovery discovery, @DefaultValue Map<String, Client> client) {
 
@@ -120,6 +122,21 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	public record QueuePairs(@DefaultValue("8KB") DataSize frameSize, @DefaultValue("8") int minCredits,
 			@DefaultValue("128") int credits, @DefaultValue("65536") int maxReceives,
 			@DefaultValue("256") int sendDepth, @DefaultValue("16") int readDepth) {
+
+	}
+
+	/**
+	 * How large transfers make way for other messages of a connection.
+	 *
+	 * @param minSlice Smallest piece in which a large message is fetched.
+	 * @param maxSlice Largest piece in which a large message is fetched.
+	 * @param minWindow How much of large messages is asked for at a time at least while
+	 * other messages as urgent, or more urgent ones, arrive on the connection.
+	 * @param maxWindow How much of large messages is asked for at a time at most, and
+	 * while no other messages arrive.
+	 */
+	public record Scheduler(@DefaultValue("64KB") DataSize minSlice, @DefaultValue("256KB") DataSize maxSlice,
+			@DefaultValue("128KB") DataSize minWindow, @DefaultValue("4MB") DataSize maxWindow) {
 
 	}
 
@@ -414,6 +431,7 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * methods wait for another one, within their deadline. 0 for no longer than others.
 	 * @param waitForReady Whether all calls wait for a connection, within their deadline,
 	 * instead of failing with the first failed attempt to connect.
+	 * @param priority Priority of calls of methods that declare none.
 	 * @param queuePairs Queue pairs to the target.
 	 * @param zone Zone of this application. Of several addresses, those in the same zone
 	 * get the calls as long as one of them is available.
@@ -431,13 +449,14 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@Nullable Duration deadline, @Nullable Duration connectTimeout, @Nullable Duration initialBackoff,
 			@Nullable Duration maxBackoff, @Nullable Duration handshakeTimeout, @Nullable Duration keepAlive,
 			@Nullable Duration deadPeerTimeout, @Nullable DataSize maxMessageSize, @Nullable Integer maxCalls,
-			@Nullable Duration restartTimeout, @Nullable Boolean waitForReady, @Nullable ClientQueuePairs queuePairs,
-			@Nullable String zone, @Nullable Retry retry, @Nullable Hedging hedging,
-			@Nullable Map<String, Map<String, ClientMethod>> methods, @Nullable ClientSsl ssl, @Nullable String token) {
+			@Nullable Duration restartTimeout, @Nullable Boolean waitForReady, @Nullable Priority priority,
+			@Nullable ClientQueuePairs queuePairs, @Nullable String zone, @Nullable Retry retry,
+			@Nullable Hedging hedging, @Nullable Map<String, Map<String, ClientMethod>> methods,
+			@Nullable ClientSsl ssl, @Nullable String token) {
 
 		/** Nothing set. */
 		static final Client EMPTY = new Client(null, null, null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+				null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
 		/** Shows no secret. */
 		@Override

@@ -132,6 +132,46 @@ public enum RdmaMeters implements DescribedMeter {
 	READ_SINKS("rdma.read.sinks", Meter.Type.COUNTER, "registrations",
 			"Registrations made for single Reads by iWARP adapters; each costs a system call when it is made and one when it ends."),
 
+	MESSAGES_QUEUED("rdma.messages.queued", Meter.Type.COUNTER, "messages",
+			"Messages that could not be posted at once, for lack of credits or of room in the send queue.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PriorityKeyNames.values();
+		}
+
+	},
+
+	MESSAGES_WAITS("rdma.messages.waits", Meter.Type.TIMER, "seconds",
+			"Waits of such messages until they were posted.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PriorityKeyNames.values();
+		}
+
+	},
+
+	MESSAGES_OVERTAKEN("rdma.messages.overtaken", Meter.Type.COUNTER, "times",
+			"Times that more urgent messages went before others that waited to be sent or to be read.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PriorityKeyNames.values();
+		}
+
+	},
+
+	READ_SLICES("rdma.read.slices", Meter.Type.COUNTER, "reads",
+			"Pieces in which large messages were read from peers.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return PriorityKeyNames.values();
+		}
+
+	},
+
 	BYTES("rdma.bytes", Meter.Type.COUNTER, "bytes",
 			"Bytes of frames sent and received, and of messages read from peers.") {
 
@@ -186,6 +226,19 @@ public enum RdmaMeters implements DescribedMeter {
 		@Override
 		public String asString() {
 			return "rail";
+		}
+
+	}
+
+	/** Keys of meters of what is ordered by priority. */
+	public enum PriorityKeyNames implements KeyName {
+
+		/** {@code low}, {@code normal} or {@code high}. */
+		PRIORITY;
+
+		@Override
+		public String asString() {
+			return "priority";
 		}
 
 	}

@@ -18,6 +18,7 @@ package dev.rdmarpc.boot.metrics;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -26,6 +27,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryMetrics;
+import dev.rdmarpc.rpc.Priority;
 import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -71,6 +73,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 		bindReceives(meters);
 		bindCompletions(meters);
 		bindTraffic(meters);
+		bindPriorities(meters);
 	}
 
 	private static void bindMemory(SourceMeters<MemoryMetrics> meters) {
@@ -138,6 +141,19 @@ public class RdmaTransportMetrics implements MeterBinder {
 		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
 		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
 		read.counter(RdmaMeters.BYTES, sum(LoopMetrics::readBytes));
+	}
+
+	private static void bindPriorities(SourceMeters<RdmaTransport> meters) {
+		for (Priority priority : Priority.values()) {
+			int code = priority.code();
+			SourceMeters<RdmaTransport> own = meters.with(RdmaMeters.PriorityKeyNames.PRIORITY,
+					priority.name().toLowerCase(Locale.ROOT));
+			own.counter(RdmaMeters.MESSAGES_QUEUED, sum((loop) -> loop.classes().queuedMessages(code)));
+			own.timer(RdmaMeters.MESSAGES_WAITS, sum((loop) -> loop.classes().waits(code)),
+					sum((loop) -> loop.classes().waitNanos(code)));
+			own.counter(RdmaMeters.MESSAGES_OVERTAKEN, sum((loop) -> loop.classes().overtakings(code)));
+			own.counter(RdmaMeters.READ_SLICES, sum((loop) -> loop.classes().slices(code)));
+		}
 	}
 
 	private static double openOn(RdmaTransport owner, String rail) {

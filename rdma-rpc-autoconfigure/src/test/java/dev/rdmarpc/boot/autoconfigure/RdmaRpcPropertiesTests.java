@@ -40,6 +40,7 @@ import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.rpc.Dispatch;
 import dev.rdmarpc.rpc.HandlerOptions;
 import dev.rdmarpc.rpc.HandlerThreads;
+import dev.rdmarpc.rpc.Priority;
 import dev.rdmarpc.rpc.QueuePairPoolOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServerOptions;
@@ -144,6 +145,15 @@ class RdmaRpcPropertiesTests {
 	}
 
 	@Test
+	void priorityIsThatOfTheTarget() {
+		RdmaRpcProperties properties = bind(
+				Map.of("rdma.rpc.client.default.priority", "high", "rdma.rpc.client.orders.priority", "low"));
+		assertThat(ClientSettings.of("orders", properties).options().priority()).isEqualTo(Priority.LOW);
+		assertThat(ClientSettings.of("others", properties).options().priority()).isEqualTo(Priority.HIGH);
+		assertThat(ClientSettings.of("others", bind(Map.of())).options().priority()).isEqualTo(Priority.NORMAL);
+	}
+
+	@Test
 	void unknownTargetHasTheDefaults() {
 		RdmaRpcProperties properties = bind(
 				Map.of("rdma.rpc.client.default.host", "general", "rdma.rpc.client.orders.host", "special"));
@@ -212,6 +222,10 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.queue-pairs.min-credits         | 129     | from 8 to 128
 			rdma.rpc.queue-pairs.max-receives        | 0       | at least 8
 			rdma.rpc.queue-pairs.send-depth          | 0       | at least 8
+			rdma.rpc.scheduler.min-slice             | 4095B   | from 4096B to 1048576B
+			rdma.rpc.scheduler.max-slice             | 63KB    | from 65536B to 1048576B
+			rdma.rpc.scheduler.min-window            | 63KB    | from 65536B to 268435456B
+			rdma.rpc.scheduler.max-window            | 127KB   | from 131072B to 268435456B
 			rdma.rpc.queue-pairs.read-depth          | 0       | at least 1
 			rdma.rpc.polling.spin-max                | 2s      | from 0s to 1s
 			rdma.rpc.polling.spin-max                | -1ns    | from 0s to 1s

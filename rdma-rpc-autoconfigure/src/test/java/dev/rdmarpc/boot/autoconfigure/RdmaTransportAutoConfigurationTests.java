@@ -36,6 +36,7 @@ import dev.rdmarpc.transport.PollingMode;
 import dev.rdmarpc.transport.PollingOptions;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.SchedulerOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.ProviderAvailability;
 import dev.rdmarpc.verbs.VerbsDevice;
@@ -68,11 +69,15 @@ class RdmaTransportAutoConfigurationTests {
 					"rdma.rpc.memory.thread-cache=64KB", "rdma.rpc.memory.allocation-timeout=7ms",
 					"rdma.rpc.memory.registration-cache=3MB", "rdma.rpc.memory.retention=3s",
 					"rdma.rpc.queue-pairs.max-receives=1000", "rdma.rpc.queue-pairs.send-depth=100",
-					"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-max=9us")
+					"rdma.rpc.queue-pairs.read-depth=3", "rdma.rpc.scheduler.min-slice=8KB",
+					"rdma.rpc.scheduler.max-slice=16KB", "rdma.rpc.scheduler.min-window=32KB",
+					"rdma.rpc.scheduler.max-window=1MB", "rdma.rpc.polling.mode=event", "rdma.rpc.polling.spin-max=9us")
 			.run((context) -> {
 				RdmaTransport transport = context.getBean(RdmaTransport.class);
-				assertThat(transport.options()).isEqualTo(new TransportOptions("iwarp", "iwarp0",
-						new PollingOptions(PollingMode.EVENT, 9_000), 1000, 100, 3));
+				assertThat(transport.options())
+					.isEqualTo(new TransportOptions("iwarp", "iwarp0", new PollingOptions(PollingMode.EVENT, 9_000),
+							1000, 100, 3)
+						.withScheduler(new SchedulerOptions(8 << 10, 16 << 10, 32 << 10, 1 << 20)));
 				assertThat(transport.memory().options()).isEqualTo(new MemoryOptions(1 << 20, 32 << 20, 1 << 20,
 						64 << 10, Duration.ofMillis(7), LeakDetection.PARANOID, 3 << 20, Duration.ofSeconds(3)));
 				assertThat(transport.selection().reason()).startsWith("asked for by name");

@@ -1,0 +1,236 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.workloads;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.zip.DataFormatException;
+
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+import dev.rdmarpc.benchmarks.compare.ForkedProcess;
+import dev.rdmarpc.benchmarks.workloads.priorities.TransferProcess;
+
+/** Runs small calls beside uploads on one queue pair, with and without priorities. */
+@Command(name = "priorities", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
+		description = "Calls of 64 bytes beside uploads on the same queue pair, with and without priorities.")
+final class Priorities implements Callable<Integer> {
+
+	private static final String NONE = "-";
+
+	private static final List<Mix> MIXES = List.of(new Mix("calls alone", false, "NORMAL", NONE),
+			new Mix("calls alone", true, "HIGH", NONE), new Mix("uploads alone", false, NONE, "NORMAL"),
+			new Mix("uploads alone", true, NONE, "LOW"), new Mix("both equal", false, "NORMAL", "NORMAL"),
+			new Mix("both equal", true, "NORMAL", "NORMAL"), new Mix("with priorities", true, "HIGH", "LOW"));
+
+	private static final List<String> FIGURES = List.of("p50 us", "p99 us", "calls/s", "uploads MB/s");
+
+	private static final long ANSWER_SECONDS = 300;
+
+	@Mixin
+	private RunOptions options = new RunOptions();
+
+	@Option(names = "--provider", description = "iwarp or shm.", defaultValue = "iwarp")
+	private String provider = "iwarp";
+
+	@Option(names = "--uploads", description = "How many threads upload.", defaultValue = "2")
+	private int uploads;
+
+	@Option(names = "--upload-bytes", description = "Length of each upload.", defaultValue = "67108864")
+	private int uploadBytes;
+
+	@Option(names = "--measure-millis", description = "Length of a slice.", defaultValue = "1000")
+	private long measureMillis;
+
+	@Option(names = "--prime-millis", description = "For how long each mix runs before.", defaultValue = "3000")
+	private long primeMillis;
+
+	private final Samples samples = new Samples();
+
+	private final Map<String, Histogram> histograms = new LinkedHashMap<>();
+
+	@Override
+	public Integer call() throws Exception {
+		int rounds = this.options.rounds(3, 9);
+		try (Pair without = new Pair(false); Pair with = new Pair(true)) {
+			for (Mix mix : MIXES) {
+				Pair pair = mix.scheduled() ? with : without;
+				pair.run(mix, this.options.quick ? this.primeMillis / 2 : this.primeMillis);
+			}
+			for (int round = 0; round < rounds; round++) {
+				for (int i = 0; i < MIXES.size(); i++) {
+					Mix mix = MIXES.get((i + round) % MIXES.size());
+					measure(mix, mix.scheduled() ? with : without);
+				}
+			}
+		}
+		this.options.write(table(), this.samples,
+				DistributionChart.draw("share of calls of 64 bytes answered in", pictured()));
+		return 0;
+	}
+
+	private void measure(Mix mix, Pair pair) throws DataFormatException {
+		pair.run(mix, this.measureMillis / 4);
+		String[] words = pair.run(mix, this.measureMillis).split(" ", -1);
+		double seconds = Long.parseLong(words[1]) / 1e9;
+		if (!mix.calls().equals(NONE)) {
+			Histogram latencies = Histogram
+				.decodeFromCompressedByteBuffer(ByteBuffer.wrap(Base64.getDecoder().decode(words[4])), 0);
+			add(mix, "p50 us", latencies.getValueAtPercentile(50) / 1e3);
+			add(mix, "p99 us", latencies.getValueAtPercentile(99) / 1e3);
+			add(mix, "calls/s", Long.parseLong(words[0]) / seconds);
+			this.histograms.computeIfAbsent(mix.toString(), (name) -> new Histogram(3)).add(latencies);
+		}
+		if (!mix.uploads().equals(NONE)) {
+			add(mix, "uploads MB/s", Long.parseLong(words[2]) * 1e3 / Long.parseLong(words[3]));
+		}
+	}
+
+	private void add(Mix mix, String figure, double value) {
+		this.samples.add(mix.name(), mix.peer(), figure, value);
+	}
+
+	private Map<String, Histogram> pictured() {
+		Map<String, Histogram> inOrder = new LinkedHashMap<>();
+		MIXES.forEach((mix) -> {
+			Histogram latencies = this.histograms.get(mix.toString());
+			if (latencies != null) {
+				inOrder.put(mix.toString(), latencies);
+			}
+		});
+		return inOrder;
+	}
+
+	private List<String> table() {
+		List<String> titles = new ArrayList<>(List.of("what / scheduler"));
+		titles.addAll(FIGURES);
+		MarkdownTable table = new MarkdownTable(titles);
+		for (Mix mix : MIXES) {
+			List<String> cells = new ArrayList<>(List.of(mix.toString()));
+			FIGURES.forEach((figure) -> {
+				double median = this.samples.median(mix.name(), mix.peer(), figure);
+				cells.add(Double.isNaN(median) ? NONE : MarkdownTable.number(median));
+			});
+			table.add(cells);
+		}
+		List<String> lines = new ArrayList<>(table.toLines());
+		lines.add("");
+		String on = Mix.peer(true);
+		lines.add(bar("p99 with priorities to that of calls alone (goal: at most 5)",
+				this.samples.median("with priorities", on, "p99 us")
+						/ this.samples.median("calls alone", on, "p99 us")));
+		lines.add(bar("uploads with priorities to those of equals (goal: at least 0.95)",
+				this.samples.median("with priorities", on, "uploads MB/s")
+						/ this.samples.median("both equal", on, "uploads MB/s")));
+		lines.add(bar("the same to those of equals without scheduler",
+				this.samples.median("with priorities", on, "uploads MB/s")
+						/ this.samples.median("both equal", Mix.peer(false), "uploads MB/s")));
+		lines.add(bar("calls/s alone to those without scheduler (goal: at least 0.98)",
+				this.samples.median("calls alone", on, "calls/s")
+						/ this.samples.median("calls alone", Mix.peer(false), "calls/s")));
+		return lines;
+	}
+
+	private static String bar(String what, double ratio) {
+		return String.format(Locale.ROOT, "- %s: %.2f", what, ratio);
+	}
+
+	/** What runs at the same time. */
+	private record Mix(String name, boolean scheduled, String calls, String uploads) {
+
+		static String peer(boolean scheduled) {
+			return scheduled ? "on" : "off";
+		}
+
+		String peer() {
+			return peer(this.scheduled);
+		}
+
+		@Override
+		public String toString() {
+			return this.name + " / " + peer();
+		}
+
+	}
+
+	/** A server and its client, which are stopped while they are not asked anything. */
+	private final class Pair implements AutoCloseable {
+
+		private final ForkedProcess server;
+
+		private final ForkedProcess client;
+
+		Pair(boolean scheduled) throws IOException {
+			this.server = process("server", scheduled);
+			try {
+				this.client = process("client", scheduled, this.server.greeting());
+				this.client.greeting();
+				stop(true);
+			}
+			catch (IOException | RuntimeException ex) {
+				this.server.close();
+				throw ex;
+			}
+		}
+
+		private ForkedProcess process(String role, boolean scheduled, String... more) throws IOException {
+			List<String> command = new ArrayList<>(List.of(
+					Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms256m", "-Xmx1g",
+					"-XX:MaxDirectMemorySize=1536m", "-XX:-UsePerfData", "-cp", System.getProperty("java.class.path"),
+					TransferProcess.class.getName(), role, Boolean.toString(scheduled), Priorities.this.provider));
+			command.addAll(List.of(more));
+			return ForkedProcess.start("priorities-" + Mix.peer(scheduled) + "-" + role, command,
+					Priorities.this.options.logs());
+		}
+
+		private void stop(boolean stopped) {
+			this.server.stop(stopped);
+			this.client.stop(stopped);
+		}
+
+		String run(Mix mix, long millis) {
+			stop(false);
+			try {
+				return this.client.ask(ANSWER_SECONDS, mix.calls() + " " + mix.uploads() + " " + Priorities.this.uploads
+						+ " " + Priorities.this.uploadBytes + " " + millis);
+			}
+			finally {
+				stop(true);
+			}
+		}
+
+		@Override
+		public void close() {
+			stop(false);
+			this.client.close();
+			this.server.close();
+		}
+
+	}
+
+}

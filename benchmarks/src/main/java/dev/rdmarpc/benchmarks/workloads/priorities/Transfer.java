@@ -1,0 +1,30 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.benchmarks.workloads.priorities;
+
+import dev.rdmarpc.memory.RegisteredBuffer;
+
+/** Small calls and large ones. */
+public interface Transfer {
+
+	/** Returns the value. */
+	byte[] echo(byte[] value);
+
+	/** Takes a large value, and returns its length. */
+	int put(RegisteredBuffer value);
+
+}

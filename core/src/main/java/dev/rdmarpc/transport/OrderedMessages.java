@@ -1,0 +1,146 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages that wait to be sent, the more urgent ones first and those of one class in
+ * turn. Confined to the loop's driver.
+ */
+final class OrderedMessages {
+
+	/** From the least urgent class on. */
+	private final List<ArrayDeque<OutgoingMessage>> classes = List.of(new ArrayDeque<>(), new ArrayDeque<>(),
+			new ArrayDeque<>());
+
+	private final LoopMetrics metrics;
+
+	/** How often each class was passed since it had its turn. */
+	private final int[] passes = new int[Classes.COUNT];
+
+	private int size;
+
+	OrderedMessages(LoopMetrics metrics) {
+		this.metrics = metrics;
+	}
+
+	/** Adds a message behind those of its class. */
+	void add(OutgoingMessage message) {
+		this.classes.get(message.priority()).add(message);
+		this.size++;
+	}
+
+	boolean isEmpty() {
+		return this.size == 0;
+	}
+
+	int size() {
+		return this.size;
+	}
+
+	/** The message whose turn it is, or {@code null} if there is none. */
+	@Nullable OutgoingMessage peek() {
+		OutgoingMessage next = null;
+		for (int i = Classes.COUNT - 1; i >= 0; i--) {
+			ArrayDeque<OutgoingMessage> messages = this.classes.get(i);
+			OutgoingMessage first = messages.peek();
+			if (messages.size() == this.size) {
+				return first;
+			}
+			if (first != null && (next == null || Classes.isDue(i, this.passes[i]))) {
+				next = first;
+			}
+		}
+		return next;
+	}
+
+	/** Removes the message whose turn it was, and notes which classes it has passed. */
+	void remove(OutgoingMessage next) {
+		int taken = next.priority();
+		this.classes.get(taken).remove();
+		this.size--;
+		this.passes[taken] = 0;
+		if (this.size > this.classes.get(taken).size()) {
+			for (int i = 0; i < taken; i++) {
+				if (!this.classes.get(i).isEmpty()) {
+					this.passes[i]++;
+					this.metrics.overtaken(i);
+				}
+			}
+		}
+	}
+
+	/** Removes the first one that is as it should be, or returns {@code null}. */
+	@Nullable OutgoingMessage removeFirst(Predicate<OutgoingMessage> wanted) {
+		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
+			for (Iterator<OutgoingMessage> waiting = messages.iterator(); waiting.hasNext();) {
+				OutgoingMessage message = waiting.next();
+				if (wanted.test(message)) {
+					waiting.remove();
+					this.size--;
+					return message;
+				}
+			}
+		}
+		return null;
+	}
+
+	/** Whether one is as it should be. */
+	boolean contains(Predicate<OutgoingMessage> wanted) {
+		return this.classes.stream().anyMatch((messages) -> messages.stream().anyMatch(wanted));
+	}
+
+	/**
+	 * Shows those of each class, the one added last first, as long as that goes on.
+	 * @param goesOn whether to go on with the class
+	 */
+	void fromLast(Predicate<OutgoingMessage> goesOn) {
+		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
+			Iterator<OutgoingMessage> last = messages.descendingIterator();
+			boolean more = true;
+			while (more && last.hasNext()) {
+				more = goesOn.test(last.next());
+			}
+		}
+	}
+
+	/** Shows all of them, the more urgent ones first. */
+	void forEach(Consumer<OutgoingMessage> seen) {
+		for (int i = Classes.COUNT - 1; i >= 0; i--) {
+			this.classes.get(i).forEach(seen);
+		}
+	}
+
+	/** Removes one after the other, the more urgent ones first. */
+	void drain(Consumer<OutgoingMessage> taken) {
+		for (int i = Classes.COUNT - 1; i >= 0; i--) {
+			ArrayDeque<OutgoingMessage> messages = this.classes.get(i);
+			for (OutgoingMessage message = messages.poll(); message != null; message = messages.poll()) {
+				this.size--;
+				taken.accept(message);
+			}
+		}
+	}
+
+}

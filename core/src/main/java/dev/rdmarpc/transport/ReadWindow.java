@@ -1,0 +1,221 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.transport;
+
+import java.util.Arrays;
+
+/**
+ * How much of large messages may be on its way to this side, and in what slices. Confined
+ * to the loop's driver.
+ *
+ * <p>
+ * Implementation notes. The peer answers Reads in order, and its Sends wait behind those
+ * answers, wherever in between they are: in its adapter or its stack, in its socket, in
+ * the network. What is asked for is therefore all that a small message can find ahead of
+ * it, and the side that Reads bounds it. A window of the product of bandwidth and delay
+ * keeps the connection busy, and a multiple of it because Reads are posted together, when
+ * half of the window is free. Both factors are measured with the Reads themselves: the
+ * bandwidth is the greatest of the last deliveries, the delay the least of the last Reads
+ * that had none ahead of them. Since a busy connection has no such Read, the window runs
+ * empty now and then, which costs a round trip. A delay measured so includes the slice
+ * itself, and a window that is too small makes the next one larger: what is measured with
+ * it is at least its size, of which the next one is a multiple.
+ */
+final class ReadWindow {
+
+	/** After how long without others a transfer counts as alone. */
+	static final long LATELY_NANOS = 100_000_000;
+
+	/** Where nothing is known of the connection. */
+	private static final long FIRST_BYTES = 512 * 1024;
+
+	/** Into so many slices a window is divided. */
+	private static final int SLICES = 4;
+
+	/** What is asked for ends and begins at pages, as the memory does. */
+	private static final int PAGE_BYTES = 4096;
+
+	private static final int SAMPLES = 8;
+
+	/**
+	 * For how long deliveries are counted at least that are one sample of the bandwidth,
+	 * unless nothing is left to be delivered.
+	 */
+	private static final long RATE_NANOS = 2_000_000;
+
+	/** The same in times of the delay, so that it is more than a window. */
+	private static final int RATE_DELAYS = 2;
+
+	/** How often the delay is measured at most, and in how many times the delay. */
+	private static final long PROBE_NANOS = 100_000_000;
+
+	private static final int PROBE_DELAYS = 64;
+
+	private final SchedulerOptions options;
+
+	/** When messages as urgent as a class, or more urgent ones, were seen last. */
+	private final long[] sharedNanos = new long[Classes.COUNT];
+
+	private final boolean[] shared = new boolean[Classes.COUNT];
+
+	private final double[] rates = new double[SAMPLES];
+
+	private final long[] delays = new long[SAMPLES];
+
+	private int rateCount;
+
+	private int delayCount;
+
+	private int[] lengths = new int[1];
+
+	private long head;
+
+	private long tail;
+
+	private long inFlightBytes;
+
+	private long deliveredBytes;
+
+	private long deliveringSince;
+
+	/** When a Read was posted that had none ahead of it, until that has completed. */
+	private long probeBegun;
+
+	private boolean probing;
+
+	private long probedNanos;
+
+	/** The bytes that keep the connection busy, 0 if that is not known. */
+	private long neededBytes;
+
+	ReadWindow(SchedulerOptions options) {
+		this.options = options;
+		Arrays.fill(this.delays, Long.MAX_VALUE);
+	}
+
+	/** How many Reads the connection allows at once. */
+	void readDepth(int depth) {
+		this.lengths = new int[Math.max(1, depth)];
+	}
+
+	/** A message of a class has arrived, for which transfers of others make way. */
+	void arrived(int priority, long nowNanos) {
+		for (int i = 0; i <= priority; i++) {
+			this.sharedNanos[i] = nowNanos;
+			this.shared[i] = true;
+		}
+	}
+
+	/** Whether transfers of a class make way for others. */
+	private boolean isShared(int priority, long nowNanos) {
+		boolean lately = this.shared[priority] && nowNanos - this.sharedNanos[priority] < LATELY_NANOS;
+		this.shared[priority] = lately;
+		return lately;
+	}
+
+	/** The window of a transfer of a class. */
+	long windowBytes(int priority, long nowNanos) {
+		long most = this.options.maxWindowBytes();
+		if (!isShared(priority, nowNanos)) {
+			return most;
+		}
+		long wanted = (this.neededBytes > 0) ? this.neededBytes : FIRST_BYTES;
+		return Math.max(this.options.minWindowBytes(), Math.min(most, wanted));
+	}
+
+	/** The length of its next slice. */
+	int sliceBytes(int priority, long nowNanos) {
+		long window = windowBytes(priority, nowNanos);
+		long part = Math.max(window / SLICES, window / this.lengths.length) / PAGE_BYTES * PAGE_BYTES;
+		return (int) Math.max(this.options.minSliceBytes(), Math.min(this.options.maxSliceBytes(), part));
+	}
+
+	/** Whether a transfer of a class may ask for more. */
+	boolean hasRoom(int priority, long nowNanos) {
+		if (this.inFlightBytes == 0) {
+			return true;
+		}
+		return this.inFlightBytes < windowBytes(priority, nowNanos) && !mustRunEmpty(priority, nowNanos);
+	}
+
+	/** Whether so little is on its way that the next Reads are due. */
+	boolean isHalfEmpty(int priority, long nowNanos) {
+		return this.inFlightBytes <= windowBytes(priority, nowNanos) / 2;
+	}
+
+	/** Whether the delay has not been measured for too long to be relied on. */
+	private boolean mustRunEmpty(int priority, long nowNanos) {
+		return isShared(priority, nowNanos)
+				&& nowNanos - this.probedNanos > Math.max(PROBE_NANOS, PROBE_DELAYS * delayNanos());
+	}
+
+	private long delayNanos() {
+		long least = Long.MAX_VALUE / PROBE_DELAYS;
+		for (long delay : this.delays) {
+			least = Math.min(least, delay);
+		}
+		return (this.delayCount > 0) ? least : 0;
+	}
+
+	/** What was asked for and is not there. */
+	long inFlightBytes() {
+		return this.inFlightBytes;
+	}
+
+	/** A Read was posted. */
+	void posted(int bytes) {
+		if (this.inFlightBytes == 0) {
+			long now = System.nanoTime();
+			this.probeBegun = now;
+			this.probing = true;
+			this.deliveringSince = now;
+			this.deliveredBytes = 0;
+		}
+		this.lengths[(int) (this.tail++ % this.lengths.length)] = bytes;
+		this.inFlightBytes += bytes;
+	}
+
+	/** The oldest Read has completed or was flushed. */
+	void completed(long nowNanos) {
+		int bytes = this.lengths[(int) (this.head++ % this.lengths.length)];
+		this.inFlightBytes -= bytes;
+		this.deliveredBytes += bytes;
+		if (this.probing) {
+			this.probing = false;
+			this.probedNanos = nowNanos;
+			this.delays[this.delayCount++ % SAMPLES] = Math.max(1, nowNanos - this.probeBegun);
+			measured();
+		}
+		long nanos = nowNanos - this.deliveringSince;
+		boolean whole = this.inFlightBytes == 0 || nanos >= Math.max(RATE_NANOS, RATE_DELAYS * delayNanos());
+		if (nanos > 0 && whole) {
+			this.rates[this.rateCount++ % SAMPLES] = (double) this.deliveredBytes / nanos;
+			this.deliveringSince = nowNanos;
+			this.deliveredBytes = 0;
+			measured();
+		}
+	}
+
+	private void measured() {
+		double rate = 0;
+		for (double sample : this.rates) {
+			rate = Math.max(rate, sample);
+		}
+		this.neededBytes = (long) Math.min(Integer.MAX_VALUE, 2 * rate * delayNanos());
+	}
+
+}
