@@ -85,7 +85,7 @@ abstract class MessageSubscription extends LinkableTask
 
 	private final Runnable delivery = this::deliverAll;
 
-	private final Runnable resumption = () -> loop().afterTurn(this);
+	private final Runnable resumption = this::resume;
 
 	/** Whoever does the work, from when it is subscribed until it was told the end. */
 	private Flow.@Nullable Subscriber<? super Object> subscriber;
@@ -302,6 +302,10 @@ abstract class MessageSubscription extends LinkableTask
 			}
 		}
 		return Math.max(1, this.delivered - before);
+	}
+
+	private void resume() {
+		loop().afterTurn(this);
 	}
 
 	private void deliverAll() {

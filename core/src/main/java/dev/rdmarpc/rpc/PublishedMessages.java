@@ -70,7 +70,7 @@ abstract class PublishedMessages extends LinkableTask
 
 	private final AtomicBoolean over = new AtomicBoolean();
 
-	private final Runnable resumption = () -> channel().loop().afterTurn(this);
+	private final Runnable resumption = this::resume;
 
 	/** How many messages came; whoever publishes. */
 	private long published;
@@ -179,6 +179,10 @@ abstract class PublishedMessages extends LinkableTask
 			}
 		}
 		return (int) Math.max(1, this.published - before);
+	}
+
+	private void resume() {
+		channel().loop().afterTurn(this);
 	}
 
 	/**

@@ -64,7 +64,7 @@ public final class GreedyPeers {
 		System.out.println(READY);
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine()) {
-			String[] words = line.split(" ");
+			String[] words = line.split(" ", 2);
 			System.out.println(DONE + peers.take(Kind.valueOf(words[0]), Integer.parseInt(words[1])));
 		}
 		for (AutoCloseable each : peers.held) {
@@ -219,7 +219,7 @@ public final class GreedyPeers {
 
 		/** Its address, which is nobody else's. */
 		String address() {
-			return "127.0.0." + (2 + ordinal());
+			return "127.0.0." + (2 + List.of(values()).indexOf(this));
 		}
 
 		int count(boolean everything) {

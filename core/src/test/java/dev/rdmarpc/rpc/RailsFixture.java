@@ -49,8 +49,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class RailsFixture implements AutoCloseable {
 
-	static final RailOptions IMPATIENT = RailOptions.DEFAULTS
-		.withTimes(TestEnvironment.scaled(Duration.ofMillis(300)), TestEnvironment.scaled(Duration.ofMillis(50)));
+	static final RailOptions IMPATIENT = RailOptions.DEFAULTS.withTimes(TestEnvironment.scaled(Duration.ofMillis(300)),
+			TestEnvironment.scaled(Duration.ofMillis(50)));
 
 	final Path directory = newDirectory();
 

@@ -155,7 +155,7 @@ class SharedResourcesTests {
 	void whoIsKilledWhileItAcceptsLeavesNothing() throws Exception {
 		try (Station station = new Station(this.directory)) {
 			BufferedReader output = fork(HalfwayProcess.class, new String[0], HalfwayProcess.LISTENING);
-			String[] ports = awaitReady(output).split(",");
+			String[] ports = awaitReady(output).split(",", -1);
 			List<CompletableFuture<ConnectionInfo>> setups = new ArrayList<>();
 			List<QueuePair> queuePairs = new ArrayList<>();
 			for (String port : ports) {

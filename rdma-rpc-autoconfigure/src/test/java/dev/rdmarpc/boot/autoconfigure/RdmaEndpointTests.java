@@ -122,7 +122,7 @@ class RdmaEndpointTests {
 	void whoIsNoCallerIsShownByItsAddress() {
 		this.runner.run((context) -> {
 			RpcServer server = context.getBean(RpcServer.class);
-			try (Socket stranger = new Socket(InetAddress.getByName("127.0.0.1"), server.port())) {
+			try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
 				stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 				assertThat(stranger.getInputStream().read()).as("the end").isNegative();
 			}
