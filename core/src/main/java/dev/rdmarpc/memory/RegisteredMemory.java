@@ -138,6 +138,10 @@ public final class RegisteredMemory implements AutoCloseable {
 						&& !Thread.currentThread().isInterrupted()) {
 					block = this.waiters.await(() -> allocateAgain(lengthBytes, grow), timeoutNanos);
 				}
+				if (block == null) {
+					// what was waited for may have come since the last attempt
+					block = allocateAgain(lengthBytes, grow);
+				}
 			}
 			catch (MemoryExhaustedException ex) {
 				refused = ex;
