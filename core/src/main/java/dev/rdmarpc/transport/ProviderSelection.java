@@ -35,11 +35,6 @@ import dev.rdmarpc.verbs.VerbsProvider;
  */
 public record ProviderSelection(VerbsProvider provider, String reason, List<Candidate> candidates) {
 
-	/**
-	 * Whether {@link TransportOptions#AUTO} means all that are available, or the best.
-	 */
-	private static final boolean AUTO_MEANS_ALL = false;
-
 	/** The providers on the class path. */
 	public static List<VerbsProvider> discover() {
 		List<VerbsProvider> found = new ArrayList<>();
@@ -76,13 +71,14 @@ public record ProviderSelection(VerbsProvider provider, String reason, List<Cand
 
 	/**
 	 * Chooses the providers of a transport's rails.
-	 * @param names of providers, or {@link TransportOptions#AUTO} alone
+	 * @param names of providers, or {@link TransportOptions#AUTO} alone for all that are
+	 * available
 	 * @return in order of preference, at least one
 	 * @throws VerbsException with {@link VerbsError#UNAVAILABLE}, naming every provider
 	 * and its reason, if one of them is not available
 	 */
 	public static List<ProviderSelection> selectAll(List<String> names, List<VerbsProvider> providers) {
-		if (AUTO_MEANS_ALL && names.contains(TransportOptions.AUTO)) {
+		if (names.contains(TransportOptions.AUTO)) {
 			return allAvailable(providers);
 		}
 		return names.stream().map((name) -> select(name, providers)).toList();

@@ -37,10 +37,10 @@ import dev.rdmarpc.verbs.ListenOptions;
 public record TransportOptions(List<String> providers, String device, PollingOptions polling, int maxReceives,
 		int sendQueueDepth, int readDepth, SchedulerOptions scheduler) {
 
-	/** The provider name that stands for the best available one. */
+	/** The provider name that stands for all that are available. */
 	public static final String AUTO = "auto";
 
-	/** The best provider and its default device. */
+	/** All providers that are available, each with its default device. */
 	public static final TransportOptions DEFAULTS = new TransportOptions(AUTO, "", PollingOptions.DEFAULTS, 1 << 16,
 			256, 16);
 

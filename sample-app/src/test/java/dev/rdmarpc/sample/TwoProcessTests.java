@@ -134,7 +134,7 @@ class TwoProcessTests {
 
 	private ConfigurableApplicationContext startClient(int port) {
 		return new SpringApplicationBuilder(SampleApplication.class).profiles("client")
-			.run("--server.port=0", "--rdma.rpc.client.features.port=" + port,
+			.run("--server.port=0", "--rdma.rpc.client.features.port=" + port, "--rdma.rpc.provider=iwarp",
 					"--rdma.rpc.client.features.deadline=30s", "--rdma.rpc.client.features.restart-timeout=0",
 					"--rdma.rpc.memory.leak-detection=paranoid");
 	}

@@ -32,8 +32,9 @@ import dev.rdmarpc.verbs.VerbsProvider;
  *
  * <p>
  * It ranks below user-space iWARP, which is available everywhere, so automatic selection
- * never takes it: a process that uses shared memory alone cannot talk to another host,
- * and nobody but its operator knows whether it has to.
+ * of a single provider never takes it: a process that uses shared memory alone cannot
+ * talk to another host, and nobody but its operator knows whether it has to. As one of
+ * several rails it comes first.
  */
 public final class SharedMemoryProvider implements VerbsProvider {
 

@@ -41,10 +41,10 @@ import dev.rdmarpc.verbs.iwarp.CrcMode;
 /**
  * The properties of RDMA RPC.
  *
- * @param provider Name of the verbs provider, such as 'iwarp'. 'auto' selects the best
- * available one.
- * @param providers Names of several verbs providers to use at once, in order of
- * preference, such as 'shm,iwarp'. Not beside 'rdma.rpc.provider'.
+ * @param provider Name of the only verbs provider to use, such as 'iwarp'. 'auto' uses
+ * all that are available.
+ * @param providers Names of the verbs providers to use, in order of preference, such as
+ * 'shm,iwarp'. By default all that are available. Not beside 'rdma.rpc.provider'.
  * @param device Name of the provider's device. By default the provider chooses. Of
  * several providers, those that have a device of that name open it.
  * @param eagerLimit Largest message that is sent in frames; four times as much on a

@@ -413,8 +413,8 @@ class ObservabilityTests {
 	@Test
 	void endpointAndInfoShowProviderServerAndClients() {
 		this.runner
-			.withPropertyValues("management.endpoints.jmx.exposure.include=rdma", "spring.jmx.enabled=true",
-					"management.info.rdma.enabled=true")
+			.withPropertyValues("rdma.rpc.provider=iwarp", "management.endpoints.jmx.exposure.include=rdma",
+					"spring.jmx.enabled=true", "management.info.rdma.enabled=true")
 			.run((context) -> {
 				greeter(context).greet("world");
 				RdmaDescriptor shown = context.getBean(RdmaEndpoint.class).rdma();

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -78,6 +80,39 @@ class RailPropertiesTests {
 		});
 	}
 
+	/** What somebody gets who declares nothing. */
+	@Test
+	void byDefaultAServerListensOnAllThatThereAreAndPeersOnOneHostShareMemory() {
+		run(this.runner, (context) -> {
+			assertThat(context.getBean(RdmaTransport.class).rails()).extracting(Rail::name)
+				.startsWith("shm")
+				.contains("iwarp");
+			assertThat(context.getBean(RpcServer.class).rails()).filteredOn(ListeningRail::isListening)
+				.extracting(ListeningRail::name)
+				.contains("shm", "iwarp");
+			assertThat(railOf(context, "near")).isEqualTo("shm");
+		});
+	}
+
+	/** Nobody has asked for it, so the others do without it. */
+	@Test
+	void byDefaultADirectoryThatOthersMayEnterIsDoneWithout() throws Exception {
+		Files.createDirectory(this.directory.resolve("meeting"),
+				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+		run(this.runner, (context) -> {
+			assertThat(context.getBean(RdmaTransport.class).rails()).extracting(Rail::name).doesNotContain("shm");
+			assertThat(railOf(context, "near")).isEqualTo("iwarp");
+		});
+	}
+
+	@Test
+	void aSingleProviderIsUsedAlone() {
+		run(this.runner.withPropertyValues("rdma.rpc.provider=iwarp"), (context) -> {
+			assertThat(context.getBean(RdmaTransport.class).rails()).extracting(Rail::name).containsExactly("iwarp");
+			assertThat(railOf(context, "near")).isEqualTo("iwarp");
+		});
+	}
+
 	@Test
 	void aTargetIsRestrictedToSomeOfThem() {
 		run(this.runner.withPropertyValues(BOTH, "rdma.rpc.client.far.providers=iwarp"), (context) -> {
@@ -96,7 +131,7 @@ class RailPropertiesTests {
 
 	@Test
 	void aTargetCannotHaveProvidersThatAreNotInUse() {
-		this.runner.withPropertyValues("rdma.rpc.client.far.providers=shm")
+		this.runner.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.client.far.providers=shm")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("rdma.rpc.client.far.providers")

@@ -65,7 +65,7 @@ class RdmaEndpointTests {
 
 	@Test
 	void eachPartIsShownAlone() {
-		this.runner.run((context) -> {
+		this.runner.withPropertyValues("rdma.rpc.provider=iwarp").run((context) -> {
 			greeter(context).greet("world");
 			RdmaEndpoint endpoint = context.getBean(RdmaEndpoint.class);
 			RdmaParts.Devices devices = (RdmaParts.Devices) endpoint.part("devices");

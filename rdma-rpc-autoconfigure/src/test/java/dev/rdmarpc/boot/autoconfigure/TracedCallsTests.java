@@ -138,6 +138,7 @@ class TracedCallsTests {
 
 	private void call() {
 		RdmaContextRunner.create()
+			.withPropertyValues("rdma.rpc.provider=iwarp")
 			.withUserConfiguration(GreeterService.class)
 			.withBean(ObservationRegistry.class, () -> this.registry)
 			.run((context) -> {
