@@ -96,7 +96,7 @@ final class DistributionChart {
 	}
 
 	private static String point(Histogram histogram, double percent) {
-		double nanos = Math.max(FIRST_NANOS, histogram.getValueAtPercentile(percent));
+		double nanos = Math.max(FIRST_NANOS, (double) histogram.getValueAtPercentile(percent));
 		double x = LEFT + WIDTH * Math.min(1, Math.log10(nanos / FIRST_NANOS) / DECADES);
 		return String.format(Locale.ROOT, "%.1f,%.1f", x, TOP + HEIGHT * (1 - percent / 100));
 	}
