@@ -73,6 +73,7 @@ public final class RingDescriptor {
 
 	static final int ASLEEP = 256;
 
+	/** Of both sides, a bit each; used in the area of side 0 only. */
 	static final int LEFT = 384;
 
 	static final int DETAIL = 512;

@@ -147,12 +147,14 @@ public final class SharedMemory {
 	}
 
 	/**
-	 * Notes that this side does not use the memory any more.
+	 * Notes that this side does not use the memory any more. That and the question
+	 * whether the peer does are one step, after which this side touches nothing: whoever
+	 * leaves last cuts the file, perhaps at once.
 	 * @return whether the peer has left before
 	 */
 	boolean leave() {
-		INTS.setVolatile(this.bytes, this.own + RingDescriptor.LEFT, 1);
-		return (int) INTS.getVolatile(this.bytes, this.peer + RingDescriptor.LEFT) != 0;
+		int ownBit = (this.own == 0) ? 1 : 2;
+		return (int) INTS.getAndBitwiseOr(this.bytes, RingDescriptor.LEFT, ownBit) != 0;
 	}
 
 }
