@@ -116,8 +116,9 @@ class CompareTests {
 
 	/**
 	 * An array is copied when it is sent and when it is received, nothing else is.
-	 * Between processes that share memory, every message goes in and out of it too. What
-	 * gRPC copies is not counted.
+	 * Between processes that share memory, every message goes in and out of it too. On a
+	 * quiet channel, arrays of up to four times the eager limit go in and out of frames.
+	 * What gRPC copies is not counted.
 	 */
 	private static void assertCopies(String line, String[] fields) {
 		if (!fields[0].startsWith("rdma") || fields[0].startsWith("rdma-grpc")) {
@@ -126,7 +127,8 @@ class CompareTests {
 		else if (Integer.parseInt(fields[2]) >= 65536) {
 			double copies = Double.parseDouble(fields[11]) / Integer.parseInt(fields[2]);
 			double least = (fields[0].contains("registered") ? 0 : 2) + (fields[0].contains("shm") ? 2 : 0);
-			assertThat(copies).as(line).isBetween(least, least + ((least > 0) ? 0.5 : 0.1));
+			double frames = (!fields[0].contains("registered") && fields[2].equals("65536")) ? 2 : 0;
+			assertThat(copies).as(line).isBetween(least, least + frames + ((least > 0) ? 0.5 : 0.1));
 		}
 	}
 
