@@ -28,6 +28,7 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.transport.Classes;
 
 /**
  * The calls that wait for a thread, in a lane for each connection. The lanes are served
@@ -68,9 +69,6 @@ final class CallQueue {
 
 	/** The same where recounts have not come either, each after twice the time. */
 	private static final long MOST_NANOS = 32 * LOST_NANOS;
-
-	/** How often a call may be passed by more urgent ones, by its priority. */
-	private static final int[] MOST_PASSES = { 32, 8, Integer.MAX_VALUE };
 
 	private final Executor executor;
 
@@ -322,7 +320,7 @@ final class CallQueue {
 		}
 
 		private static int line(QueuedWork call) {
-			return Priority.ofCode(call.priority).code();
+			return Classes.of(call.priority);
 		}
 
 		/** The most urgent one, unless others were passed often enough. */
@@ -330,7 +328,7 @@ final class CallQueue {
 			Line next = null;
 			for (int i = this.lines.length - 1; i >= 0; i--) {
 				Line line = this.lines[i];
-				if (line.first != null && (next == null || line.passes >= MOST_PASSES[i])) {
+				if (line.first != null && (next == null || Classes.isDue(i, line.passes))) {
 					next = line;
 				}
 			}

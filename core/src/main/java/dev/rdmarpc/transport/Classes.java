@@ -21,10 +21,10 @@ package dev.rdmarpc.transport;
  * wire. What is more urgent goes first, but what waits is passed a bounded number of
  * times only.
  */
-final class Classes {
+public final class Classes {
 
 	/** How many there are. */
-	static final int COUNT = 3;
+	public static final int COUNT = 3;
 
 	/** How often something may be passed by what is more urgent, by its own class. */
 	private static final int[] MOST_PASSES = { 32, 8, Integer.MAX_VALUE };
@@ -33,12 +33,15 @@ final class Classes {
 	}
 
 	/** The class of a code from the wire; codes of newer peers count as the highest. */
-	static int of(int code) {
+	public static int of(int code) {
 		return Math.min(code & 0xFF, COUNT - 1);
 	}
 
-	/** Whether it is the turn of something that was passed so often. */
-	static boolean isDue(int priority, int passes) {
+	/**
+	 * Whether it is the turn of something that was passed so often.
+	 * @param priority its class
+	 */
+	public static boolean isDue(int priority, int passes) {
 		return passes >= MOST_PASSES[priority];
 	}
 

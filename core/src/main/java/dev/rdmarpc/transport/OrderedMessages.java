@@ -106,6 +106,20 @@ final class OrderedMessages {
 		return null;
 	}
 
+	/** Removes each one that is as it should be; in one pass. */
+	void removeAll(Predicate<OutgoingMessage> wanted, Consumer<OutgoingMessage> taken) {
+		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
+			for (Iterator<OutgoingMessage> waiting = messages.iterator(); waiting.hasNext();) {
+				OutgoingMessage message = waiting.next();
+				if (wanted.test(message)) {
+					waiting.remove();
+					this.size--;
+					taken.accept(message);
+				}
+			}
+		}
+	}
+
 	/** Whether one is as it should be. */
 	boolean contains(Predicate<OutgoingMessage> wanted) {
 		return this.classes.stream().anyMatch((messages) -> messages.stream().anyMatch(wanted));

@@ -348,11 +348,7 @@ final class OutboundQueue {
 	 */
 	boolean removeFollowing(int requestId) {
 		Predicate<OutgoingMessage> follows = (waiting) -> waiting.requestId() == requestId && !waiting.isRequest();
-		Predicate<OutgoingMessage> unposted = follows.and(OutgoingMessage::isUnposted);
-		for (OutgoingMessage next = this.data.removeFirst(unposted); next != null; next = this.data
-			.removeFirst(unposted)) {
-			next.recycle();
-		}
+		this.data.removeAll(follows.and(OutgoingMessage::isUnposted), OutgoingMessage::recycle);
 		return this.data.contains(follows);
 	}
 
@@ -369,10 +365,7 @@ final class OutboundQueue {
 
 	/** Removes what is left of a request posted in part, and what follows it. */
 	void removeRest(int requestId) {
-		Predicate<OutgoingMessage> rest = (waiting) -> waiting.requestId() == requestId;
-		for (OutgoingMessage next = this.data.removeFirst(rest); next != null; next = this.data.removeFirst(rest)) {
-			next.truncate();
-		}
+		this.data.removeAll((waiting) -> waiting.requestId() == requestId, OutgoingMessage::truncate);
 	}
 
 	/** Gives back what waits, also the rest of messages posted in part. */
