@@ -23,10 +23,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+@Timeout(60)
 class CallbackLoopTests {
 
 	private static final long SHORT = TimeUnit.MILLISECONDS.toNanos(20);
@@ -37,8 +39,7 @@ class CallbackLoopTests {
 		try (CallbackLoop loop = new CallbackLoop()) {
 			loop.add((slot) -> slot::succeed, 1, () -> {
 			});
-			long calls = loop.run(SHORT, (nanos) -> recorded.incrementAndGet());
-			assertThat(calls).isGreaterThan(1000).isEqualTo(recorded.get());
+			assertThat(runUntil(loop, 1001, (nanos) -> recorded.incrementAndGet())).isEqualTo(recorded.get());
 		}
 	}
 
@@ -58,10 +59,10 @@ class CallbackLoopTests {
 					});
 				}, 4, closed::incrementAndGet);
 			}
-			assertThat(loop.run(SHORT, (nanos) -> assertThat(nanos).isNotNegative())).isGreaterThanOrEqualTo(8);
+			runUntil(loop, 8, (nanos) -> assertThat(nanos).isNotNegative());
 			assertThat(outstanding).hasValue(0);
-			assertThat(loop.run(SHORT, (nanos) -> {
-			})).isGreaterThanOrEqualTo(8);
+			runUntil(loop, 8, (nanos) -> {
+			});
 			assertThat(most.get()).isBetween(1, 8);
 		}
 		finally {
@@ -75,9 +76,21 @@ class CallbackLoopTests {
 		try (CallbackLoop loop = new CallbackLoop()) {
 			loop.add((slot) -> () -> slot.fail(new IllegalArgumentException("broken")), 2, () -> {
 			});
-			assertThatIllegalStateException().isThrownBy(() -> loop.run(SHORT, (nanos) -> {
+			assertThatIllegalStateException().isThrownBy(() -> runUntil(loop, 1, (nanos) -> {
 			})).withMessageContaining("broken");
 		}
+	}
+
+	/**
+	 * Runs the loop again and again until so many calls have been made, as a machine at
+	 * work elsewhere may leave no time for any in one run.
+	 */
+	private static long runUntil(CallbackLoop loop, long calls, LatencyRecorder recorder) throws Exception {
+		long made = 0;
+		while (made < calls) {
+			made += loop.run(SHORT, recorder);
+		}
+		return made;
 	}
 
 }
