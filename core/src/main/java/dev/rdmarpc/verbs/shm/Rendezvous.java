@@ -26,18 +26,18 @@ import java.nio.channels.FileLock;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.HexFormat;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -52,9 +52,9 @@ import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * The directory in which the processes of a user meet: a socket {@code <port>.socket} for
- * each listener, and while a connection is set up, a file {@code <port>-<random>} with
- * its memory. Only the user may enter it.
+ * The directory in which processes meet: a socket {@code <port>.socket} for each
+ * listener, and while a connection is set up, a file {@code <port>-<random>} with its
+ * memory. {@link Admission} says who may enter it.
  *
  * <p>
  * Thread-safe. Who creates or removes sockets holds the lock on the file {@code .lock},
@@ -69,10 +69,6 @@ final class Rendezvous {
 	private static final Path MEMORY = Path.of("/dev/shm");
 
 	private static final Path NETWORK = Path.of("/proc/self/ns/net");
-
-	private static final Set<PosixFilePermission> DIRECTORY_PERMISSIONS = PosixFilePermissions.fromString("rwx------");
-
-	private static final Set<PosixFilePermission> FILE_PERMISSIONS = PosixFilePermissions.fromString("rw-------");
 
 	/** What a socket address holds less the longest file name. */
 	private static final int MAX_PATH_BYTES = 107 - "/65535.socket".length();
@@ -97,19 +93,23 @@ final class Rendezvous {
 
 	private final Path directory;
 
+	private final Admission admission;
+
 	private final SecureRandom random = new SecureRandom();
 
-	private Rendezvous(Path directory) {
+	private Rendezvous(Path directory, Admission admission) {
 		this.directory = directory;
+		this.admission = admission;
 	}
 
-	/** Whether processes can meet in a directory, or in the default one. */
-	static ProviderAvailability availability(@Nullable Path configured) {
+	/** Whether processes can meet in the directory of the settings. */
+	static ProviderAvailability availability(SharedMemoryOptions options) {
 		try {
 			SocketChannel.open(StandardProtocolFamily.UNIX).close();
-			Path directory = resolve(configured);
+			Admission admission = Admission.of(options.group());
+			Path directory = resolve(options.directory(), admission);
 			if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
-				check(directory);
+				admission.check(directory);
 			}
 			return ProviderAvailability.available("shared memory in " + directory);
 		}
@@ -121,15 +121,16 @@ final class Rendezvous {
 		}
 	}
 
-	/** Opens a directory, which is created if it does not exist. */
-	static Rendezvous open(@Nullable Path configured) {
-		Path directory = resolve(configured);
+	/** Opens the directory of the settings, which is created if it does not exist. */
+	static Rendezvous open(SharedMemoryOptions options) {
+		Admission admission = Admission.of(options.group());
+		Path directory = resolve(options.directory(), admission);
 		try {
 			if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
-				create(directory);
+				admission.createDirectory(directory);
 			}
-			check(directory);
-			return new Rendezvous(directory);
+			admission.check(directory);
+			return new Rendezvous(directory, admission);
 		}
 		catch (IOException | UnsupportedOperationException ex) {
 			throw new VerbsException(VerbsError.UNAVAILABLE,
@@ -137,23 +138,14 @@ final class Rendezvous {
 		}
 	}
 
-	private static void create(Path directory) throws IOException {
-		try {
-			Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(DIRECTORY_PERMISSIONS));
-		}
-		catch (FileAlreadyExistsException ex) {
-			logger.debug("{} was created by another process", directory, ex);
-		}
-	}
-
-	private static Path resolve(@Nullable Path configured) {
+	private static Path resolve(@Nullable Path configured, Admission admission) {
 		try {
 			if (configured == null && !isMemory()) {
 				throw new VerbsException(VerbsError.UNAVAILABLE,
 						MEMORY + " is no memory here (expected: a tmpfs, or a configured directory)");
 			}
 			Path directory = (configured != null) ? configured.toAbsolutePath()
-					: MEMORY.resolve("rdma-rpc-" + ownUser() + ownNetwork());
+					: MEMORY.resolve("rdma-rpc-" + admission.directoryName() + ownNetwork());
 			if (directory.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
 				throw new VerbsException(VerbsError.UNAVAILABLE, "path of directory " + directory
 						+ " is too long for sockets (expected: at most " + MAX_PATH_BYTES + " bytes)");
@@ -170,10 +162,6 @@ final class Rendezvous {
 				&& "tmpfs".equals(Files.getFileStore(MEMORY).type());
 	}
 
-	private static Object ownUser() throws IOException {
-		return Files.getAttribute(Path.of("/proc/self"), "unix:uid");
-	}
-
 	/**
 	 * Tells processes apart that share {@code /dev/shm} and not their network: at one
 	 * address and port, each of them knows another server. Who is to be met from another
@@ -187,25 +175,6 @@ final class Rendezvous {
 			logger.debug("The system has no network namespaces", ex);
 			return "";
 		}
-	}
-
-	private static void check(Path directory) throws IOException {
-		if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-			throw refused(directory, "it is not a directory");
-		}
-		if (!Objects.equals(Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS), ownUser())) {
-			throw refused(directory, "it belongs to another user");
-		}
-		Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS);
-		if (!permissions.equals(DIRECTORY_PERMISSIONS)) {
-			throw refused(directory, "its permissions are " + PosixFilePermissions.toString(permissions)
-					+ " (expected: " + PosixFilePermissions.toString(DIRECTORY_PERMISSIONS) + ")");
-		}
-	}
-
-	private static VerbsException refused(Path directory, String reason) {
-		return new VerbsException(VerbsError.UNAVAILABLE,
-				"directory " + directory + " of shared memory cannot be used: " + reason);
 	}
 
 	private Path socket(int port) {
@@ -245,7 +214,7 @@ final class Rendezvous {
 		try {
 			channel.configureBlocking(false);
 			channel.bind(UnixDomainSocketAddress.of(socket(port)), backlog);
-			Files.setPosixFilePermissions(socket(port), FILE_PERMISSIONS);
+			this.admission.admit(socket(port));
 			bound = true;
 			return channel;
 		}
@@ -321,15 +290,25 @@ final class Rendezvous {
 				return false;
 			}
 			catch (ConnectException ex) {
-				Files.deleteIfExists(socket);
+				removeLeftover(socket);
 			}
 		}
 		try (DirectoryStream<Path> files = Files.newDirectoryStream(this.directory, port + "-*")) {
 			for (Path file : files) {
-				Files.deleteIfExists(file);
+				removeLeftover(file);
 			}
 		}
 		return true;
+	}
+
+	private static void removeLeftover(Path file) throws IOException {
+		try {
+			Files.deleteIfExists(file);
+		}
+		catch (FileSystemException ex) {
+			throw new VerbsException(VerbsError.ADDRESS_IN_USE, "what a process of another user has left at " + file
+					+ " cannot be removed (expected: that user listens there again, or removes it)", ex);
+		}
 	}
 
 	/** A new file for the memory of a connection to a port. */
@@ -343,12 +322,13 @@ final class Rendezvous {
 	 * Creates the file of a connection with all its memory: where there is too little,
 	 * this fails, and not somebody who uses the memory later.
 	 */
-	static FileChannel create(Path file, long bytes) throws IOException {
+	FileChannel create(Path file, long bytes) throws IOException {
 		FileChannel channel = FileChannel.open(file,
 				EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-				PosixFilePermissions.asFileAttribute(FILE_PERMISSIONS));
+				Admission.creating());
 		boolean sized = false;
 		try {
+			this.admission.admit(file);
 			ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(bytes, CHUNK_BYTES));
 			for (long done = 0; done < bytes;) {
 				done += channel.write(zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done)), done);
@@ -397,9 +377,7 @@ final class Rendezvous {
 
 	private <T> T locked(Action<T> action) {
 		processLock.lock();
-		try (FileChannel file = FileChannel.open(this.directory.resolve(".lock"),
-				Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-				PosixFilePermissions.asFileAttribute(FILE_PERMISSIONS))) {
+		try (FileChannel file = openLock()) {
 			lock(file);
 			return action.run();
 		}
@@ -409,6 +387,40 @@ final class Rendezvous {
 		}
 		finally {
 			processLock.unlock();
+		}
+	}
+
+	/**
+	 * Opens the file of the lock. It is not opened and created in one step, which Linux
+	 * refuses for files of other users in sticky directories (fs.protected_regular).
+	 */
+	private FileChannel openLock() throws IOException {
+		Path file = this.directory.resolve(".lock");
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return FileChannel.open(file, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+			}
+			catch (NoSuchFileException ex) {
+				createLock(file);
+			}
+			catch (AccessDeniedException ex) {
+				// Another member of the group has just created it.
+				if (System.nanoTime() - start > LOCK_PATIENCE_NANOS) {
+					throw ex;
+				}
+				LockSupport.parkNanos(LOCK_PAUSE_NANOS);
+			}
+		}
+	}
+
+	private void createLock(Path file) throws IOException {
+		try {
+			Files.createFile(file, Admission.creating());
+			this.admission.admit(file);
+		}
+		catch (FileAlreadyExistsException ex) {
+			logger.debug("{} was created by another process", file, ex);
 		}
 	}
 

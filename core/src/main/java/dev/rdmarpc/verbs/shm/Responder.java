@@ -136,7 +136,7 @@ final class Responder extends SetupHandler {
 			}
 			this.thread().addAttempt(lifecycle.queuePair(), this);
 			long bytes = RingDescriptor.totalBytes(ringBytes);
-			file = Rendezvous.create(path, bytes);
+			file = this.listener.device().rendezvous().create(path, bytes);
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
 			this.acceptance = new Acceptance(lifecycle, result,
 					new EstablishedPeer(this.socket, file, memory, ringBytes, 0, readDepth, responderResources, () -> {

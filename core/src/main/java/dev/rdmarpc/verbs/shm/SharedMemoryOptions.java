@@ -29,14 +29,16 @@ import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
  * @param directory where processes meet: listeners have their sockets there, connections
  * their memory while they are set up. {@code null} for one of the user's below
  * {@code /dev/shm}
+ * @param group name or number of a group whose members may meet there, {@code null} for
+ * the user alone
  * @param ringBytes memory of a connection for each direction, a power of two
  * @param maxQueuePairs queue pairs open at once on a device
  * @param maxReadDepth RDMA Reads outstanding in one direction of a connection
  * @param drainTimeout how long an orderly disconnect waits until the peer has taken what
  * was posted
  */
-public record SharedMemoryOptions(@Nullable Path directory, int ringBytes, int maxQueuePairs, int maxReadDepth,
-		Duration drainTimeout) {
+public record SharedMemoryOptions(@Nullable Path directory, @Nullable String group, int ringBytes, int maxQueuePairs,
+		int maxReadDepth, Duration drainTimeout) {
 
 	/** The least {@link #ringBytes()}. */
 	public static final int MIN_RING_BYTES = RingDescriptor.MIN_RING_BYTES;
@@ -48,7 +50,7 @@ public record SharedMemoryOptions(@Nullable Path directory, int ringBytes, int m
 	public static final int MAX_READ_DEPTH = 1024;
 
 	/** The default settings. */
-	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, 256 * 1024, 65536, 128,
+	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, null, 256 * 1024, 65536, 128,
 			Duration.ofSeconds(5));
 
 	/**
@@ -56,6 +58,7 @@ public record SharedMemoryOptions(@Nullable Path directory, int ringBytes, int m
 	 * @throws IllegalArgumentException naming the value and what was expected
 	 */
 	public SharedMemoryOptions {
+		check(group == null || !group.isBlank(), "group", "nothing", "the name or number of a group");
 		check(RingDescriptor.isCapacity(ringBytes), "ringBytes", ringBytes,
 				"a power of two from " + MIN_RING_BYTES + " to " + MAX_RING_BYTES);
 		check(maxQueuePairs >= 1 && maxQueuePairs <= 1 << 24, "maxQueuePairs", maxQueuePairs, "1 to " + (1 << 24));
@@ -72,25 +75,32 @@ public record SharedMemoryOptions(@Nullable Path directory, int ringBytes, int m
 
 	/** These settings with another {@link #directory()}. */
 	public SharedMemoryOptions withDirectory(Path directory) {
-		return new SharedMemoryOptions(directory, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
+		return new SharedMemoryOptions(directory, this.group, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
+				this.drainTimeout);
+	}
+
+	/** These settings with a {@link #group()} that is let in. */
+	public SharedMemoryOptions withGroup(String group) {
+		return new SharedMemoryOptions(this.directory, group, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
 				this.drainTimeout);
 	}
 
 	/** These settings with another {@link #ringBytes()}. */
 	public SharedMemoryOptions withRingBytes(int ringBytes) {
-		return new SharedMemoryOptions(this.directory, ringBytes, this.maxQueuePairs, this.maxReadDepth,
+		return new SharedMemoryOptions(this.directory, this.group, ringBytes, this.maxQueuePairs, this.maxReadDepth,
 				this.drainTimeout);
 	}
 
 	/** These settings with other limits of a device. */
 	public SharedMemoryOptions withLimits(int maxQueuePairs, int maxReadDepth) {
-		return new SharedMemoryOptions(this.directory, this.ringBytes, maxQueuePairs, maxReadDepth, this.drainTimeout);
+		return new SharedMemoryOptions(this.directory, this.group, this.ringBytes, maxQueuePairs, maxReadDepth,
+				this.drainTimeout);
 	}
 
 	/** These settings with another {@link #drainTimeout()}. */
 	public SharedMemoryOptions withDrainTimeout(Duration drainTimeout) {
-		return new SharedMemoryOptions(this.directory, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
-				drainTimeout);
+		return new SharedMemoryOptions(this.directory, this.group, this.ringBytes, this.maxQueuePairs,
+				this.maxReadDepth, drainTimeout);
 	}
 
 }

@@ -75,7 +75,7 @@ public final class SharedMemoryProvider implements VerbsProvider {
 
 	@Override
 	public ProviderAvailability availability() {
-		return Rendezvous.availability(this.options.directory());
+		return Rendezvous.availability(this.options);
 	}
 
 	@Override
@@ -89,7 +89,7 @@ public final class SharedMemoryProvider implements VerbsProvider {
 			throw new VerbsException(VerbsError.NO_SUCH_DEVICE,
 					"no device " + name + " (expected: " + DEVICE_NAME + ")");
 		}
-		return new SharedMemoryDevice(DEVICE_NAME, this.options, Rendezvous.open(this.options.directory()));
+		return new SharedMemoryDevice(DEVICE_NAME, this.options, Rendezvous.open(this.options));
 	}
 
 }

@@ -102,7 +102,7 @@ public final class HalfwayProcess {
 		SocketChannel socket = asked(port);
 		SetupFrame answer = read(socket);
 		if (mapping) {
-			Rendezvous rendezvous = Rendezvous.open(this.directory);
+			Rendezvous rendezvous = Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory));
 			FileChannel file = rendezvous.openFile(port, answer.name(), RING_BYTES);
 			this.kept.add(file.map(FileChannel.MapMode.READ_WRITE, 0, RING_BYTES));
 			this.kept.add(file);
@@ -124,7 +124,7 @@ public final class HalfwayProcess {
 	/** Listening only, asked, with a file, and answered. */
 	@SuppressWarnings("SystemOut")
 	private void listen() throws IOException {
-		Rendezvous rendezvous = Rendezvous.open(this.directory);
+		Rendezvous rendezvous = Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory));
 		List<ServerSocketChannel> listening = new ArrayList<>();
 		StringBuilder ports = new StringBuilder();
 		for (int i = 0; i < PORTS; i++) {
@@ -148,7 +148,7 @@ public final class HalfwayProcess {
 
 	private void answer(Rendezvous rendezvous, int port, SocketChannel socket, boolean telling) throws IOException {
 		Path path = rendezvous.newFile(port);
-		this.kept.add(Rendezvous.create(path, RING_BYTES));
+		this.kept.add(rendezvous.create(path, RING_BYTES));
 		if (telling) {
 			new SetupFrame(SetupFrame.Kind.ACCEPTANCE, 4, 4, SharedMemoryOptions.DEFAULTS.ringBytes(), new byte[0],
 					path.getFileName().toString())

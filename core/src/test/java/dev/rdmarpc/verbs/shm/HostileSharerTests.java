@@ -212,7 +212,7 @@ class HostileSharerTests {
 
 	@Test
 	void onlyFilesOfTheListenerAreOpened() throws Exception {
-		Rendezvous rendezvous = Rendezvous.open(this.directory);
+		Rendezvous rendezvous = Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory));
 		int port = this.server.address().getPort();
 		Path target = Files.createFile(this.directory.resolve("other"));
 		Path link = this.directory.resolve(port + "-" + "0".repeat(32));

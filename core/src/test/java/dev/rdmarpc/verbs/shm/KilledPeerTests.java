@@ -131,7 +131,7 @@ class KilledPeerTests {
 		assertThat(this.station.completionQueue.await(Station.DEADLINE.toNanos())).isTrue();
 		assertLost(queuePair);
 		this.process.waitFor();
-		Rendezvous.open(this.directory).sweep(port);
+		Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory)).sweep(port);
 	}
 
 	@Test
@@ -152,7 +152,7 @@ class KilledPeerTests {
 		signal("KILL");
 		assertLost(queuePair);
 		this.process.waitFor();
-		Rendezvous.open(this.directory).sweep(port);
+		Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory)).sweep(port);
 	}
 
 	@Test
@@ -169,7 +169,7 @@ class KilledPeerTests {
 		signal("KILL");
 		this.process.waitFor();
 		this.process.waitFor();
-		Rendezvous.open(this.directory).sweep(port);
+		Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory)).sweep(port);
 	}
 
 }

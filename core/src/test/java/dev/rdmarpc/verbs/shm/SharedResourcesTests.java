@@ -212,8 +212,8 @@ class SharedResourcesTests {
 	@Test
 	void theDefaultDirectoryIsThatOfTheNetworkNamespace() throws Exception {
 		String network = Files.readSymbolicLink(Path.of("/proc/self/ns/net")).toString();
-		String reason = Rendezvous.availability(null).reason();
-		Assumptions.assumeTrue(Rendezvous.availability(null).available(), reason);
+		String reason = Rendezvous.availability(SharedMemoryOptions.DEFAULTS).reason();
+		Assumptions.assumeTrue(Rendezvous.availability(SharedMemoryOptions.DEFAULTS).available(), reason);
 		assertThat(reason).matches("shared memory in /dev/shm/rdma-rpc-\\d+-\\d+")
 			.endsWith("-" + network.substring(network.indexOf('[') + 1, network.indexOf(']')));
 		Files.createFile(this.directory.resolve(".lock"));

@@ -35,9 +35,17 @@ public final class SharingProcess {
 	private SharingProcess() {
 	}
 
-	/** Takes a directory, and a port to connect to or 0. */
+	/**
+	 * Takes a directory, a port to connect to or 0, a group to let in if there is one,
+	 * and a port to listen at if it is not any.
+	 */
 	public static void main(String[] args) throws Exception {
-		Station station = new Station(Path.of(args[0]));
+		Path directory = Path.of(args[0]);
+		SharedMemoryOptions options = SharedMemoryOptions.DEFAULTS.withDirectory(directory);
+		if (args.length > 3) {
+			Rendezvous.open(options.withGroup(args[2])).bind(Integer.parseInt(args[3]), 1);
+		}
+		Station station = new Station(directory, (args.length > 2) ? options.withGroup(args[2]) : options);
 		int port = Integer.parseInt(args[1]);
 		System.out.println(READY + station.address().getPort());
 		if (port != 0) {

@@ -89,8 +89,12 @@ final class Station implements AutoCloseable {
 	int received;
 
 	Station(Path directory) {
+		this(directory, SharedMemoryOptions.DEFAULTS.withDirectory(directory));
+	}
+
+	Station(Path directory, SharedMemoryOptions options) {
 		this.directory = directory;
-		this.device = new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withDirectory(directory)).openDevice(null);
+		this.device = new SharedMemoryProvider(options).openDevice(null);
 		this.domain = this.device.allocateProtectionDomain();
 		this.completionQueue = this.device.createCompletionQueue(1 << 16);
 		this.memory = this.domain.registerMemory(ByteBuffer.allocateDirect(2 * MESSAGE_BYTES),

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.FileSystems;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -171,11 +173,24 @@ final class PropertyMapping {
 		int ringBytes = PropertyCheck.bytes(prefix + "ring-size", shm.ringSize(), SharedMemoryOptions.MIN_RING_BYTES,
 				SharedMemoryOptions.MAX_RING_BYTES, 1);
 		PropertyCheck.that(Integer.bitCount(ringBytes) == 1, prefix + "ring-size", shm.ringSize(), "a power of two");
-		return new SharedMemoryOptions(shm.directory(), ringBytes,
+		String group = shm.group();
+		PropertyCheck.that(group == null || isGroup(group), prefix + "group", String.valueOf(group),
+				"the name or number of a group of this host");
+		return new SharedMemoryOptions(shm.directory(), group, ringBytes,
 				PropertyCheck.range(prefix + "max-queue-pairs", shm.maxQueuePairs(), 1, 1 << 24),
 				PropertyCheck.range(prefix + "max-read-depth", shm.maxReadDepth(), 1,
 						SharedMemoryOptions.MAX_READ_DEPTH),
 				PropertyCheck.notNegative(prefix + "drain-timeout", shm.drainTimeout()));
+	}
+
+	private static boolean isGroup(String group) {
+		try {
+			FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByGroupName(group);
+			return true;
+		}
+		catch (IOException | UnsupportedOperationException ex) {
+			return false;
+		}
 	}
 
 	private static int stagingBytes(String name, @Nullable DataSize size, long memoryBytes) {

@@ -212,8 +212,10 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/**
 	 * Shared-memory provider.
 	 *
-	 * @param directory Directory in which processes meet, permitted to the user alone. By
-	 * default one of the user's below /dev/shm.
+	 * @param directory Directory in which processes meet, permitted to the user, or
+	 * group, alone. By default one of the user's, or group's, below /dev/shm.
+	 * @param group Name or number of a group whose members may meet there. By default
+	 * only processes of one user meet.
 	 * @param ringSize Shared memory of a connection for each direction, a power of two.
 	 * The side that listens decides.
 	 * @param maxQueuePairs Maximum number of open queue pairs.
@@ -222,7 +224,7 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param drainTimeout How long an orderly disconnect waits for posted work to be
 	 * taken.
 	 */
-	public record Shm(@Nullable Path directory, @DefaultValue("256KB") DataSize ringSize,
+	public record Shm(@Nullable Path directory, @Nullable String group, @DefaultValue("256KB") DataSize ringSize,
 			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
 			@DefaultValue("5s") Duration drainTimeout) {
 

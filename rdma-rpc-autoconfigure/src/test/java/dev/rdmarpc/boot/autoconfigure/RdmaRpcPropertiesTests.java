@@ -176,11 +176,11 @@ class RdmaRpcPropertiesTests {
 
 	@Test
 	void sharedMemoryOptions() {
-		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.shm.directory", "/tmp/rdma", "rdma.rpc.shm.ring-size",
-				"1MB", "rdma.rpc.shm.max-queue-pairs", "7", "rdma.rpc.shm.max-read-depth", "8",
-				"rdma.rpc.shm.drain-timeout", "9s"));
+		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.shm.directory", "/tmp/rdma", "rdma.rpc.shm.group", "0",
+				"rdma.rpc.shm.ring-size", "1MB", "rdma.rpc.shm.max-queue-pairs", "7", "rdma.rpc.shm.max-read-depth",
+				"8", "rdma.rpc.shm.drain-timeout", "9s"));
 		assertThat(PropertyMapping.shm(properties.shm()))
-			.isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), 1 << 20, 7, 8, Duration.ofSeconds(9)));
+			.isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), "0", 1 << 20, 7, 8, Duration.ofSeconds(9)));
 	}
 
 	@Test
@@ -200,6 +200,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.memory.max                      | 5000B   | a positive multiple of 4096B
 			rdma.rpc.shm.ring-size                   | 8KB     | from 16384B to 268435456B
 			rdma.rpc.shm.ring-size                   | 96KB    | a power of two
+			rdma.rpc.shm.group                       | no-such | the name or number of a group of this host
 			rdma.rpc.shm.max-read-depth              | 2000    | from 1 to 1024
 			rdma.rpc.iwarp.staging                   | 0B      | a multiple of 524288B from 524288B to 1073741824B
 			rdma.rpc.iwarp.staging                   | 513KB   | a multiple of 524288B
