@@ -71,7 +71,8 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 
 	private volatile @Nullable RpcChannel channel;
 
-	private volatile int requestId;
+	/** Written and read by drivers. */
+	private int requestId;
 
 	private byte attempts = 1;
 

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -138,23 +137,24 @@ final class ClientCalls {
 		if (!method.plain()) {
 			return callOtherwise(method, arguments, encoded, call, bound);
 		}
-		long deadline = nearest(deadlineOf(method, call), bound);
+		long now = System.nanoTime();
+		long deadline = nearest(deadlineOf(method, call, now), bound);
 		if (this.observers.isEmpty()) {
 			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
-			return method.asynchronous() ? callAsync(method, arguments, encoded, call, deadline, null, sent)
-					: callBlocking(method, arguments, call, deadline, sent, null);
+			return method.asynchronous() ? callAsync(method, arguments, encoded, call, now, deadline, null, sent)
+					: callBlocking(method, arguments, call, now, deadline, sent, null);
 		}
 		CallMetadata metadata = metadata(method, call);
 		CallObservation observation = RpcObservedCall.start(this.observers, method, target(), metadata);
 		if (method.asynchronous()) {
-			return callAsync(method, arguments, encoded, call, deadline, observation, metadata.encode());
+			return callAsync(method, arguments, encoded, call, now, deadline, observation, metadata.encode());
 		}
 		if (observation == null) {
-			return callBlocking(method, arguments, call, deadline, metadata.encode(), null);
+			return callBlocking(method, arguments, call, now, deadline, metadata.encode(), null);
 		}
 		CallObservation.Scope scope = observation.openScope();
 		try {
-			Object result = callBlocking(method, arguments, call, deadline, metadata.encode(), observation);
+			Object result = callBlocking(method, arguments, call, now, deadline, metadata.encode(), observation);
 			observation.callEnded(RpcStatus.OK, null);
 			return result;
 		}
@@ -186,7 +186,7 @@ final class ClientCalls {
 		Object content = (encoded != null) ? encoded
 				: own.encodedEarly() ? Requests.encoded(method, arguments, maxMessageBytes()) : arguments;
 		HedgedCall future = new HedgedCall(this, this.hedges, Objects.requireNonNull(own.hedging()), method, call,
-				content, key(method, arguments, call), nearest(deadlineOf(method, call), bound));
+				content, key(method, arguments, call), nearest(deadlineOf(method, call, System.nanoTime()), bound));
 		future.begin();
 		return method.asynchronous() ? future : Replies.await(method, future);
 	}
@@ -253,10 +253,11 @@ final class ClientCalls {
 	private CallFuture begin(MethodDescriptor method, Object content, Flow.@Nullable Publisher<?> messages,
 			CallOptions call, long bound, long key, @Nullable CarriedContext context) {
 		CallTerms terms = observed(method, call, key, context);
-		long deadline = nearest(deadlineOf(method, call), bound);
+		long now = System.nanoTime();
+		long deadline = nearest(deadlineOf(method, call, now), bound);
 		CallFuture future = (messages != null) ? new StreamingFuture(terms, method, content, messages, deadline)
 				: new CallFuture(terms, method, content, deadline);
-		begin(future);
+		begin(future, now);
 		return future;
 	}
 
@@ -267,8 +268,9 @@ final class ClientCalls {
 			CallMetadata metadata = metadata(method, subscription.options());
 			CallObservation observation = this.observers.isEmpty() ? null
 					: RpcObservedCall.start(this.observers, method, target(), metadata);
-			subscription.begins(deadlineOf(method, subscription.options()), metadata.encode(), observation);
-			begin(subscription);
+			long now = System.nanoTime();
+			subscription.begins(deadlineOf(method, subscription.options(), now), metadata.encode(), observation);
+			begin(subscription, now);
 		}
 		catch (RpcException ex) {
 			subscription.fail(ex);
@@ -307,7 +309,7 @@ final class ClientCalls {
 	 * declaration, or of the client, and that of the call served. The client's is not for
 	 * streams, of which most have no end.
 	 */
-	private long deadlineOf(MethodDescriptor method, CallOptions call) {
+	private long deadlineOf(MethodDescriptor method, CallOptions call, long now) {
 		Duration own = call.deadline();
 		if (own == null) {
 			MethodSettings.Settings here = this.settings.of(method);
@@ -321,7 +323,7 @@ final class ClientCalls {
 		if (own.isZero() || own.compareTo(FOREVER) >= 0) {
 			return inherited;
 		}
-		return nearest(System.nanoTime() + own.toNanos(), inherited);
+		return nearest(now + own.toNanos(), inherited);
 	}
 
 	private static long nearest(long deadline, long other) {
@@ -333,12 +335,13 @@ final class ClientCalls {
 	 * that replies begins only when it is subscribed to.
 	 */
 	long bound(MethodDescriptor method, CallOptions call) {
-		return method.streaming() ? NO_DEADLINE : deadlineOf(method, call);
+		return method.streaming() ? NO_DEADLINE : deadlineOf(method, call, System.nanoTime());
 	}
 
 	private @Nullable Object callBlocking(MethodDescriptor method, @Nullable Object[] arguments, CallOptions call,
-			long deadline, byte[] metadata, @Nullable CallObservation observation) {
+			long begun, long deadline, byte[] metadata, @Nullable CallObservation observation) {
 		long key = key(method, arguments, call);
+		long now = begun;
 		for (int attempts = 1;; attempts++) {
 			if (Thread.currentThread().isInterrupted()) {
 				throw new RpcException(RpcStatus.CANCELLED,
@@ -347,12 +350,13 @@ final class ClientCalls {
 			}
 			RpcChannel channel = this.channels.openChannel(key);
 			if (channel == null) {
-				channel = awaitChannel(method, call, deadline);
+				channel = ConnectWaits.await(this.channels, this.options, method, call, deadline);
+				now = System.nanoTime();
 			}
 			BlockingCall waiting = BlockingCall.take(method, channel.loop());
 			OutgoingMessage request;
 			try {
-				request = prepare(channel, waiting, method, arguments, call, deadline, NO_DEADLINE, metadata);
+				request = prepare(channel, waiting, method, arguments, call, now, deadline, NO_DEADLINE, metadata);
 			}
 			catch (Throwable ex) {
 				waiting.giveBack();
@@ -374,6 +378,7 @@ final class ClientCalls {
 			}
 			waiting.giveBack();
 			this.channels.repeated();
+			now = System.nanoTime();
 		}
 	}
 
@@ -415,32 +420,11 @@ final class ClientCalls {
 		}
 	}
 
-	private RpcChannel awaitChannel(MethodDescriptor method, CallOptions call, long deadline) {
-		long begun = System.nanoTime();
-		long least = ConnectWaits.leastNanos(this.channels, this.options, method, call);
-		CompletableFuture<RpcChannel> channel = this.channels.channel(least > 0);
-		long nanos = ConnectWaits.nanos(this.options, least, deadline);
-		try {
-			return channel.get(nanos, TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ConnectWaits.forMethod(method, ex.getCause());
-		}
-		catch (TimeoutException ex) {
-			throw ConnectWaits.notInTime(this.channels, method, begun, deadline, ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
-					method.name(), ex);
-		}
-	}
-
 	private CallFuture callAsync(MethodDescriptor method, @Nullable Object[] arguments, byte @Nullable [] encoded,
-			CallOptions call, long deadline, @Nullable CallObservation observation, byte[] metadata) {
+			CallOptions call, long now, long deadline, @Nullable CallObservation observation, byte[] metadata) {
 		CallTerms terms = terms(call, metadata, observation, key(method, arguments, call), capture());
 		CallFuture future = new CallFuture(terms, method, (encoded != null) ? encoded : arguments, deadline);
-		begin(future);
+		begin(future, now);
 		return future;
 	}
 
@@ -463,20 +447,19 @@ final class ClientCalls {
 	/** Makes a call again whose request or reply was lost. */
 	void repeat(CallFuture future) {
 		this.channels.repeated();
-		begin(future);
+		begin(future, System.nanoTime());
 	}
 
 	/** Starts a call now, or when there is a connection. */
-	void begin(DeferredCall future) {
+	void begin(DeferredCall future, long now) {
 		RpcChannel channel = this.channels.openChannel(future.key());
 		if (channel != null) {
-			start(channel, future);
+			start(channel, future, now);
 			return;
 		}
 		if (future instanceof CallFuture call && !encodeEarly(call)) {
 			return;
 		}
-		long begun = System.nanoTime();
 		long least = ConnectWaits.leastNanos(this.channels, this.options, future.method(), future.options());
 		CompletableFuture<RpcChannel> soon = this.channels.channel(least > 0);
 		long deadline = future.deadlineNanos();
@@ -484,8 +467,7 @@ final class ClientCalls {
 		if (nanos != NO_DEADLINE) {
 			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
-		soon.whenComplete(
-				(opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, begun)));
+		soon.whenComplete((opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, now)));
 	}
 
 	private void connected(DeferredCall future, @Nullable RpcChannel opened, @Nullable Throwable failure, long begun) {
@@ -499,7 +481,7 @@ final class ClientCalls {
 						(failure != null && failure.getCause() != null) ? failure.getCause() : failure));
 			}
 			else if (!future.isDone()) {
-				start(opened, future);
+				start(opened, future, System.nanoTime());
 			}
 		}
 		catch (Throwable ex) {
@@ -535,11 +517,11 @@ final class ClientCalls {
 	}
 
 	/** Sends a call, or fails it. */
-	void start(RpcChannel channel, DeferredCall future) {
+	void start(RpcChannel channel, DeferredCall future, long now) {
 		MethodDescriptor method = future.method();
 		try {
 			future.startsOn(channel);
-			OutgoingMessage request = prepare(channel, future, method, CallFuture.NO_ARGUMENTS, future.options(),
+			OutgoingMessage request = prepare(channel, future, method, CallFuture.NO_ARGUMENTS, future.options(), now,
 					future.deadlineNanos(), future.deadlineNanos(), future.metadata());
 			request.submit();
 			future.submitted();
@@ -555,16 +537,18 @@ final class ClientCalls {
 	/**
 	 * Encodes a request into registered memory.
 	 * @param arguments of a blocking call; a {@link DeferredCall} has its own
+	 * @param now read a moment ago: the clock takes as long as a tenth of all the rest
 	 * @param channelDeadline when the channel gives up by itself
 	 */
 	private OutgoingMessage prepare(RpcChannel channel, PendingCall waiting, MethodDescriptor method,
-			@Nullable Object[] arguments, CallOptions call, long deadline, long channelDeadline, byte[] metadata) {
+			@Nullable Object[] arguments, CallOptions call, long now, long deadline, long channelDeadline,
+			byte[] metadata) {
 		if (channel.handler() instanceof ClientConnection connection) {
 			connection.check(method);
 		}
 		long remaining = 0;
 		if (deadline != NO_DEADLINE) {
-			remaining = deadline - System.nanoTime();
+			remaining = deadline - now;
 			if (remaining <= 0) {
 				throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the call was sent",
 						method.service(), method.name(), null);

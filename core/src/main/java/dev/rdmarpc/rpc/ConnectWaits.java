@@ -16,7 +16,14 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.transport.RpcChannel;
 
 /**
  * How long calls wait for a connection, and what they are told if there is none: no
@@ -44,6 +51,29 @@ final class ConnectWaits {
 	static long nanos(RpcClientOptions options, long least, long deadline) {
 		long remaining = (deadline != Long.MAX_VALUE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
 		return Math.min(remaining, Math.max(least, options.connectTimeout().toNanos()));
+	}
+
+	/** Waits for a connection, as long as a blocking call may. */
+	static RpcChannel await(ChannelSource channels, RpcClientOptions options, MethodDescriptor method, CallOptions call,
+			long deadline) {
+		long begun = System.nanoTime();
+		long least = leastNanos(channels, options, method, call);
+		CompletableFuture<RpcChannel> channel = channels.channel(least > 0);
+		long nanos = nanos(options, least, deadline);
+		try {
+			return channel.get(nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw forMethod(method, ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw notInTime(channels, method, begun, deadline, ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
+					method.name(), ex);
+		}
 	}
 
 	/** None in time. */

@@ -18,11 +18,16 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.ChannelLoop;
+
 /**
  * Times the run of a handler, and tells the pace of its method. Confined to the thread
  * that has the call.
  */
 final class HandlerRun {
+
+	/** What a loop's last look at the clock is good enough for. */
+	private static final long FAR_NANOS = 1_000_000_000;
 
 	/** Whom to tell, until the run has ended. */
 	private @Nullable HandlerPace pace;
@@ -33,15 +38,21 @@ final class HandlerRun {
 
 	void begin(@Nullable HandlerPace told, boolean loop) {
 		this.onLoop = loop;
-		this.startedNanos = System.nanoTime();
 		this.pace = told;
+		if (!loop || told != null) {
+			this.startedNanos = System.nanoTime();
+		}
 		if (loop && told != null) {
 			told.beginOnLoop(this.startedNanos);
 		}
 	}
 
-	long startedNanos() {
-		return this.startedNanos;
+	/** Whether a deadline has passed; before the run has ended. */
+	boolean isAfter(long deadlineNanos, ChannelLoop loop) {
+		if (!this.onLoop || this.pace != null) {
+			return this.startedNanos - deadlineNanos >= 0;
+		}
+		return deadlineNanos - loop.nowNanos() < FAR_NANOS && System.nanoTime() - deadlineNanos >= 0;
 	}
 
 	/** What the run has cost its thread is known; the first of several ends counts. */

@@ -101,7 +101,7 @@ final class HedgedCall extends CallerStage implements Runnable {
 		this.hedges.budget().called();
 		HedgedAttempt first = attempt(1);
 		add(first);
-		this.calls.begin(first);
+		this.calls.begin(first, System.nanoTime());
 		schedule(this.hedging.delay().toNanos());
 	}
 
@@ -165,7 +165,7 @@ final class HedgedCall extends CallerStage implements Runnable {
 			return;
 		}
 		tell((listener) -> listener.hedged(this.calls.target(), this.method, next.number()));
-		this.calls.start(channel, next);
+		this.calls.start(channel, next, System.nanoTime());
 		schedule(this.hedging.delay().toNanos());
 	}
 

@@ -323,7 +323,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		if (this.cancelled) {
 			throw new RpcException(RpcStatus.CANCELLED, "cancelled before it began");
 		}
-		if (this.deadlineNanos != Long.MAX_VALUE && this.handlerRun.startedNanos() - this.deadlineNanos >= 0) {
+		if (this.deadlineNanos != Long.MAX_VALUE && this.handlerRun.isAfter(this.deadlineNanos, channel().loop())) {
 			throw new RpcException(RpcStatus.DEADLINE_EXCEEDED, "the deadline passed before the handler began");
 		}
 		MessageFormat format = exported.descriptor().arguments(this.argumentCount);

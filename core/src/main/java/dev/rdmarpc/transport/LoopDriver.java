@@ -393,19 +393,15 @@ final class LoopDriver {
 		}
 	}
 
-	/**
-	 * Whether to leave driving to callers: some do, unless one that ran out of stack was
-	 * miscounted, or one has just left and may be back.
-	 */
+	/** Whether callers drive, of whom one may be miscounted, or one may soon be back. */
 	boolean standsBy() {
-		long now = System.nanoTime();
 		if (this.readyLeft || this.closing || !this.inbox.isEmpty()) {
 			return false;
 		}
 		if (this.drivingCallers.get() > 0) {
-			return isDrivenOrAwaited() || now - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
+			return isDrivenOrAwaited() || System.nanoTime() - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
 		}
-		return this.outstandingCalls == 0 && now - this.lastCallerNanos < STANDBY_NANOS;
+		return this.outstandingCalls == 0 && isWithin(STANDBY_NANOS, this.lastCallerNanos);
 	}
 
 	/** Why the loop does not run, or {@code null}. Any thread. */
@@ -420,10 +416,12 @@ final class LoopDriver {
 			throw new IllegalStateException("the driver of " + this + " cannot wait for it");
 		}
 		this.thread.handOver();
-		for (boolean begins = true; !call.isDone() && !isGivenUp(deadlineNanos); begins = false) {
+		boolean begins = true;
+		while (!call.isDone() && (begins || !isGivenUp(deadlineNanos, System.nanoTime()))) {
 			if (!mayDrive() || drive(call, deadlineNanos, begins) == AwaiterRole.TAKEN) {
 				park(call, deadlineNanos);
 			}
+			begins = false;
 		}
 		if (this.outstandingCalls > 0) {
 			this.thread.wakeIfStandingBy();
@@ -434,8 +432,12 @@ final class LoopDriver {
 	/** Whether a caller should: its call is the only one, and has been for a while. */
 	private boolean mayDrive() {
 		return this.outstandingCalls <= 1 && !this.readyLeft && !this.closing
-				&& !VirtualThreads.isVirtual(Thread.currentThread())
-				&& System.nanoTime() - this.crowdedNanos > CROWDED_NANOS;
+				&& !VirtualThreads.isVirtual(Thread.currentThread()) && !isWithin(CROWDED_NANOS, this.crowdedNanos);
+	}
+
+	/** The last turn was earlier, so that it mostly tells without a look at the clock. */
+	private boolean isWithin(long nanos, long since) {
+		return this.work.nowNanos() - since < nanos && System.nanoTime() - since < nanos;
 	}
 
 	/** Drives if nobody else does, and tells whether there is somebody to wait for. */
@@ -459,7 +461,7 @@ final class LoopDriver {
 				await = spin(call, deadlineNanos);
 			}
 			finally {
-				this.lastCallerNanos = System.nanoTime();
+				this.lastCallerNanos = this.work.nowNanos();
 				exit(null);
 			}
 			if (await == AwaiterRole.MINE) {
@@ -487,7 +489,7 @@ final class LoopDriver {
 
 	private AwaiterRole spin(PendingCall call, long deadlineNanos) {
 		while (!call.isDone() && this.outstandingCalls <= 1 && this.ready.isEmpty() && !this.closing
-				&& !isGivenUp(deadlineNanos)) {
+				&& !isGivenUp(deadlineNanos, this.work.nowNanos())) {
 			if (!turn()) {
 				if (hasPolledEnough()) {
 					return prepareAwait();
@@ -539,9 +541,8 @@ final class LoopDriver {
 		}
 	}
 
-	private static boolean isGivenUp(long deadlineNanos) {
-		return (deadlineNanos != Long.MAX_VALUE && System.nanoTime() - deadlineNanos >= 0)
-				|| Thread.currentThread().isInterrupted();
+	private static boolean isGivenUp(long deadlineNanos, long now) {
+		return (deadlineNanos != Long.MAX_VALUE && now - deadlineNanos >= 0) || Thread.currentThread().isInterrupted();
 	}
 
 	private static long remaining(long deadlineNanos, long now) {

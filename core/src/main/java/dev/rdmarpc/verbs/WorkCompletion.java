@@ -39,15 +39,21 @@ public final class WorkCompletion {
 
 	private @Nullable QueuePair queuePair;
 
-	/** Fills the record; for providers. */
+	/** Fills the record; for providers. What is the same already is not stored again. */
 	public void set(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
 			QueuePair queuePair) {
 		this.id = id;
-		this.status = status;
-		this.opcode = opcode;
+		if (this.status != status) {
+			this.status = status;
+		}
+		if (this.opcode != opcode) {
+			this.opcode = opcode;
+		}
 		this.byteLength = byteLength;
 		this.invalidatedKey = invalidatedKey;
-		this.queuePair = queuePair;
+		if (this.queuePair != queuePair) {
+			this.queuePair = queuePair;
+		}
 	}
 
 	/** The id of the work request. */

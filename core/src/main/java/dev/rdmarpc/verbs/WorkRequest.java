@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.verbs;
 
+import java.util.Arrays;
+
 /**
  * A reusable description of one work request. The provider reads it before the posting
  * call returns, and it may then be filled again. The memory it names remains in use until
@@ -93,7 +95,7 @@ public final class WorkRequest {
 	}
 
 	private WorkRequest begin(long id, WorkOpcode opcode) {
-		clearSegments();
+		this.segmentCount = 0;
 		this.id = id;
 		this.opcode = opcode;
 		this.signaled = true;
@@ -121,7 +123,9 @@ public final class WorkRequest {
 			throw new VerbsException(VerbsError.LIMIT_EXCEEDED,
 					"work request holds " + this.regions.length + " segments already");
 		}
-		this.regions[this.segmentCount] = region;
+		if (this.regions[this.segmentCount] != region) {
+			this.regions[this.segmentCount] = region;
+		}
 		this.offsets[this.segmentCount] = offsetBytes;
 		this.lengths[this.segmentCount] = lengthBytes;
 		this.segmentCount++;
@@ -131,9 +135,7 @@ public final class WorkRequest {
 	/** Drops the segments, so that no region is kept reachable. */
 	@SuppressWarnings("DataFlowIssue")
 	public void clearSegments() {
-		for (int i = 0; i < this.segmentCount; i++) {
-			this.regions[i] = null;
-		}
+		Arrays.fill(this.regions, null);
 		this.segmentCount = 0;
 	}
 

@@ -26,8 +26,20 @@ import dev.rdmarpc.verbs.WorkStatus;
 /**
  * The completions of a completion queue that were not polled yet, as arrays of fields.
  * Guarded by the lock of the completion queue.
+ *
+ * <p>
+ * Implementation notes. Storing a reference in an old array costs a fence with some
+ * garbage collectors, so a slot keeps its queue pair while the next completion there is
+ * of the same one. What is closed is forgotten: {@link #purge} looks at all slots, and
+ * completions that it has kept are forgotten when they are taken.
  */
 public final class CompletionRing {
+
+	private static final WorkStatus[] STATUSES = WorkStatus.values();
+
+	private static final WorkOpcode[] OPCODES = WorkOpcode.values();
+
+	private static final int STATUS_SHIFT = 8;
 
 	private final int limit;
 
@@ -35,9 +47,8 @@ public final class CompletionRing {
 
 	private final long[] ids;
 
-	private final WorkStatus[] statuses;
-
-	private final WorkOpcode[] opcodes;
+	/** Status and opcode. */
+	private final short[] kinds;
 
 	private final long[] byteLengths;
 
@@ -49,14 +60,16 @@ public final class CompletionRing {
 
 	private long tail;
 
+	/** Whether completions of closed queue pairs are among them, or were. */
+	private boolean forgetful;
+
 	/** Creates a ring without completions that holds up to {@code limit} of them. */
 	public CompletionRing(int limit) {
 		int capacity = (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1;
 		this.limit = limit;
 		this.mask = capacity - 1;
 		this.ids = new long[capacity];
-		this.statuses = new WorkStatus[capacity];
-		this.opcodes = new WorkOpcode[capacity];
+		this.kinds = new short[capacity];
 		this.byteLengths = new long[capacity];
 		this.invalidatedKeys = new int[capacity];
 		this.queuePairs = new QueuePair[capacity];
@@ -73,15 +86,17 @@ public final class CompletionRing {
 	}
 
 	/** Adds a completion; the caller has asked for room. */
+	@SuppressWarnings("EnumOrdinal") // never leaves the process
 	public void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
 			QueuePair queuePair) {
 		int slot = (int) this.tail & this.mask;
 		this.ids[slot] = id;
-		this.statuses[slot] = status;
-		this.opcodes[slot] = opcode;
+		this.kinds[slot] = (short) (status.ordinal() << STATUS_SHIFT | opcode.ordinal());
 		this.byteLengths[slot] = byteLength;
 		this.invalidatedKeys[slot] = invalidatedKey;
-		this.queuePairs[slot] = queuePair;
+		if (this.queuePairs[slot] != queuePair) {
+			this.queuePairs[slot] = queuePair;
+		}
 		this.tail++;
 	}
 
@@ -92,12 +107,19 @@ public final class CompletionRing {
 			int slot = (int) this.head++ & this.mask;
 			QueuePair queuePair = this.queuePairs[slot];
 			if (queuePair != null) {
-				completions[count++].set(this.ids[slot], this.statuses[slot], this.opcodes[slot],
+				completions[count++].set(this.ids[slot], STATUSES[this.kinds[slot] >> STATUS_SHIFT], opcode(slot),
 						this.byteLengths[slot], this.invalidatedKeys[slot], queuePair);
-				this.queuePairs[slot] = null;
+				if (this.forgetful) {
+					this.queuePairs[slot] = null;
+				}
 			}
 		}
+		this.forgetful &= this.head != this.tail;
 		return count;
+	}
+
+	private WorkOpcode opcode(int slot) {
+		return OPCODES[this.kinds[slot] & (1 << STATUS_SHIFT) - 1];
 	}
 
 	/**
@@ -110,7 +132,7 @@ public final class CompletionRing {
 		for (long from = this.head; from != this.tail; from++) {
 			int source = (int) from & this.mask;
 			QueuePair queuePair = this.queuePairs[source];
-			boolean kept = queuePair != closed || (keepReceives && this.opcodes[source] == WorkOpcode.RECEIVE);
+			boolean kept = queuePair != closed || (keepReceives && opcode(source) == WorkOpcode.RECEIVE);
 			if (queuePair == null || !kept) {
 				this.queuePairs[source] = null;
 				continue;
@@ -118,8 +140,7 @@ public final class CompletionRing {
 			if (from != to) {
 				int target = (int) to & this.mask;
 				this.ids[target] = this.ids[source];
-				this.statuses[target] = this.statuses[source];
-				this.opcodes[target] = this.opcodes[source];
+				this.kinds[target] = this.kinds[source];
 				this.byteLengths[target] = this.byteLengths[source];
 				this.invalidatedKeys[target] = this.invalidatedKeys[source];
 				this.queuePairs[target] = queuePair;
@@ -128,6 +149,13 @@ public final class CompletionRing {
 			to++;
 		}
 		this.tail = to;
+		this.forgetful |= keepReceives && this.head != to;
+		for (long free = to; free < this.head + this.queuePairs.length; free++) {
+			int slot = (int) free & this.mask;
+			if (this.queuePairs[slot] == closed) {
+				this.queuePairs[slot] = null;
+			}
+		}
 	}
 
 }
