@@ -269,7 +269,7 @@ abstract class PublishedMessages extends LinkableTask
 			send(item);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
-			fail(HandlerFailures.tooLarge("message of the stream: ", ex));
+			fail(tooLarge("message of the stream: ", ex));
 		}
 		catch (Throwable ex) {
 			if (end()) {
@@ -311,6 +311,11 @@ abstract class PublishedMessages extends LinkableTask
 		if (end()) {
 			completed();
 		}
+	}
+
+	/** The failure of a stream with a message that is too large or has no memory. */
+	Throwable tooLarge(String before, RuntimeException failure) {
+		return HandlerFailures.tooLarge(before, failure);
 	}
 
 	/** The messages end here, if they have not before. */

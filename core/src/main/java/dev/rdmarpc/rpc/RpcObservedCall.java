@@ -139,6 +139,18 @@ final class RpcObservedCall implements CallObservation {
 		}
 	}
 
+	/** A call has ended, which is more important than that its observers hear of it. */
+	static void end(@Nullable CallObservation watched, RpcStatus status, @Nullable Throwable error) {
+		try {
+			if (watched != null) {
+				watched.callEnded(status, error);
+			}
+		}
+		catch (Throwable ex) {
+			// there was no memory to say so
+		}
+	}
+
 	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
 		try {

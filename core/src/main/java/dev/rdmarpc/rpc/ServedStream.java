@@ -153,6 +153,11 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 	}
 
 	@Override
+	Throwable tooLarge(String before, RuntimeException failure) {
+		return this.session.calls().tooLarge(this.channel, before, failure);
+	}
+
+	@Override
 	void unsendable(RpcStatus status, String before, Throwable failure) {
 		this.call.fail(before, failure);
 	}

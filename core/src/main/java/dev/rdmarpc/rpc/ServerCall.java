@@ -253,6 +253,11 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	/** Runs the handler and replies, now or when the handler's future is complete. */
 	private void run(boolean loop) {
+		String unread = this.calls.unread(channel());
+		if (unread != null) {
+			reject(unread);
+			return;
+		}
 		ExportedMethod exported = required(this.method);
 		this.handlerRun.begin(exported.pace(), loop);
 		Object result;
@@ -387,7 +392,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			reply = target.prepareReply(this.requestId, RpcStatus.OK.code(), replyMetadata(), this.segments);
 		}
 		catch (MessageTooLargeException | MemoryExhaustedException ex) {
-			fail(HandlerFailures.tooLarge("reply: ", ex));
+			fail(this.calls.tooLarge(target, "reply: ", ex));
 			return;
 		}
 		catch (Throwable ex) {
@@ -437,14 +442,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		}
 		CallObservation watched = this.observation;
 		this.observation = null;
-		try {
-			if (watched != null) {
-				watched.callEnded(status, failure);
-			}
-		}
-		catch (Throwable ex) {
-			// that the call ends is more important
-		}
+		RpcObservedCall.end(watched, status, failure);
 		this.reply = reply;
 		this.handlerRun.end();
 		channel().loop().executeSurely(this.ending);

@@ -37,7 +37,9 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PeerReplies;
 import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.ReplyLimitException;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -143,6 +145,31 @@ final class ServerCalls {
 	void limited(RpcChannel channel, PrincipalShare.Limit limit, String why) {
 		Objects.requireNonNull(this.limited.get(limit)).increment();
 		this.limits.log(Level.WARN, "Refused a call from {}: {}", channel.remoteAddress(), why);
+	}
+
+	/**
+	 * Why no call of a caller may begin: it has not taken the replies to others; counted
+	 * as refused, or {@code null}.
+	 */
+	@Nullable String unread(RpcChannel channel) {
+		PeerReplies replies = channel.replies();
+		if (replies == null || !replies.isFull()) {
+			return null;
+		}
+		String why = replies.explain();
+		limited(channel, PrincipalShare.Limit.REPLY_BYTES, why);
+		return why;
+	}
+
+	/**
+	 * The failure of a call whose result is too large, for which there is no memory, or
+	 * beside which there are too many that were not read.
+	 */
+	Throwable tooLarge(RpcChannel channel, String before, RuntimeException failure) {
+		if (failure instanceof ReplyLimitException) {
+			limited(channel, PrincipalShare.Limit.REPLY_BYTES, String.valueOf(failure.getMessage()));
+		}
+		return HandlerFailures.tooLarge(before, failure);
 	}
 
 	List<CallObserver> observers() {

@@ -107,6 +107,11 @@ final class ServerSession implements ChannelHandler {
 		return this.principal;
 	}
 
+	/** What it shares with the server's other sessions. */
+	ServerCalls calls() {
+		return this.calls;
+	}
+
 	/** The caller's address, as text. */
 	String peer(RpcChannel channel) {
 		String known = this.peer;
@@ -191,6 +196,11 @@ final class ServerSession implements ChannelHandler {
 
 	/** Takes a call object, or refuses the request because of a limit. */
 	private @Nullable ServerCall claim(RpcChannel channel, IncomingMessage request) {
+		String unread = this.calls.unread(channel);
+		if (unread != null) {
+			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, unread);
+			return null;
+		}
 		PrincipalShare own = this.share;
 		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(request.messageBytes()) : null;
 		if (own != null && reached != null) {

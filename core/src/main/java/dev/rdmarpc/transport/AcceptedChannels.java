@@ -41,26 +41,26 @@ final class AcceptedChannels {
 
 	private final int limit;
 
-	private final int limitOfOneSource;
-
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Map<RpcChannel, InetAddress> channels = new LinkedHashMap<>();
-
-	/** Counts the channels of each address; guarded by the lock. */
-	private final Map<InetAddress, Integer> bySource = new HashMap<>();
+	/** Each with what its address uses; guarded by the lock. */
+	private final Map<RpcChannel, PrincipalShare> channels = new LinkedHashMap<>();
 
 	/** Of the channels whose peers are known; guarded by the lock. */
 	private final Map<RpcChannel, PrincipalShare> shares = new HashMap<>();
 
 	private final PrincipalShares principals;
 
+	private final PrincipalShares addresses;
+
 	private final SuspectPeers suspects = new SuspectPeers();
 
-	AcceptedChannels(int limit, int limitOfOneSource, PrincipalLimits limitsOfOnePrincipal) {
-		this.principals = new PrincipalShares(limitsOfOnePrincipal);
+	AcceptedChannels(int limit, PeerLimits limits) {
+		this.principals = new PrincipalShares(limits.principal(), limits.maxReplyBytes());
+		this.addresses = new PrincipalShares(
+				new PrincipalLimits(limits.maxConnections(), Integer.MAX_VALUE, Long.MAX_VALUE),
+				limits.maxReplyBytes());
 		this.limit = limit;
-		this.limitOfOneSource = limitOfOneSource;
 	}
 
 	/** How many there may be. */
@@ -85,6 +85,7 @@ final class AcceptedChannels {
 	@Nullable PrincipalShare tryIdentify(RpcChannel channel, String principal) {
 		PrincipalShare share = this.principals.tryConnect(principal);
 		if (share != null) {
+			channel.sender().countReplies(share.replies());
 			this.lock.lock();
 			try {
 				this.shares.put(channel, share);
@@ -116,18 +117,20 @@ final class AcceptedChannels {
 		RpcChannel victim = null;
 		this.lock.lock();
 		try {
-			if (this.bySource.getOrDefault(source, 0) >= this.limitOfOneSource) {
+			PrincipalShare share = this.addresses.tryConnect(source.getHostAddress());
+			if (share == null) {
 				return ChannelListener.Limit.CONNECTIONS_OF_ADDRESS;
 			}
 			if (this.channels.size() >= this.limit) {
 				victim = victim();
 				if (victim == null) {
+					this.addresses.disconnected(share);
 					return ChannelListener.Limit.CONNECTIONS;
 				}
 				remove(victim);
 			}
-			this.channels.put(channel, source);
-			this.bySource.merge(source, 1, Integer::sum);
+			channel.sender().countReplies(share.replies());
+			this.channels.put(channel, share);
 		}
 		finally {
 			this.lock.unlock();
@@ -140,7 +143,7 @@ final class AcceptedChannels {
 	}
 
 	private @Nullable RpcChannel victim() {
-		Map<InetAddress, Integer> newcomers = new HashMap<>();
+		Map<PrincipalShare, Integer> newcomers = new HashMap<>();
 		this.channels.forEach((channel, source) -> {
 			if (channel.isNewcomer()) {
 				newcomers.merge(source, 1, Integer::sum);
@@ -148,7 +151,7 @@ final class AcceptedChannels {
 		});
 		RpcChannel victim = null;
 		int most = 0;
-		for (Map.Entry<RpcChannel, InetAddress> entry : this.channels.entrySet()) {
+		for (Map.Entry<RpcChannel, PrincipalShare> entry : this.channels.entrySet()) {
 			int count = newcomers.getOrDefault(entry.getValue(), 0);
 			if (count > most && entry.getKey().isNewcomer()) {
 				most = count;
@@ -174,9 +177,9 @@ final class AcceptedChannels {
 		if (share != null) {
 			this.principals.disconnected(share);
 		}
-		InetAddress source = this.channels.remove(channel);
+		PrincipalShare source = this.channels.remove(channel);
 		if (source != null) {
-			this.bySource.computeIfPresent(source, (key, count) -> (count > 1) ? count - 1 : null);
+			this.addresses.disconnected(source);
 		}
 	}
 

@@ -74,9 +74,9 @@ public final class ChannelListener implements AutoCloseable {
 		this.transport = transport;
 		this.options = options;
 		this.handlers = handlers;
-		this.limits = limits;
+		this.limits = limits.within(transport.memory().options().maxBytes(), options.maxMessageBytes());
 		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
-		this.accepted = new AcceptedChannels(maxConnections, limits.maxConnections(), limits.principal());
+		this.accepted = new AcceptedChannels(maxConnections, this.limits);
 		try {
 			listen(loops, address, transport.options().listenOptions(maxConnections, options));
 		}

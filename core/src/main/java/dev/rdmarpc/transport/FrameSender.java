@@ -59,6 +59,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private boolean closed;
 
+	private @Nullable SmallReplies replies;
+
 	/**
 	 * Creates the half of a channel.
 	 * @param transfers whose Reads are posted to the same queue pair
@@ -80,6 +82,16 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	/** Takes the queue pair, which it owns from now on. */
 	void attach(QueuePair created) {
 		this.queuePair = created;
+	}
+
+	/** Where to count what is said to a peer that calls; before the channel opens. */
+	void countReplies(PeerReplies peer) {
+		this.replies = new SmallReplies(peer, this.eagerLimit);
+	}
+
+	@Override
+	public @Nullable SmallReplies replies() {
+		return this.replies;
 	}
 
 	/** The number of the queue pair, 0 before there is one. Any thread. */
@@ -128,6 +140,10 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		try {
 			PendingCall call = message.call();
 			OutgoingMessage.Owner owner = message.owner();
+			SmallReplies counting = this.replies;
+			if (counting != null) {
+				message.countSmall(counting, message.memory().length());
+			}
 			boolean wanted = (call != null)
 					? this.calls.start(message, call, this.channel.refusal(), this.handshake.peerMaxCalls())
 					: this.channel.state().isConnected();

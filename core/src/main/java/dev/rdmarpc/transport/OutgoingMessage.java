@@ -36,7 +36,7 @@ import dev.rdmarpc.verbs.QueuePair;
  * back when the last Send has completed or the channel has closed. {@link #abort()} gives
  * them back instead.
  */
-public final class OutgoingMessage extends OrderedMessage {
+public final class OutgoingMessage extends CountedMessage {
 
 	private static final byte[] PADDING = new byte[8];
 
@@ -250,10 +250,8 @@ public final class OutgoingMessage extends OrderedMessage {
 	 * from where it is.
 	 */
 	public byte @Nullable [] content() {
-		if (this.exposure != null) {
-			return null;
-		}
-		return FrameFlyweight.content(memory().buffer(), this.totalBytes, this.frameBytes);
+		return (this.exposure != null) ? null
+				: FrameFlyweight.content(memory().buffer(), this.totalBytes, this.frameBytes);
 	}
 
 	/** Writes the request id into every frame. */
@@ -531,6 +529,7 @@ public final class OutgoingMessage extends OrderedMessage {
 			this.owner = null;
 			told.gone(this);
 		}
+		uncount();
 		closeExposure();
 		memory().release();
 		this.buffer = null;
@@ -570,23 +569,22 @@ public final class OutgoingMessage extends OrderedMessage {
 
 	}
 
-	/** The channel that a message is for. */
+	/** The channel that a message is for. Any thread that has seen it open asks it. */
 	interface Carrier {
 
-		/** The size of the peer's frames. Any thread that has seen the channel open. */
+		/** The size of the peer's frames. */
 		int frameBytes();
 
 		/**
 		 * This side's end of the connection, perhaps closed, to a peer that Reads the
 		 * message, or the part of a stream, or {@code null} where it is sent in frames.
-		 * Any thread that has seen the channel open.
 		 */
 		@Nullable QueuePair readerOf(MessageSegments message, boolean part);
 
-		/**
-		 * Is told when a request without reply is gone; {@code null} if the peer knows
-		 * none. Any thread that has seen the channel open.
-		 */
+		/** Where replies are counted, or {@code null} if they are not. */
+		@Nullable SmallReplies replies();
+
+		/** Is told when a request without reply is gone; none if the peer knows none. */
 		@Nullable Owner oneWay();
 
 		/** Has the driver {@link #accept} the message: takes ownership. Any thread. */

@@ -113,15 +113,18 @@ final class OutgoingMessagePool {
 	OutgoingMessage reply(OutgoingMessage.Carrier carrier, int requestId, int status, byte[] metadata,
 			MessageSegments message) {
 		OutgoingMessage reply = take();
-		Exposure exposure = expose(carrier, message, false);
+		Exposure exposure = null;
 		RegisteredBuffer buffer = null;
 		try {
+			countLarge(carrier, reply, message);
+			exposure = expose(carrier, message, false);
 			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure);
 			reply.prepareReply(carrier, buffer, requestId, status, metadata, message, exposure);
 			count(message, exposure);
 			return reply;
 		}
 		catch (Throwable ex) {
+			reply.uncount();
 			giveBack(exposure, buffer);
 			throw ex;
 		}
@@ -131,15 +134,19 @@ final class OutgoingMessagePool {
 	OutgoingMessage part(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
 			MessageSegments message) {
 		OutgoingMessage part = take();
-		Exposure exposure = expose(carrier, message, true);
+		Exposure exposure = null;
 		RegisteredBuffer buffer = null;
 		try {
+			checkStreams(carrier);
+			countLarge(carrier, part, message);
+			exposure = expose(carrier, message, true);
 			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure);
 			part.preparePart(carrier, stream, buffer, requestId, message, exposure);
 			count(message, exposure);
 			return part;
 		}
 		catch (Throwable ex) {
+			part.uncount();
 			giveBack(exposure, buffer);
 			throw ex;
 		}
@@ -148,6 +155,10 @@ final class OutgoingMessagePool {
 	/** A frame for small messages of a stream, or {@code null} without memory for it. */
 	@Nullable OutgoingMessage pack(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
 			GatheredMessages by) {
+		SmallReplies counting = carrier.replies();
+		if (counting != null && counting.peer().isOver()) {
+			return null;
+		}
 		RegisteredBuffer buffer = this.memory.tryAllocate(carrier.frameBytes());
 		if (buffer == null) {
 			return null;
@@ -169,6 +180,26 @@ final class OutgoingMessagePool {
 		catch (Throwable ex) {
 			buffer.release();
 			throw ex;
+		}
+	}
+
+	/**
+	 * Counts a large message to a peer that calls, unless that has left too much; waits
+	 * for as long as for memory.
+	 */
+	private void countLarge(OutgoingMessage.Carrier carrier, OutgoingMessage made, MessageSegments message) {
+		SmallReplies counting = carrier.replies();
+		if (counting != null && counting.isLarge(message.totalBytes())) {
+			long timeoutNanos = this.isDriver.getAsBoolean() ? 0 : this.memory.options().allocationTimeout().toNanos();
+			made.countLarge(counting, message.totalBytes(), timeoutNanos);
+		}
+	}
+
+	/** Ends streams to a peer that has more than it may, however small the messages. */
+	private static void checkStreams(OutgoingMessage.Carrier carrier) {
+		SmallReplies counting = carrier.replies();
+		if (counting != null && counting.peer().isOver()) {
+			throw new ReplyLimitException(counting.peer().explain());
 		}
 	}
 

@@ -22,14 +22,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one principal uses of what a listener grants it, over all its connections.
- * Thread-safe.
+ * What one principal uses of what a listener grants it, over all its connections, or what
+ * one address does. Thread-safe.
  *
  * <p>
- * Implementation notes. A share is known while there are connections or calls of it: a
- * principal that leaves its calls behind finds them counted when it comes back. Calls
- * begin only while a connection is counted. Of the end of the last call and that of the
- * last connection, the later one sees both counts at zero, and has the share forgotten.
+ * Implementation notes. A share is known while there are connections, calls or replies of
+ * it: a principal that leaves its calls behind finds them counted when it comes back.
+ * Calls begin only while a connection is counted, and replies are added while a call is
+ * or a connection. Of the ends of the last call, the last reply and the last connection,
+ * the latest one sees all counts at zero, and has the share forgotten. Replies added
+ * after that, for the end of a connection that is over, are given back at once.
  */
 public final class PrincipalShare {
 
@@ -47,10 +49,13 @@ public final class PrincipalShare {
 
 	private final AtomicLong requestBytes = new AtomicLong();
 
+	private final PeerReplies replies;
+
 	PrincipalShare(String name, PrincipalLimits limits, PrincipalShares shares) {
 		this.name = name;
 		this.limits = limits;
 		this.shares = shares;
+		this.replies = new PeerReplies(name, shares.maxReplyBytes(), this::forgetIfUnused);
 	}
 
 	/** The principal's name. */
@@ -77,7 +82,18 @@ public final class PrincipalShare {
 	}
 
 	boolean isUnused() {
-		return this.connections.get() == 0 && this.calls.get() == 0;
+		return this.connections.get() == 0 && this.calls.get() == 0 && this.replies.isEmpty();
+	}
+
+	private void forgetIfUnused() {
+		if (isUnused()) {
+			this.shares.forgetUnused(this.name);
+		}
+	}
+
+	/** What it has not taken yet. */
+	PeerReplies replies() {
+		return this.replies;
 	}
 
 	/**
@@ -102,8 +118,8 @@ public final class PrincipalShare {
 	/** A call has ended. */
 	public void end(int bytes) {
 		this.requestBytes.addAndGet(-bytes);
-		if (this.calls.decrementAndGet() == 0 && this.connections.get() == 0) {
-			this.shares.forgetUnused(this.name);
+		if (this.calls.decrementAndGet() == 0) {
+			forgetIfUnused();
 		}
 	}
 
@@ -113,6 +129,7 @@ public final class PrincipalShare {
 			case CALLS -> "too many calls of " + shortName(this.name) + " (limit " + this.limits.maxCalls() + ")";
 			case REQUEST_BYTES -> "too many bytes in requests of " + shortName(this.name) + " (limit "
 					+ this.limits.maxRequestBytes() + ")";
+			case REPLY_BYTES -> this.replies.explain();
 		};
 	}
 
@@ -123,7 +140,10 @@ public final class PrincipalShare {
 		CALLS,
 
 		/** The requests of its calls have as many bytes as they may have. */
-		REQUEST_BYTES
+		REQUEST_BYTES,
+
+		/** It has left as many bytes in replies as it may. */
+		REPLY_BYTES
 
 	}
 

@@ -22,21 +22,31 @@ import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
 
-/** What the principals of a listener use, by their names. Thread-safe. */
+/**
+ * What the principals of a listener use, by their names, or what its addresses use.
+ * Thread-safe.
+ */
 final class PrincipalShares {
 
 	private final PrincipalLimits limits;
+
+	private final long maxReplyBytes;
 
 	private final Map<String, PrincipalShare> shares = new ConcurrentHashMap<>();
 
 	private final LongAdder rejected = new LongAdder();
 
-	PrincipalShares(PrincipalLimits limits) {
+	PrincipalShares(PrincipalLimits limits, long maxReplyBytes) {
 		this.limits = limits;
+		this.maxReplyBytes = maxReplyBytes;
 	}
 
 	PrincipalLimits limits() {
 		return this.limits;
+	}
+
+	long maxReplyBytes() {
+		return this.maxReplyBytes;
 	}
 
 	/** Counts a connection; returns {@code null} if there are too many. */

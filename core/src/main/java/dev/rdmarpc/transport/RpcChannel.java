@@ -157,6 +157,12 @@ public final class RpcChannel implements QueuePairListener {
 		return this.localAddress;
 	}
 
+	/** What the peer has not taken yet; {@code null} if it is not one that calls. */
+	public @Nullable PeerReplies replies() {
+		SmallReplies counting = this.sender.replies();
+		return (counting != null) ? counting.peer() : null;
+	}
+
 	FrameSender sender() {
 		return this.sender;
 	}
@@ -199,9 +205,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.loop.execute(() -> this.calls.abandon(call, why, detail));
 	}
 
-	/**
-	 * Says goodbye: outstanding calls are finished, then the channel closes. Any thread.
-	 */
+	/** Says goodbye: outstanding calls end, then the channel closes. Any thread. */
 	public void drain() {
 		this.loop.execute(this::closeOrderly);
 	}
@@ -395,10 +399,7 @@ public final class RpcChannel implements QueuePairListener {
 		return this.sender.withdraw(requestId);
 	}
 
-	/**
-	 * Takes, or makes, no new calls; those outstanding are finished, then the side that
-	 * calls closes.
-	 */
+	/** Takes, or makes, no new calls; when the others have ended the caller closes. */
 	private void closeOrderly() {
 		if (isUp()) {
 			this.state = ChannelState.DRAINING;

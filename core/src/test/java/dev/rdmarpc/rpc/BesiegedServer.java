@@ -79,13 +79,14 @@ public final class BesiegedServer {
 	}
 
 	/**
-	 * Without limits for one address; if a number of connections is given, with less
-	 * patience.
+	 * Without limits for one address, except that of replies; if a number of connections
+	 * is given, with less patience.
 	 */
 	private static RpcServerOptions options(String[] arguments) {
 		RpcServerOptions options = RpcFixture.serverOptions(0);
-		return (arguments.length == 0) ? options.withPeers(PeerLimits.NONE)
-				: options.withPeers(PeerLimits.NONE)
+		PeerLimits limits = PeerLimits.NONE.withMaxReplyBytes(PeerLimits.BY_MEMORY);
+		return (arguments.length == 0) ? options.withPeers(limits)
+				: options.withPeers(limits)
 					.withLimits(Integer.parseInt(arguments[0]), 1024)
 					.withChannel(ChannelOptions.DEFAULTS.withTimeouts(PATIENCE, PATIENCE.dividedBy(4), PATIENCE));
 	}

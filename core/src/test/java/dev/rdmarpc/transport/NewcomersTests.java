@@ -107,7 +107,7 @@ class NewcomersTests {
 
 	@Test
 	void newcomersOfTheAddressWithMostOfThemGoFirst() throws Exception {
-		AcceptedChannels accepted = new AcceptedChannels(6, 6, PrincipalLimits.NONE);
+		AcceptedChannels accepted = new AcceptedChannels(6, PeerLimits.NONE);
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				List<RpcChannel> all = new ArrayList<>();

@@ -34,7 +34,7 @@ class PrincipalSharesTests {
 
 	@Test
 	void aPrincipalThatHasGoneIsForgottenWithItsLastCall() {
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 1, 10));
+		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 1, 10), 1000);
 		PrincipalShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
 		assertThat(shares.tryConnect("a")).isNull();
@@ -52,8 +52,25 @@ class PrincipalSharesTests {
 	}
 
 	@Test
+	void repliesLeftBehindAreFoundAgain() {
+		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 1, 10), 1000);
+		PrincipalShare share = shares.tryConnect("a");
+		assertThat(share).isNotNull();
+		assertThat(share.replies().tryAdd(1000, 0)).isTrue();
+		shares.disconnected(share);
+		assertThat(shares.size()).as("its reply is not gone").isOne();
+		PrincipalShare back = shares.tryConnect("a");
+		assertThat(back).isSameAs(share);
+		assertThat(back.replies().tryAdd(1, 0)).isFalse();
+		assertThat(back.explain(PrincipalShare.Limit.REPLY_BYTES)).contains("replies to 'a'", "(limit 1000)");
+		shares.disconnected(back);
+		back.replies().remove(1000);
+		assertThat(shares.size()).isZero();
+	}
+
+	@Test
 	void bytesBeyondTheLimitAreRefusedAndNotCounted() {
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 10, 10));
+		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 10, 10), 1000);
 		PrincipalShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
 		assertThat(share.tryBegin(8)).isNull();
@@ -77,7 +94,7 @@ class PrincipalSharesTests {
 	@Test
 	void nothingIsLeftOfWhatManyThreadsCount() throws Exception {
 		long seed = System.nanoTime();
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(3, 4, 100));
+		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(3, 4, 100), 1000);
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {
 			List<Callable<Boolean>> tasks = new ArrayList<>();

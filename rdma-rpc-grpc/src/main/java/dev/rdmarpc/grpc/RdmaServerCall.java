@@ -39,6 +39,7 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.ReplyLimitException;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
@@ -250,8 +251,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			logger.debug("No memory for a reply", ex);
 			try {
 				this.pieces.clear();
-				reply = prepare(null, HeaderBlock.NONE,
-						Status.RESOURCE_EXHAUSTED.withDescription("no registered memory for the reply"));
+				String why = (ex instanceof ReplyLimitException) ? ex.getMessage()
+						: "no registered memory for the reply";
+				reply = prepare(null, HeaderBlock.NONE, Status.RESOURCE_EXHAUSTED.withDescription(why));
 			}
 			catch (MemoryExhaustedException again) {
 				this.channel.close("no registered memory for a reply");

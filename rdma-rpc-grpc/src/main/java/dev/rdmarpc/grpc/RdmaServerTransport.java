@@ -48,6 +48,7 @@ import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.PeerReplies;
 import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RequestTemplate;
@@ -273,13 +274,22 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		}
 	}
 
+	/** Why a call may not begin, or {@code null} if it may: it counts then. */
+	private @Nullable String refusal(@Nullable PrincipalShare own, int bytes) {
+		PeerReplies replies = channel().replies();
+		if (replies != null && replies.isFull()) {
+			return replies.explain();
+		}
+		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
+		return (own != null && reached != null) ? own.explain(reached) : null;
+	}
+
 	private void begin(IncomingMessage request) {
 		int slot = request.requestId() & 0xFFFF;
 		int bytes = request.messageBytes();
 		PrincipalShare own = this.share;
-		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
-		if (own != null && reached != null) {
-			String why = own.explain(reached);
+		String why = refusal(own, bytes);
+		if (why != null) {
 			limits.log(Level.WARN, "Refused a call from {}: {}", channel().remoteAddress(), why);
 			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why));
 			return;

@@ -234,6 +234,9 @@ final class PropertyMapping {
 		DataSize size = server.maxRequestSizePerPrincipal();
 		PropertyCheck.that(size == null || size.toBytes() >= 1, prefix + "max-request-size-per-principal",
 				String.valueOf(size), "at least 1B");
+		DataSize replies = server.maxReplySizePerPeer();
+		PropertyCheck.that(replies == null || replies.toBytes() >= 1, prefix + "max-reply-size-per-peer",
+				String.valueOf(replies), "at least 1B");
 		return new PeerLimits(
 				PropertyCheck.range(prefix + "max-connections-per-address", server.maxConnectionsPerAddress(), 1,
 						Integer.MAX_VALUE),
@@ -244,7 +247,8 @@ final class PropertyMapping {
 								server.maxConnectionsPerPrincipal(), 1, Integer.MAX_VALUE),
 						PropertyCheck.range(prefix + "max-calls-per-principal", server.maxCallsPerPrincipal(), 1,
 								Integer.MAX_VALUE),
-						(size != null) ? size.toBytes() : Math.max(1, properties.memory().max().toBytes() / 4 * 3)));
+						(size != null) ? size.toBytes() : Math.max(1, properties.memory().max().toBytes() / 4 * 3)),
+				(replies != null) ? replies.toBytes() : PeerLimits.BY_MEMORY);
 	}
 
 	private static HandlerOptions handlers(Server server) {

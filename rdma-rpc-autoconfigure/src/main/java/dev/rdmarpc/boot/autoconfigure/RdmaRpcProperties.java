@@ -271,6 +271,11 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param maxRequestSizePerPrincipal Size of all requests in progress of one caller
 	 * that is known; a single one may have more. Further calls fail with
 	 * RESOURCE_EXHAUSTED. By default three quarters of 'rdma.rpc.memory.max'.
+	 * @param maxReplySizePerPeer Size of all replies, and messages of streams, that one
+	 * caller has not taken yet: a principal, or an address of which nobody knows who it
+	 * is. A single one may have more. Further calls fail with RESOURCE_EXHAUSTED. By
+	 * default half of 'rdma.rpc.memory.max', or 'rdma.rpc.server.max-message-size' if
+	 * that is more.
 	 * @param maxConcurrentCalls Maximum number of concurrent calls, including those that
 	 * wait for a thread. One connection may have four times what remains for others.
 	 * Further calls fail with RESOURCE_EXHAUSTED.
@@ -308,14 +313,15 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 			@DefaultValue("1024") int maxConnections, @DefaultValue("768") int maxConnectionsPerAddress,
 			@DefaultValue("1000") int maxHandshakesPerSecond, @DefaultValue("768") int maxConnectionsPerPrincipal,
 			@DefaultValue("16384") int maxCallsPerPrincipal, @Nullable DataSize maxRequestSizePerPrincipal,
-			@DefaultValue("1024") int maxConcurrentCalls, @DefaultValue("4096") int maxCallsPerConnection,
-			@DefaultValue("16MB") DataSize maxMessageSize, @DefaultValue("64MB") DataSize maxUnfinishedSize,
-			@DefaultValue("5s") Duration handshakeTimeout, @DefaultValue("10s") Duration keepAlive,
-			@DefaultValue("30s") Duration deadPeerTimeout, @DefaultValue("10s") Duration drainTimeout,
-			@DefaultValue("adaptive") Dispatch dispatch, @DefaultValue("auto") HandlerThreads handlerThreads,
-			@DefaultValue("256") int maxHandlerThreads, @Nullable Duration slowCallThreshold,
-			@DefaultValue("false") boolean accessLog, @DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl,
-			@DefaultValue Map<String, String> tokens, @DefaultValue Map<String, Service> services) {
+			@Nullable DataSize maxReplySizePerPeer, @DefaultValue("1024") int maxConcurrentCalls,
+			@DefaultValue("4096") int maxCallsPerConnection, @DefaultValue("16MB") DataSize maxMessageSize,
+			@DefaultValue("64MB") DataSize maxUnfinishedSize, @DefaultValue("5s") Duration handshakeTimeout,
+			@DefaultValue("10s") Duration keepAlive, @DefaultValue("30s") Duration deadPeerTimeout,
+			@DefaultValue("10s") Duration drainTimeout, @DefaultValue("adaptive") Dispatch dispatch,
+			@DefaultValue("auto") HandlerThreads handlerThreads, @DefaultValue("256") int maxHandlerThreads,
+			@Nullable Duration slowCallThreshold, @DefaultValue("false") boolean accessLog,
+			@DefaultValue Reflection reflection, @DefaultValue ServerSsl ssl, @DefaultValue Map<String, String> tokens,
+			@DefaultValue Map<String, Service> services) {
 
 		/** Shows no secret. */
 		@Override

@@ -32,7 +32,7 @@ public enum RdmaServerMeters implements DescribedMeter {
 			"Calls refused because 'rdma.rpc.server.services' does not allow their callers to make them."),
 
 	CALLS_LIMITED("rdma.server.calls.limited", Meter.Type.COUNTER, "calls",
-			"Calls refused because of a limit of their caller: that of its calls in progress, or of the size of their requests.") {
+			"Calls refused because of a limit of their caller: that of its calls in progress, of the size of their requests, or of the size of replies that it has not taken.") {
 
 		@Override
 		public KeyName[] getKeyNames() {
@@ -136,7 +136,7 @@ public enum RdmaServerMeters implements DescribedMeter {
 
 		/**
 		 * Of connections: {@code connections}, {@code address}, {@code principal} or
-		 * {@code rate}. Of calls: {@code calls} or {@code size}.
+		 * {@code rate}. Of calls: {@code calls}, {@code size} or {@code replies}.
 		 */
 		LIMIT;
 

@@ -95,6 +95,7 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		return switch (limit) {
 			case CALLS -> "calls";
 			case REQUEST_BYTES -> "size";
+			case REPLY_BYTES -> "replies";
 		};
 	}
 

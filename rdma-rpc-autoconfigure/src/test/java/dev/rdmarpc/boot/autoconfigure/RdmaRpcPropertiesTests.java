@@ -83,6 +83,7 @@ class RdmaRpcPropertiesTests {
 				Map.entry("rdma.rpc.server.max-connections-per-principal", "6"),
 				Map.entry("rdma.rpc.server.max-calls-per-principal", "7"),
 				Map.entry("rdma.rpc.server.max-request-size-per-principal", "8MB"),
+				Map.entry("rdma.rpc.server.max-reply-size-per-peer", "9MB"),
 				Map.entry("rdma.rpc.server.max-concurrent-calls", "4"),
 				Map.entry("rdma.rpc.server.max-calls-per-connection", "5"),
 				Map.entry("rdma.rpc.server.max-message-size", "1MB"),
@@ -100,7 +101,7 @@ class RdmaRpcPropertiesTests {
 		assertThat(PropertyMapping.server(properties))
 			.isEqualTo(new RpcServerOptions(new InetSocketAddress(InetAddress.getLoopbackAddress(), 99), channel, 2, 3,
 					4, Duration.ofSeconds(9), new HandlerOptions(Dispatch.EXECUTOR, HandlerThreads.PLATFORM, 11),
-					new PeerLimits(2, 5, new PrincipalLimits(6, 7, 8 << 20))));
+					new PeerLimits(2, 5, new PrincipalLimits(6, 7, 8 << 20), 9 << 20)));
 	}
 
 	@Test
@@ -252,6 +253,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.max-connections-per-principal  | 0  | at least 1
 			rdma.rpc.server.max-calls-per-principal  | 0       | at least 1
 			rdma.rpc.server.max-request-size-per-principal | 0B | at least 1B
+			rdma.rpc.server.max-reply-size-per-peer | 0B | at least 1B
 			rdma.rpc.server.max-concurrent-calls     | 0       | at least 1
 			rdma.rpc.server.max-calls-per-connection | 65537   | from 1 to 65536
 			rdma.rpc.server.max-unfinished-size      | 0B      | at least 1B
