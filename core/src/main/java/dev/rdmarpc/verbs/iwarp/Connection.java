@@ -137,6 +137,7 @@ final class Connection implements EngineConnection {
 		if (this.closed) {
 			return;
 		}
+		boolean yields = false;
 		try {
 			if (this.stream.receive()) {
 				moved();
@@ -147,20 +148,28 @@ final class Connection implements EngineConnection {
 			if (!isAtBoundary() && this.frameDeadline.begin()) {
 				this.reactor.addFrame(this.frameDeadline);
 			}
+			yields = this.stream.yields();
 		}
 		catch (Throwable ex) {
 			fail(ex);
 		}
-		flush();
+		flush(yields);
 	}
 
 	/** Sends what can be sent. */
 	void flush() {
+		flush(false);
+	}
+
+	/**
+	 * Sends what can be sent, or sees to it that this is done with the next step.
+	 */
+	private void flush(boolean later) {
 		if (this.closed) {
 			return;
 		}
 		try {
-			if (this.stream.send()) {
+			if (!later && this.stream.send()) {
 				moved();
 			}
 			updateInterest();

@@ -48,7 +48,9 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  * payload. Where long payloads are expected, no more is read to a buffer than one FPDU's
  * rest or the header of the next one, because whatever is read there must be copied. No
  * FPDU is begun while the completion queue has no room, nor between a refused Read
- * Request and its Terminate; it waits in the buffer.
+ * Request and its Terminate; it waits in the buffer. When a Send has come, what is to
+ * come of Read Responses is left in the socket until the Send has been polled: moving
+ * that takes as long as many small messages do.
  */
 final class InboundStream {
 
@@ -71,6 +73,8 @@ final class InboundStream {
 	private final StreamOwner owner;
 
 	private final InboundDispatcher dispatcher;
+
+	private final SendReceiver sends;
 
 	private final Placement placement;
 
@@ -119,11 +123,13 @@ final class InboundStream {
 	private boolean closed;
 
 	InboundStream(ScatteringByteChannel channel, StreamBuffers buffers, StreamOwner owner, InboundDispatcher dispatcher,
-			ReadRequester requester, ReadResponder responder, OutboundStream outbound, boolean crcEnabled) {
+			SendReceiver sends, ReadRequester requester, ReadResponder responder, OutboundStream outbound,
+			boolean crcEnabled) {
 		this.channel = channel;
 		this.buffers = buffers;
 		this.owner = owner;
 		this.dispatcher = dispatcher;
+		this.sends = sends;
 		this.placement = dispatcher.placement();
 		this.requester = requester;
 		this.responder = responder;
@@ -156,8 +162,9 @@ final class InboundStream {
 		if (this.stalled) {
 			resume();
 		}
+		int before = this.sends.messages();
 		int total = 0;
-		while (total < STEP_BYTES && mayBegin() && !this.closed) {
+		while (total < STEP_BYTES && mayBegin() && !this.closed && !lingers(before)) {
 			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
@@ -168,6 +175,11 @@ final class InboundStream {
 			}
 		}
 		return total > 0;
+	}
+
+	/** Whether a message that has come would wait for payload that is to come. */
+	private boolean lingers(int messagesBefore) {
+		return this.sends.messages() != messagesBefore && !this.requester.isEmpty();
 	}
 
 	private boolean mayBegin() {

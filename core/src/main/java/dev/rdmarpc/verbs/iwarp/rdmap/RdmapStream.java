@@ -49,6 +49,10 @@ public final class RdmapStream {
 
 	private final OutboundStream outbound;
 
+	private int messages;
+
+	private boolean yielded;
+
 	/**
 	 * Creates a stream.
 	 * @param channel reads and writes without waiting
@@ -74,7 +78,8 @@ public final class RdmapStream {
 		this.inbound = new InboundStream(channel, buffers, owner,
 				new InboundDispatcher(this.sends, new WriteReceiver(access, placement), this.requester, this.responder,
 						new TerminateReceiver(owner, sendQueue, this.requester), placement),
-				this.requester, this.responder, this.outbound, this.crcEnabled);
+				this.sends, this.requester, this.responder, this.outbound, this.crcEnabled);
+		this.messages = this.sends.messages();
 	}
 
 	/**
@@ -94,6 +99,17 @@ public final class RdmapStream {
 	 */
 	public boolean send() throws IOException, ProtocolViolation {
 		return this.outbound.flush();
+	}
+
+	/**
+	 * Whether answers to Reads should wait for the next step, because a message has come
+	 * that would wait for them to be written. They do so once in a row.
+	 */
+	public boolean yields() {
+		boolean came = this.sends.messages() != this.messages;
+		this.messages = this.sends.messages();
+		this.yielded = came && !this.yielded && !this.responder.isEmpty();
+		return this.yielded;
 	}
 
 	/** Whether more is to be received. */

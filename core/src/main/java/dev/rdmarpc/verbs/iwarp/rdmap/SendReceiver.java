@@ -93,6 +93,11 @@ final class SendReceiver implements SegmentHandler {
 		}
 	}
 
+	/** How many messages have come whole, modulo 2^32. */
+	int messages() {
+		return this.expectedMsn;
+	}
+
 	/** All segments of a message must say the same of it (RFC 5041, section 4.3). */
 	private void takeKind(int segmentOpcode, int segmentInvalidateStag) throws ProtocolViolation {
 		if (this.begun && segmentOpcode != this.opcode) {

@@ -35,7 +35,9 @@ import dev.rdmarpc.verbs.support.RegisteredMemory;
  * Implementation notes. Nothing here waits. What finds no room in the ring, or in the
  * completion queue, goes on with a later step. Consuming never depends on room in the
  * outbound ring, so two full rings cannot block each other: the Reads that a peer may
- * have outstanding are bounded and kept aside.
+ * have outstanding are bounded and kept aside. When a Send has come, neither what is to
+ * come of answers to Reads nor answers of this side are copied before it can be polled:
+ * that takes as long as many small messages do. They go on with the next step.
  */
 public final class Link {
 
@@ -71,6 +73,9 @@ public final class Link {
 
 	private boolean peerEnded;
 
+	/** Whether the last step has left answers to the next one. */
+	private boolean yielded;
+
 	/**
 	 * Creates a link on memory that both sides have mapped.
 	 * @param readDepth how many Reads of this side are outstanding at most
@@ -93,8 +98,12 @@ public final class Link {
 
 	/** Consumes what the peer has published, then writes what is to be written. */
 	public void advance() throws LinkFailure {
+		long before = this.receiver.messages();
 		consume();
-		flush();
+		this.yielded = !this.yielded && this.receiver.messages() != before && !this.responder.isEmpty();
+		if (!this.yielded) {
+			flush();
+		}
 		if (this.memory.peerHasEnded() && !this.inbound.look() && !this.peerEnded) {
 			this.peerEnded = true;
 			tellEnd();
@@ -107,8 +116,9 @@ public final class Link {
 			return;
 		}
 		long most = this.memory.ringBytes();
+		long before = this.receiver.messages();
 		long consumed = 0;
-		while (consumed < most && !this.responder.isRefusing() && this.inbound.hasRecord()) {
+		while (consumed < most && !this.responder.isRefusing() && !lingers(before) && this.inbound.hasRecord()) {
 			this.inbound.open();
 			if (!tryDispatch()) {
 				return;
@@ -118,6 +128,11 @@ public final class Link {
 			wakeIf(this.inbound.release());
 			this.moved = true;
 		}
+	}
+
+	/** Whether a message that has come would wait for answers that are to come. */
+	private boolean lingers(long messagesBefore) {
+		return this.receiver.messages() != messagesBefore && !this.requester.isEmpty();
 	}
 
 	private boolean tryDispatch() throws LinkFailure {
@@ -232,7 +247,8 @@ public final class Link {
 		wakeIf(this.inbound.publish());
 		boolean stalled = isStalled();
 		this.memory.fallAsleep(stalled ? RingDescriptor.ASLEEP_FOR_ROOM : RingDescriptor.ASLEEP_FOR_DATA);
-		return !this.inbound.look() && !this.memory.peerHasEnded() && !(stalled && this.outbound.hasMoreRoom());
+		return !this.yielded && !this.inbound.look() && !this.memory.peerHasEnded()
+				&& !(stalled && this.outbound.hasMoreRoom());
 	}
 
 	/** Tells the peer that the connection ends in order. */

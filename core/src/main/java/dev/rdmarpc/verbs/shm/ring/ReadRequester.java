@@ -47,6 +47,11 @@ final class ReadRequester {
 		return this.count < this.sequences.length;
 	}
 
+	/** Whether no answer is to come. */
+	boolean isEmpty() {
+		return this.count == 0;
+	}
+
 	/** Notes a Read that has been asked for; there is room. */
 	void add(long sequence) {
 		this.sequences[(this.first + this.count) % this.sequences.length] = sequence;

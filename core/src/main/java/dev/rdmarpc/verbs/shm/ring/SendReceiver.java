@@ -37,6 +37,8 @@ final class SendReceiver {
 
 	private long receivedBytes;
 
+	private long messages;
+
 	SendReceiver(LinkOwner owner, PeerAccess access, ReceiveSource source) {
 		this.owner = owner;
 		this.access = access;
@@ -65,6 +67,11 @@ final class SendReceiver {
 			finish(ring);
 		}
 		return true;
+	}
+
+	/** How many messages have come whole. */
+	long messages() {
+		return this.messages;
 	}
 
 	private void place(InboundRing ring) throws LinkFailure {
@@ -103,6 +110,7 @@ final class SendReceiver {
 		}
 		long id = this.receive.id();
 		this.receive.clear();
+		this.messages++;
 		this.owner.received(id, this.receivedBytes, invalidated, ring.hasFlag(RingDescriptor.SOLICITED));
 	}
 

@@ -168,6 +168,54 @@ class RdmapStreamTests {
 		assertThat(target.memory()).isEqualTo(ByteBuffer.allocate(8));
 	}
 
+	/** A Send is there for whoever polls before what comes behind it is moved. */
+	@Test
+	void answersToReadsStayInTheChannelBehindASend() throws Exception {
+		connect(false, 1_000_000);
+		RegisteredMemory own = readTwice();
+		this.initiator.stream.send();
+		this.responder.stream.receive();
+		this.initiator.receive(new WorkRequest(1).receive(7).addSegment(own, 200_000, 8));
+		this.responder.post(new WorkRequest(1).send(1));
+		this.responder.stream.send();
+		this.initiator.stream.receive();
+		assertThat(this.initiator.received).containsExactly(new Received(7, 0, 0, false));
+		assertThat(this.initiator.headEnded()).isFalse();
+		exchange();
+		assertThat(this.initiator.headEnded()).isTrue();
+	}
+
+	/** Answers wait for it once, so that many Sends do not hold them up. */
+	@Test
+	void answersToReadsAreWrittenAStepAfterASendHasCome() throws Exception {
+		connect(false, 1_000_000);
+		readTwice();
+		for (int i = 0; i < 2; i++) {
+			this.responder.receive(new WorkRequest(1).receive(i));
+			this.initiator.post(new WorkRequest(1).send(i));
+			this.initiator.stream.send();
+			this.responder.stream.receive();
+			assertThat(this.responder.stream.yields()).as("after Send %d", i).isEqualTo(i == 0);
+		}
+		assertThat(this.responder.stream.yields()).isFalse();
+		exchange();
+		this.responder.receive(new WorkRequest(1).receive(2));
+		this.initiator.post(new WorkRequest(1).send(2));
+		exchange();
+		assertThat(this.responder.stream.yields()).as("without Reads").isFalse();
+		assertThat(this.responder.received).hasSize(3);
+	}
+
+	private RegisteredMemory readTwice() {
+		RegisteredMemory own = this.initiator.register(200_008, AccessFlag.LOCAL_WRITE);
+		RegisteredMemory open = this.responder.register(100_000, AccessFlag.REMOTE_READ);
+		for (int i = 0; i < 2; i++) {
+			this.initiator.post(new WorkRequest(1).read(i, open.remoteAddress(), open.remoteKey())
+				.addSegment(own, i * 100_000, 100_000));
+		}
+		return own;
+	}
+
 	@Test
 	void nothingIsBegunWithoutRoomForItsCompletion() throws Exception {
 		connect(false, 1000);
@@ -198,7 +246,7 @@ class RdmapStreamTests {
 
 		private final StreamBuffers buffers = new StreamBuffers(STAGING_BYTES, 2048, 8192);
 
-		private final SendQueue sendQueue = new SendQueue(new WorkQueue(4, 2));
+		private final SendQueue sendQueue = new SendQueue(new WorkQueue(8, 2));
 
 		private final WorkQueue receives = new WorkQueue(4, 2);
 
