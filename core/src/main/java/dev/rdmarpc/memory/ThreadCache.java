@@ -110,16 +110,22 @@ final class ThreadCache extends ThreadCachePadding {
 		return (int) LOCKED.getOpaque(this) == 0 && LOCKED.compareAndSet(this, 0, 1);
 	}
 
-	/** Waits for the lock; it is never held for long. */
-	@SuppressWarnings("ThreadPriorityCheck") // a suspended holder needs a processor
+	/**
+	 * Waits for the lock. It is held for a moment, or while its holder waits for a size
+	 * class.
+	 */
 	void lock() {
+		boolean interrupted = false;
 		for (int spins = 0; !tryLock(); spins++) {
 			if ((spins & 63) == 63) {
-				Thread.yield();
+				interrupted |= VirtualThreads.pause();
 			}
 			else {
 				Thread.onSpinWait();
 			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

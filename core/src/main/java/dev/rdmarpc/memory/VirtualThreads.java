@@ -19,6 +19,8 @@ package dev.rdmarpc.memory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 public final class VirtualThreads {
 
 	private static final @Nullable MethodHandle IS_VIRTUAL = findIsVirtual();
+
+	private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
 	private VirtualThreads() {
 	}
@@ -51,6 +55,34 @@ public final class VirtualThreads {
 		catch (Throwable ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Lets other threads run, for who waits for one of them.
+	 *
+	 * <p>
+	 * A virtual thread that yields is queued with the thread that carries it, which takes
+	 * up no thread that others have made runnable while that queue is not empty. So a few
+	 * that yield until a lock is free keep its holder from running for ever, and all
+	 * virtual threads of the process. One that parks for a moment leaves the queue.
+	 * @return whether the thread was interrupted, which it is no more, as it could not
+	 * park: to be restored after the wait
+	 */
+	@SuppressWarnings({ "ThreadPriorityCheck", "UnusedException" }) // others run; no
+																	// memory
+	static boolean pause() {
+		if (!isVirtual(Thread.currentThread())) {
+			Thread.yield();
+			return false;
+		}
+		boolean interrupted = Thread.interrupted();
+		try {
+			LockSupport.parkNanos(PAUSE_NANOS);
+		}
+		catch (OutOfMemoryError ex) {
+			Thread.yield();
+		}
+		return interrupted;
 	}
 
 }

@@ -20,9 +20,11 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,6 +59,59 @@ class ThreadCachesTests {
 			buffers.add(this.memory.allocate(lengthBytes));
 		}
 		buffers.forEach(RegisteredBuffer::release);
+	}
+
+	/**
+	 * A virtual thread that holds a cache waits for a size class; others wait for the
+	 * cache, more than have a processor. The holder is made runnable by a platform
+	 * thread.
+	 */
+	@Test
+	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	void virtualThreadsThatWaitForACacheLetItsHolderRun() throws Exception {
+		Assumptions.assumeTrue(Runtime.version().feature() >= 21, "no virtual threads");
+		Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+		ThreadCache cache = new ThreadCache(new Extents(MemoryOptions.DEFAULTS, new Registrar(), () -> 0, () -> {
+		}), new SizeClassPool[0], CACHE_BYTES);
+		CountDownLatch held = new CountDownLatch(1);
+		CountDownLatch released = new CountDownLatch(1);
+		List<Thread> threads = new ArrayList<>();
+		threads.add((Thread) start.invoke(null, (Runnable) () -> {
+			cache.lock();
+			held.countDown();
+			awaitUninterruptibly(released);
+			cache.unlock();
+		}));
+		held.await();
+		int count = 8 * Runtime.getRuntime().availableProcessors();
+		CountDownLatch waiting = new CountDownLatch(count / 2);
+		for (int index = 0; index < count; index++) {
+			boolean interrupted = index % 2 == 0;
+			threads.add((Thread) start.invoke(null, (Runnable) () -> {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+				waiting.countDown();
+				cache.lock();
+				cache.unlock();
+				assertThat(Thread.currentThread().isInterrupted()).isEqualTo(interrupted);
+			}));
+		}
+		waiting.await();
+		released.countDown();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(cache.tryLock()).isTrue();
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test

@@ -223,7 +223,7 @@ class RpcHedgingTests {
 	void repliesThatLendMemoryAndComeTwiceAreReleasedOnce() throws Exception {
 		this.budget = new AttemptBudget(1);
 		Place place = place(new HedgingOptions(2, Duration.ZERO));
-		for (int i = 0; i < 50; i++) {
+		for (int i = 0; i < 50 || this.told.count("hedged") == 0; i++) {
 			RegisteredBuffer argument = this.fixture.clientMemory.allocate(64);
 			argument.buffer().put(0, (byte) i);
 			CompletableFuture<RegisteredBuffer> found = place.findMemory(argument);
@@ -232,7 +232,6 @@ class RpcHedgingTests {
 			assertThat(received.buffer().get(0)).isEqualTo((byte) i);
 			received.release();
 		}
-		assertThat(this.told.count("hedged")).isPositive();
 	}
 
 	@Test
