@@ -68,8 +68,7 @@ public final class VirtualThreads {
 	 * @return whether the thread was interrupted, which it is no more, as it could not
 	 * park: to be restored after the wait
 	 */
-	@SuppressWarnings({ "ThreadPriorityCheck", "UnusedException" }) // others run; no
-																	// memory
+	@SuppressWarnings({ "ThreadPriorityCheck", "UnusedException" }) // others are to run
 	static boolean pause() {
 		if (!isVirtual(Thread.currentThread())) {
 			Thread.yield();

@@ -155,8 +155,7 @@ final class OutgoingMessagePool {
 	/** A frame for small messages of a stream, or {@code null} without memory for it. */
 	@Nullable OutgoingMessage pack(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
 			GatheredMessages by) {
-		SmallReplies counting = carrier.replies();
-		if (counting != null && counting.peer().isOver()) {
+		if (overdrawn(carrier) != null) {
 			return null;
 		}
 		RegisteredBuffer buffer = this.memory.tryAllocate(carrier.frameBytes());
@@ -197,10 +196,16 @@ final class OutgoingMessagePool {
 
 	/** Ends streams to a peer that has more than it may, however small the messages. */
 	private static void checkStreams(OutgoingMessage.Carrier carrier) {
-		SmallReplies counting = carrier.replies();
-		if (counting != null && counting.peer().isOver()) {
-			throw new ReplyLimitException(counting.peer().explain());
+		PeerReplies peer = overdrawn(carrier);
+		if (peer != null) {
+			throw new ReplyLimitException(peer.explain());
 		}
+	}
+
+	/** The peer, if it is one that calls and has more than it may. */
+	private static @Nullable PeerReplies overdrawn(OutgoingMessage.Carrier carrier) {
+		SmallReplies counting = carrier.replies();
+		return (counting != null && counting.peer().isOver()) ? counting.peer() : null;
 	}
 
 	private static void giveBack(@Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {

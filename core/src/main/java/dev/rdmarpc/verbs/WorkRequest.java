@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.verbs;
 
-import java.util.Arrays;
-
 /**
  * A reusable description of one work request. The provider reads it before the posting
  * call returns, and it may then be filled again. The memory it names remains in use until
@@ -94,8 +92,21 @@ public final class WorkRequest {
 		return begin(id, WorkOpcode.RECEIVE);
 	}
 
-	private WorkRequest begin(long id, WorkOpcode opcode) {
+	/**
+	 * Drops the segments, so that no region is kept reachable but the first, which is
+	 * mostly that of the next request too: storing a reference in an old object costs a
+	 * fence with some garbage collectors.
+	 */
+	@SuppressWarnings("DataFlowIssue")
+	private void dropSegments() {
+		for (int i = 1; i < this.segmentCount; i++) {
+			this.regions[i] = null;
+		}
 		this.segmentCount = 0;
+	}
+
+	private WorkRequest begin(long id, WorkOpcode opcode) {
+		dropSegments();
 		this.id = id;
 		this.opcode = opcode;
 		this.signaled = true;
@@ -130,13 +141,6 @@ public final class WorkRequest {
 		this.lengths[this.segmentCount] = lengthBytes;
 		this.segmentCount++;
 		return this;
-	}
-
-	/** Drops the segments, so that no region is kept reachable. */
-	@SuppressWarnings("DataFlowIssue")
-	public void clearSegments() {
-		Arrays.fill(this.regions, null);
-		this.segmentCount = 0;
 	}
 
 	/** The caller's name for the request, returned in its completion. */

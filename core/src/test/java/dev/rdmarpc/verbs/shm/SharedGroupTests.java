@@ -20,8 +20,6 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -163,10 +161,10 @@ class SharedGroupTests {
 		try (Station station = newStation()) {
 			BufferedReader listening = forkAsNobody(this.group, "0");
 			QueuePair there = station.newQueuePair();
-			station.connect(there, loopback(Integer.parseInt(awaitReady(listening))))
+			station.connect(there, Station.loopback(Integer.parseInt(SharingProcess.awaitReady(listening))))
 				.get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 			awaitAnswer(station, there);
-			awaitReady(forkAsNobody(this.group, String.valueOf(station.address().getPort())));
+			SharingProcess.awaitReady(forkAsNobody(this.group, String.valueOf(station.address().getPort())));
 			QueuePair back = station.acceptEstablished();
 			awaitAnswer(station, back);
 			assertThat(Station.files(this.directory)).as("the sockets of three listeners").hasSize(3);
@@ -287,23 +285,8 @@ class SharedGroupTests {
 		return process.inputReader(StandardCharsets.UTF_8);
 	}
 
-	private static String awaitReady(BufferedReader output) throws IOException {
-		StringBuilder said = new StringBuilder();
-		String line = output.readLine();
-		while (line != null && !line.startsWith(SharingProcess.READY)) {
-			said.append(line).append('\n');
-			line = output.readLine();
-		}
-		assertThat(line).as("%s", said).isNotNull();
-		return line.substring(SharingProcess.READY.length());
-	}
-
 	private static String rest(BufferedReader output) {
 		return output.lines().collect(Collectors.joining("\n"));
-	}
-
-	private static InetSocketAddress loopback(int port) {
-		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
 	}
 
 }

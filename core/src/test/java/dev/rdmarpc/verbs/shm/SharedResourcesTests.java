@@ -18,7 +18,6 @@ package dev.rdmarpc.verbs.shm;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -89,23 +88,10 @@ class SharedResourcesTests {
 		return this.process.inputReader(StandardCharsets.UTF_8);
 	}
 
-	private static String awaitReady(BufferedReader output) throws IOException {
-		String line = output.readLine();
-		while (line != null && !line.startsWith(SharingProcess.READY)) {
-			line = output.readLine();
-		}
-		assertThat(line).isNotNull();
-		return line.substring(SharingProcess.READY.length());
-	}
-
 	private static long descriptors() throws IOException {
 		try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
 			return open.count();
 		}
-	}
-
-	private static InetSocketAddress loopback(int port) {
-		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
 	}
 
 	/** Whoever polls learns of connections that are lost. */
@@ -136,7 +122,7 @@ class SharedResourcesTests {
 			for (int i = 0; i < HalfwayProcess.ANSWERS; i++) {
 				setups.add(station.accept());
 			}
-			awaitReady(output);
+			SharingProcess.awaitReady(output);
 			setups.get(0).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 			this.process.destroyForcibly().waitFor();
 			QueuePair established = station.accepted.get(0);
@@ -155,14 +141,15 @@ class SharedResourcesTests {
 	void whoIsKilledWhileItAcceptsLeavesNothing() throws Exception {
 		try (Station station = new Station(this.directory)) {
 			BufferedReader output = fork(HalfwayProcess.class, new String[0], HalfwayProcess.LISTENING);
-			String[] ports = awaitReady(output).split(",", -1);
+			String[] ports = SharingProcess.awaitReady(output).split(",", -1);
 			List<CompletableFuture<ConnectionInfo>> setups = new ArrayList<>();
 			List<QueuePair> queuePairs = new ArrayList<>();
 			for (String port : ports) {
 				queuePairs.add(station.newQueuePair());
-				setups.add(station.connect(queuePairs.get(queuePairs.size() - 1), loopback(Integer.parseInt(port))));
+				setups.add(station.connect(queuePairs.get(queuePairs.size() - 1),
+						Station.loopback(Integer.parseInt(port))));
 			}
-			awaitReady(output);
+			SharingProcess.awaitReady(output);
 			int last = HalfwayProcess.PORTS - 1;
 			setups.get(last).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 			this.process.destroyForcibly().waitFor();
@@ -171,7 +158,7 @@ class SharedResourcesTests {
 			}
 			Station.awaitError(queuePairs.get(last), station);
 			for (String port : ports) {
-				awaitLost(station, station.connect(station.newQueuePair(), loopback(Integer.parseInt(port))));
+				awaitLost(station, station.connect(station.newQueuePair(), Station.loopback(Integer.parseInt(port))));
 			}
 			assertThat(Station.files(this.directory)).containsExactly(station.socket().getFileName().toString());
 		}
@@ -183,7 +170,7 @@ class SharedResourcesTests {
 		try (Station station = new Station(this.directory)) {
 			BufferedReader output = fork(SharingProcess.class, NAMESPACES, "0");
 			QueuePair queuePair = station.newQueuePair();
-			InetSocketAddress there = loopback(Integer.parseInt(awaitReady(output)));
+			InetSocketAddress there = Station.loopback(Integer.parseInt(SharingProcess.awaitReady(output)));
 			station.connect(queuePair, there).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 			for (int i = 0; i < GREETED; i++) {
 				int before = station.received;

@@ -16,13 +16,15 @@
 
 package dev.rdmarpc.verbs.shm;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.QueuePair;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A process that listens, connects to a port if it is told one, and answers messages
@@ -50,13 +52,26 @@ public final class SharingProcess {
 		System.out.println(READY + station.address().getPort());
 		if (port != 0) {
 			QueuePair queuePair = station.newQueuePair();
-			CompletableFuture<ConnectionInfo> connecting = station.connect(queuePair,
-					new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+			CompletableFuture<ConnectionInfo> connecting = station.connect(queuePair, Station.loopback(port));
 			connecting.join();
 			answer(station, queuePair);
 		}
 		station.accept();
 		answer(station, station.accepted.get(0));
+	}
+
+	/**
+	 * Waits until such a process has said that it listens; returns the rest of the line.
+	 */
+	static String awaitReady(BufferedReader output) throws IOException {
+		StringBuilder said = new StringBuilder();
+		String line = output.readLine();
+		while (line != null && !line.startsWith(READY)) {
+			said.append(line).append('\n');
+			line = output.readLine();
+		}
+		assertThat(line).as("%s", said).isNotNull();
+		return line.substring(READY.length());
 	}
 
 	private static void answer(Station station, QueuePair queuePair) {

@@ -103,6 +103,10 @@ final class Station implements AutoCloseable {
 				ListenOptions.DEFAULTS, this.requests::add);
 	}
 
+	static InetSocketAddress loopback(int port) {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+	}
+
 	InetSocketAddress address() {
 		return this.listener.localAddress();
 	}
