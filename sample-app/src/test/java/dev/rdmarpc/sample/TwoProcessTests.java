@@ -51,10 +51,10 @@ class TwoProcessTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	/** Several ticks of an idle loop. */
 	/** Silence would be noticed only then. */
 	private static final Duration KEEP_ALIVE = Duration.ofNanos(ChannelOptions.DEFAULTS.keepAliveNanos());
 
+	/** Several ticks of an idle loop. */
 	private static final Duration SETTLED = Duration.ofMillis(300);
 
 	private static final int THREADS = 4;
