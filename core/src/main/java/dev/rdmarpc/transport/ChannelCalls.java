@@ -240,6 +240,13 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		this.channel.closeIfDrained();
 	}
 
+	/** Ends the calls of requests that were never sent. */
+	void notSent(Iterable<OutgoingMessage> requests, String detail) {
+		for (OutgoingMessage request : requests) {
+			notSent(request, detail);
+		}
+	}
+
 	/** Ends the call of a request that was never sent. */
 	void notSent(OutgoingMessage request, String detail) {
 		PendingCall call = finish(request.requestId());

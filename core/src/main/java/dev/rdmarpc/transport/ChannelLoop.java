@@ -45,6 +45,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private final LoopDriver driver;
 
+	private final Consumer<UserTask> afterTurn;
+
 	private final CompletionQueue completions;
 
 	private final ReceivePool receives;
@@ -95,6 +97,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.inbound = new InboundBudget(resources.memory(), InboundBudget.MAX_MESSAGES);
 		this.outgoingMessages = new OutgoingMessagePool(resources, this.metrics, this::isDriver);
 		this.driver = new LoopDriver(name, this, this.completions, this.metrics, polling, watcher);
+		this.afterTurn = this.driver::afterTurn;
 		this.driver.start();
 	}
 
@@ -241,7 +244,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		catch (Throwable ex) {
 			this.failures.report(name(), ex);
 		}
-		this.left.run(this.failures, this.driver::afterTurn);
+		this.left.run(this.failures, this.afterTurn);
 		this.retired.dispose(this.nowNanos, this.closed, this.failures);
 		busy |= !this.retired.isEmpty() || this.receives.isShort() || !this.left.isEmpty();
 		if (busy) {
@@ -582,7 +585,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private void end() {
 		try {
 			shutAll();
-			this.left.run(this.failures, this.driver::afterTurn);
+			this.left.run(this.failures, this.afterTurn);
 			this.retired.dispose(this.nowNanos, true, this.failures);
 			this.outgoingMessages.close();
 			this.resources.close();

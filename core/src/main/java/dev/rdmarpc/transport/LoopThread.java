@@ -83,11 +83,20 @@ final class LoopThread {
 
 	private volatile boolean ended;
 
+	private final BooleanSupplier othersStandBy;
+
+	private final BooleanSupplier othersDrive;
+
+	private final BooleanSupplier othersDriveOrAwait;
+
 	LoopThread(String name, LoopDriver driver, LoopMetrics metrics, LoopWatcher watcher) {
 		this.name = name;
 		this.driver = driver;
 		this.metrics = metrics;
 		this.watcher = watcher;
+		this.othersStandBy = driver::standsBy;
+		this.othersDrive = driver::isDriven;
+		this.othersDriveOrAwait = driver::isDrivenOrAwaited;
 		this.firstThread = new Thread(() -> run(this.leave), name);
 		this.firstThread.setDaemon(true);
 		this.leave = new DriverLeave(this.firstThread);
@@ -167,7 +176,7 @@ final class LoopThread {
 	private void step(DriverLeave own) {
 		ignoreInterrupt();
 		if (this.driver.standsBy()) {
-			standBy(this.driver::standsBy, this.standbyNanos);
+			standBy(this.othersStandBy, this.standbyNanos);
 			this.standbyNanos = Math.min(2 * this.standbyNanos, MOST_STANDBY_NANOS);
 			return;
 		}
@@ -187,7 +196,11 @@ final class LoopThread {
 		}
 		switch (await) {
 			case MINE -> this.driver.await(own.hasTasks() ? System.nanoTime() : Long.MAX_VALUE);
-			case TAKEN -> standBy(() -> !own.hasTasks() && this.driver.isDrivenOrAwaited(), LoopDriver.STANDBY_NANOS);
+			case TAKEN -> {
+				if (!own.hasTasks()) {
+					standBy(this.othersDriveOrAwait, LoopDriver.STANDBY_NANOS);
+				}
+			}
 			case NOT_NEEDED -> this.driver.pause();
 		}
 	}
@@ -221,7 +234,7 @@ final class LoopThread {
 				Thread.onSpinWait();
 			}
 			else {
-				standBy(this.driver::isDriven, Math.min(waited, LoopDriver.STANDBY_NANOS));
+				standBy(this.othersDrive, Math.min(waited, LoopDriver.STANDBY_NANOS));
 			}
 		}
 	}

@@ -60,6 +60,8 @@ final class OutboundQueue {
 	/** What {@link #removeUnposted} returns where nothing was waiting. */
 	static final long NOT_WAITING = -1;
 
+	private static final Consumer<OutgoingMessage> TRUNCATE = OutgoingMessage::truncate;
+
 	private final MemoryAttachment attachment;
 
 	private final LoopMetrics metrics;
@@ -374,7 +376,7 @@ final class OutboundQueue {
 			message.truncate();
 		}
 		this.pongWaiting = false;
-		this.data.drain(OutgoingMessage::truncate);
+		this.data.drain(TRUNCATE);
 	}
 
 	/** Gives back what was posted; the queue pair is closed already. */

@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -155,7 +156,11 @@ final class ReceivePool {
 
 	/** A peer has gone, to which so much was promised. */
 	void forget(Peer peer, int receives) {
-		this.creditsWithheld.removeIf((owed) -> owed == peer);
+		for (Iterator<Peer> owed = this.creditsWithheld.iterator(); owed.hasNext();) {
+			if (owed.next() == peer) {
+				owed.remove();
+			}
+		}
 		unpromise(receives);
 	}
 

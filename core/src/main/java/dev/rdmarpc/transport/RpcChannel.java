@@ -464,7 +464,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
 		try {
-			this.sender.outbound().unpostedRequests().forEach((message) -> this.calls.notSent(message, reason));
+			this.calls.notSent(this.sender.outbound().unpostedRequests(), reason);
 		}
 		finally {
 			end();

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.nio.channels.SelectionKey;
 import java.security.SecureRandom;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -47,6 +48,8 @@ final class Reactor extends ProgressEngine<Connection> {
 
 	/** As many changes of interest as a selector collects before it is asked. */
 	private static final int MAX_INTEREST_CHANGES = 256;
+
+	private static final Consumer<SelectionKey> LEAVE_READY = Reactor::leaveReady;
 
 	private final SplittableRandom random;
 
@@ -126,7 +129,7 @@ final class Reactor extends ProgressEngine<Connection> {
 	/** Sees to sockets that have left or changed; what is ready stays so. */
 	private void finishUpkeep() {
 		if (isUpkeepDue()) {
-			selectNow(Reactor::leaveReady);
+			selectNow(LEAVE_READY);
 		}
 	}
 
@@ -160,7 +163,7 @@ final class Reactor extends ProgressEngine<Connection> {
 			wakeUpIfSelecting();
 		}
 		else {
-			selectNow(Reactor::leaveReady);
+			selectNow(LEAVE_READY);
 		}
 	}
 

@@ -256,7 +256,9 @@ public abstract class EngineCompletionQueue<E extends ProgressEngine<?>>
 				return;
 			}
 			this.closed = true;
-			new ArrayList<>(this.attached).forEach(QueuePairLifecycle::completionQueueClosed);
+			for (QueuePairLifecycle<?> lifecycle : new ArrayList<>(this.attached)) {
+				lifecycle.completionQueueClosed();
+			}
 		}
 		finally {
 			this.engine.unlockAndNotify();

@@ -22,6 +22,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -258,7 +259,11 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	protected final void endDrained() {
 		if (!this.draining.isEmpty()) {
 			long now = System.nanoTime();
-			this.draining.removeIf((lifecycle) -> lifecycle.drainEnded(now));
+			for (Iterator<QueuePairLifecycle<?>> left = this.draining.iterator(); left.hasNext();) {
+				if (left.next().drainEnded(now)) {
+					left.remove();
+				}
+			}
 		}
 	}
 
