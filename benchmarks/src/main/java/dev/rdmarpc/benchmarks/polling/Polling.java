@@ -87,7 +87,7 @@ public final class Polling implements Callable<Integer> {
 
 	/** Runs the command and exits. */
 	public static void main(String[] arguments) {
-		System.exit(new CommandLine(new Polling()).execute(arguments));
+		System.exit(new CommandLine(new Polling()).setOverwrittenOptionsAllowed(true).execute(arguments));
 	}
 
 	@Override

@@ -34,7 +34,8 @@ public final class Workloads {
 	}
 
 	static CommandLine commandLine() {
-		return new CommandLine(new Workloads()).setCaseInsensitiveEnumValuesAllowed(true);
+		return new CommandLine(new Workloads()).setOverwrittenOptionsAllowed(true)
+			.setCaseInsensitiveEnumValuesAllowed(true);
 	}
 
 }

@@ -104,7 +104,10 @@ class WorkloadsTests {
 
 	private List<String> run(String... arguments) throws Exception {
 		List<String> all = new ArrayList<>(List.of(arguments));
-		all.addAll(List.of("--output", this.directory.resolve("result.md").toString()));
+		// The script names a file, and the user another one.
+		for (String name : List.of("unused.md", "result.md")) {
+			all.addAll(List.of("--output", this.directory.resolve(name).toString()));
+		}
 		StringWriter errors = new StringWriter();
 		CommandLine command = Workloads.commandLine().setErr(new PrintWriter(errors));
 		assertThat(command.execute(all.toArray(String[]::new))).as(errors::toString).isZero();
