@@ -45,7 +45,7 @@ import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ListeningRail;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
@@ -318,9 +318,9 @@ public final class RpcServer implements AutoCloseable {
 		return (current != null) ? current.suspects() : List.of();
 	}
 
-	private static Map<PrincipalShare.Limit, Long> limited(ServerCalls current) {
-		Map<PrincipalShare.Limit, Long> counts = new EnumMap<>(PrincipalShare.Limit.class);
-		for (PrincipalShare.Limit limit : PrincipalShare.Limit.values()) {
+	private static Map<PeerShare.Limit, Long> limited(ServerCalls current) {
+		Map<PeerShare.Limit, Long> counts = new EnumMap<>(PeerShare.Limit.class);
+		for (PeerShare.Limit limit : PeerShare.Limit.values()) {
 			counts.put(limit, current.limited(limit));
 		}
 		return Collections.unmodifiableMap(counts);

@@ -19,7 +19,7 @@ package dev.rdmarpc.rpc;
 import java.util.Map;
 
 import dev.rdmarpc.transport.ChannelListener;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 
 /**
  * What a server does, at one moment. Counts begin when it starts.
@@ -41,7 +41,7 @@ import dev.rdmarpc.transport.PrincipalShare;
  */
 public record RpcServerMetrics(int activeCalls, int waitingCalls, int threads, int busyThreads, int maxThreads,
 		long callsOnLoop, long callsOnExecutor, long movesToLoop, long movesToExecutor, long callsDenied,
-		Map<PrincipalShare.Limit, Long> callsLimited, Map<ChannelListener.Limit, Long> connectionsRejected,
+		Map<PeerShare.Limit, Long> callsLimited, Map<ChannelListener.Limit, Long> connectionsRejected,
 		long connectionsGivenUp) {
 
 	/** Of a server that has not been started. */

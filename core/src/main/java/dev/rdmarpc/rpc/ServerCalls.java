@@ -38,7 +38,7 @@ import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PeerReplies;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.ReplyLimitException;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -76,7 +76,7 @@ final class ServerCalls {
 
 	private final LongAdder denied = new LongAdder();
 
-	private final Map<PrincipalShare.Limit, LongAdder> limited = Arrays.stream(PrincipalShare.Limit.values())
+	private final Map<PeerShare.Limit, LongAdder> limited = Arrays.stream(PeerShare.Limit.values())
 		.collect(Collectors.toUnmodifiableMap((limit) -> limit, (limit) -> new LongAdder()));
 
 	private final Map<ChannelLoop, LoopCalls> loops = new ConcurrentHashMap<>();
@@ -137,12 +137,12 @@ final class ServerCalls {
 	}
 
 	/** Calls that were refused because their caller has reached a limit of its own. */
-	long limited(PrincipalShare.Limit limit) {
+	long limited(PeerShare.Limit limit) {
 		return Objects.requireNonNull(this.limited.get(limit)).sum();
 	}
 
 	/** A caller has reached a limit of its own. */
-	void limited(RpcChannel channel, PrincipalShare.Limit limit, String why) {
+	void limited(RpcChannel channel, PeerShare.Limit limit, String why) {
 		Objects.requireNonNull(this.limited.get(limit)).increment();
 		this.limits.log(Level.WARN, "Refused a call from {}: {}", channel.remoteAddress(), why);
 	}
@@ -157,7 +157,7 @@ final class ServerCalls {
 			return null;
 		}
 		String why = replies.explain();
-		limited(channel, PrincipalShare.Limit.REPLY_BYTES, why);
+		limited(channel, PeerShare.Limit.REPLY_BYTES, why);
 		return why;
 	}
 
@@ -167,7 +167,7 @@ final class ServerCalls {
 	 */
 	Throwable tooLarge(RpcChannel channel, String before, RuntimeException failure) {
 		if (failure instanceof ReplyLimitException) {
-			limited(channel, PrincipalShare.Limit.REPLY_BYTES, String.valueOf(failure.getMessage()));
+			limited(channel, PeerShare.Limit.REPLY_BYTES, String.valueOf(failure.getMessage()));
 		}
 		return HandlerFailures.tooLarge(before, failure);
 	}

@@ -31,7 +31,7 @@ import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
@@ -77,7 +77,7 @@ final class ServerSession implements ChannelHandler {
 	private @Nullable Principal principal;
 
 	/** What it uses. */
-	private @Nullable PrincipalShare share;
+	private @Nullable PeerShare share;
 
 	private int claimed;
 
@@ -97,7 +97,7 @@ final class ServerSession implements ChannelHandler {
 	}
 
 	@Override
-	public void onAuthenticated(Principal who, PrincipalShare used) {
+	public void onAuthenticated(Principal who, PeerShare used) {
 		this.principal = who;
 		this.share = used;
 	}
@@ -201,8 +201,8 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, unread);
 			return null;
 		}
-		PrincipalShare own = this.share;
-		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(request.messageBytes()) : null;
+		PeerShare own = this.share;
+		PeerShare.Limit reached = (own != null) ? own.tryBegin(request.messageBytes()) : null;
 		if (own != null && reached != null) {
 			String why = own.explain(reached);
 			this.calls.limited(channel, reached, why);
@@ -218,14 +218,14 @@ final class ServerSession implements ChannelHandler {
 	}
 
 	private void uncount(int requestBytes) {
-		PrincipalShare own = this.share;
+		PeerShare own = this.share;
 		if (own != null) {
 			own.end(requestBytes);
 		}
 	}
 
 	private @Nullable String principalName() {
-		PrincipalShare own = this.share;
+		PeerShare own = this.share;
 		return (own != null) ? own.name() : null;
 	}
 

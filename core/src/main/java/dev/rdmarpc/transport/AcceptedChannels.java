@@ -44,21 +44,20 @@ final class AcceptedChannels {
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/** Each with what its address uses; guarded by the lock. */
-	private final Map<RpcChannel, PrincipalShare> channels = new LinkedHashMap<>();
+	private final Map<RpcChannel, PeerShare> channels = new LinkedHashMap<>();
 
 	/** Of the channels whose peers are known; guarded by the lock. */
-	private final Map<RpcChannel, PrincipalShare> shares = new HashMap<>();
+	private final Map<RpcChannel, PeerShare> shares = new HashMap<>();
 
-	private final PrincipalShares principals;
+	private final PeerShares principals;
 
-	private final PrincipalShares addresses;
+	private final PeerShares addresses;
 
 	private final SuspectPeers suspects = new SuspectPeers();
 
 	AcceptedChannels(int limit, PeerLimits limits) {
-		this.principals = new PrincipalShares(limits.principal(), limits.maxReplyBytes());
-		this.addresses = new PrincipalShares(
-				new PrincipalLimits(limits.maxConnections(), Integer.MAX_VALUE, Long.MAX_VALUE),
+		this.principals = new PeerShares(limits.principal(), limits.maxReplyBytes());
+		this.addresses = new PeerShares(new PrincipalLimits(limits.maxConnections(), Integer.MAX_VALUE, Long.MAX_VALUE),
 				limits.maxReplyBytes());
 		this.limit = limit;
 	}
@@ -69,7 +68,7 @@ final class AcceptedChannels {
 	}
 
 	/** What the principals of the channels use. */
-	PrincipalShares principals() {
+	PeerShares principals() {
 		return this.principals;
 	}
 
@@ -82,8 +81,8 @@ final class AcceptedChannels {
 	 * Counts a channel as one of a principal, until it leaves.
 	 * @return {@code null} if the principal has too many of them
 	 */
-	@Nullable PrincipalShare tryIdentify(RpcChannel channel, String principal) {
-		PrincipalShare share = this.principals.tryConnect(principal);
+	@Nullable PeerShare tryIdentify(RpcChannel channel, String principal) {
+		PeerShare share = this.principals.tryConnect(principal);
 		if (share != null) {
 			channel.sender().countReplies(share.replies());
 			this.lock.lock();
@@ -117,7 +116,7 @@ final class AcceptedChannels {
 		RpcChannel victim = null;
 		this.lock.lock();
 		try {
-			PrincipalShare share = this.addresses.tryConnect(source.getHostAddress());
+			PeerShare share = this.addresses.tryConnect(source.getHostAddress());
 			if (share == null) {
 				return ChannelListener.Limit.CONNECTIONS_OF_ADDRESS;
 			}
@@ -143,7 +142,7 @@ final class AcceptedChannels {
 	}
 
 	private @Nullable RpcChannel victim() {
-		Map<PrincipalShare, Integer> newcomers = new HashMap<>();
+		Map<PeerShare, Integer> newcomers = new HashMap<>();
 		this.channels.forEach((channel, source) -> {
 			if (channel.isNewcomer()) {
 				newcomers.merge(source, 1, Integer::sum);
@@ -151,7 +150,7 @@ final class AcceptedChannels {
 		});
 		RpcChannel victim = null;
 		int most = 0;
-		for (Map.Entry<RpcChannel, PrincipalShare> entry : this.channels.entrySet()) {
+		for (Map.Entry<RpcChannel, PeerShare> entry : this.channels.entrySet()) {
 			int count = newcomers.getOrDefault(entry.getValue(), 0);
 			if (count > most && entry.getKey().isNewcomer()) {
 				most = count;
@@ -173,11 +172,11 @@ final class AcceptedChannels {
 	}
 
 	private void remove(RpcChannel channel) {
-		PrincipalShare share = this.shares.remove(channel);
+		PeerShare share = this.shares.remove(channel);
 		if (share != null) {
 			this.principals.disconnected(share);
 		}
-		PrincipalShare source = this.channels.remove(channel);
+		PeerShare source = this.channels.remove(channel);
 		if (source != null) {
 			this.addresses.disconnected(source);
 		}

@@ -50,7 +50,7 @@ public interface ChannelHandler {
 	 * The listening side has decided who the peer is; before the channel opens.
 	 * @param share what the principal uses, in which calls are to be counted
 	 */
-	default void onAuthenticated(Principal principal, PrincipalShare share) {
+	default void onAuthenticated(Principal principal, PeerShare share) {
 	}
 
 	/** The peer does not let this side in; before the channel closes. */

@@ -249,13 +249,13 @@ final class Handshake {
 			refused(ex);
 			return;
 		}
-		PrincipalShare share = among.tryIdentify(this.channel, name);
+		PeerShare share = among.tryIdentify(this.channel, name);
 		if (share != null) {
 			this.channel.handler().onAuthenticated(principal, share);
 			welcome();
 			return;
 		}
-		String reason = "too many connections of " + PrincipalShare.shortName(name) + " (limit "
+		String reason = "too many connections of " + PeerShare.shortName(name) + " (limit "
 				+ among.principals().limits().maxConnections() + ")";
 		refusals.log(Level.WARN, "Refused a connection from {}: {}", this.channel.remoteAddress(), reason);
 		refuse(HelloFlyweight.REFUSED_BUSY, reason);

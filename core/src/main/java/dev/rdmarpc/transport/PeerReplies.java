@@ -191,8 +191,8 @@ public final class PeerReplies {
 
 	/** Says to the caller, and to the log, which limit has been reached, and whose. */
 	public String explain() {
-		return "too many bytes in replies to " + PrincipalShare.shortName(this.name)
-				+ " that have not been read (limit " + this.limitBytes + ")";
+		return "too many bytes in replies to " + PeerShare.shortName(this.name) + " that have not been read (limit "
+				+ this.limitBytes + ")";
 	}
 
 }

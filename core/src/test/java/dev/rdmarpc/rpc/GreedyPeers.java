@@ -224,6 +224,11 @@ public final class GreedyPeers {
 			return everything ? this.all : this.few;
 		}
 
+		/** Whether one connection does it again and again. */
+		boolean isOfFrames() {
+			return this.ofOne > 1;
+		}
+
 		String reason() {
 			return this.reason;
 		}

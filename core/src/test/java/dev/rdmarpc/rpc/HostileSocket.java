@@ -29,10 +29,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
 
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.Frames;
+import dev.rdmarpc.verbs.TlsOptions;
 
 /**
  * A hostile peer on a plain socket, which writes MPA and DDP by hand and reads nothing
@@ -45,7 +50,7 @@ final class HostileSocket implements AutoCloseable {
 	/** The code of the operation. */
 	private static final int SEND = 3;
 
-	private final Socket socket = new Socket();
+	private Socket socket = new Socket();
 
 	private int sequence;
 
@@ -61,6 +66,18 @@ final class HostileSocket implements AutoCloseable {
 		this.socket.connect(new InetSocketAddress(TestEnvironment.address(), port), READ_MILLIS);
 		this.socket.setTcpNoDelay(true);
 		this.socket.setSoTimeout(READ_MILLIS);
+	}
+
+	/** Goes on in TLS, as a client of this protocol. */
+	HostileSocket secured(SSLContext context) throws IOException {
+		SSLSocket secure = (SSLSocket) context.getSocketFactory()
+			.createSocket(this.socket, "localhost", this.socket.getPort(), true);
+		SSLParameters parameters = secure.getSSLParameters();
+		parameters.setApplicationProtocols(new String[] { TlsOptions.APPLICATION_PROTOCOL });
+		secure.setSSLParameters(parameters);
+		secure.startHandshake();
+		this.socket = secure;
+		return this;
 	}
 
 	/** Sends bytes as they are. */

@@ -91,11 +91,16 @@ class RpcGreedyPeerTests {
 		}
 	}
 
-	/** Where others have used the machine meanwhile, it is tried again. */
+	/**
+	 * Where others have used the machine meanwhile, it is tried again. In earnest, what
+	 * is done with frames is done twice: the first time, the server's compilers take a
+	 * processor, too.
+	 */
 	private static void take(GreedyPeers.Kind kind, Server besieged, Greedy greedy, Calls calls) throws Exception {
 		StringBuilder tries = new StringBuilder();
+		int least = (EVERYTHING && kind.isOfFrames()) ? 2 : 1;
 		boolean good = false;
-		for (int i = 0; i < ATTEMPTS && !good; i++) {
+		for (int i = 0; i < least || (i < ATTEMPTS && !good); i++) {
 			long quiet = calls.whileIt(() -> false, PHASE_NANOS)[0];
 			greedy.command(kind + " " + kind.count(EVERYTHING));
 			long begin = System.nanoTime();

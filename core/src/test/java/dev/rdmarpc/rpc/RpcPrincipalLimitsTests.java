@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.PeerLimits;
+import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.PrincipalLimits;
-import dev.rdmarpc.transport.PrincipalShare;
 import dev.rdmarpc.transport.RdmaAuthenticator;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -108,8 +108,8 @@ class RpcPrincipalLimitsTests {
 				}
 				assertThat(other.proxy(Holding.class).size(new byte[1])).isOne();
 				assertThat(nobody.proxy(Holding.class).size(new byte[1])).isOne();
-				assertThat(served.server.metrics().callsLimited()).containsEntry(PrincipalShare.Limit.CALLS, 2L)
-					.containsEntry(PrincipalShare.Limit.REQUEST_BYTES, 0L);
+				assertThat(served.server.metrics().callsLimited()).containsEntry(PeerShare.Limit.CALLS, 2L)
+					.containsEntry(PeerShare.Limit.REQUEST_BYTES, 0L);
 				answerAll();
 				assertThat(one.join() + two.join()).isEqualTo(2);
 				RpcFixture
@@ -130,8 +130,7 @@ class RpcPrincipalLimitsTests {
 				assertThat(refused.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 				assertThat(refused).hasMessageContaining("too many bytes in requests of 'reports' (limit 100000)");
 				assertThat(other.proxy(Holding.class).size(new byte[20_000])).isEqualTo(20_000);
-				assertThat(served.server.metrics().callsLimited()).containsEntry(PrincipalShare.Limit.REQUEST_BYTES,
-						1L);
+				assertThat(served.server.metrics().callsLimited()).containsEntry(PeerShare.Limit.REQUEST_BYTES, 1L);
 				answerAll();
 				assertThat(large.join()).isOne();
 				RpcFixture.awaitTrue(

@@ -35,7 +35,7 @@ import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelSnapshot;
 import dev.rdmarpc.transport.Frames;
 import dev.rdmarpc.transport.PeerLimits;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -189,7 +189,7 @@ class RpcUnreadRepliesTests {
 	}
 
 	private static long limited(RpcServer server) {
-		return server.metrics().callsLimited().getOrDefault(PrincipalShare.Limit.REPLY_BYTES, 0L);
+		return server.metrics().callsLimited().getOrDefault(PeerShare.Limit.REPLY_BYTES, 0L);
 	}
 
 	@Test

@@ -78,6 +78,15 @@ public final class Frames {
 		return copy;
 	}
 
+	/** A copy of a handshake that shows a token, behind all else. */
+	public static byte[] withToken(byte[] hello, byte[] token) {
+		byte[] copy = Arrays.copyOf(hello, hello.length + 2 + token.length);
+		ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putShort(hello.length, (short) token.length);
+		System.arraycopy(token, 0, copy, hello.length + 2, token.length);
+		copy[40] |= 32;
+		return copy;
+	}
+
 	/** A copy of a request that asks for a stream. */
 	public static byte[] streamed(byte[] request, int demand) {
 		byte[] copy = withInt(request, 12, demand);

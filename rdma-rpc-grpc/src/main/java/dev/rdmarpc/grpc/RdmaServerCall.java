@@ -17,6 +17,7 @@
 package dev.rdmarpc.grpc;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.grpc.Attributes;
 import io.grpc.InternalStatus;
@@ -80,6 +81,8 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 	private final @Nullable StreamSender sender;
 
 	private final @Nullable InboundMessages following;
+
+	private final AtomicBoolean replied = new AtomicBoolean();
 
 	private @Nullable Stream stream;
 
@@ -239,10 +242,13 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 	}
 
 	/**
-	 * Ends the call. Any thread but the driver.
+	 * Ends the call, unless it has ended another way. Any thread but the driver.
 	 * @param headers those not sent yet, or {@code null}
 	 */
 	private void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
+		if (!this.replied.compareAndSet(false, true)) {
+			return;
+		}
 		OutgoingMessage reply;
 		try {
 			reply = prepare(headers, HeaderBlock.of(trailers), status);
@@ -251,9 +257,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			logger.debug("No memory for a reply", ex);
 			try {
 				this.pieces.clear();
-				String why = (ex instanceof ReplyLimitException) ? ex.getMessage()
-						: "no registered memory for the reply";
-				reply = prepare(null, HeaderBlock.NONE, Status.RESOURCE_EXHAUSTED.withDescription(why));
+				reply = prepare(null, HeaderBlock.NONE, exhausted(ex));
 			}
 			catch (MemoryExhaustedException again) {
 				this.channel.close("no registered memory for a reply");
@@ -262,6 +266,12 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		}
 		OutgoingMessage ready = reply;
 		this.channel.loop().execute(() -> end(ready));
+	}
+
+	/** Tells the caller which limit it has reached, if it was one of its own. */
+	private static Status exhausted(MemoryExhaustedException cause) {
+		return Status.RESOURCE_EXHAUSTED.withDescription(
+				(cause instanceof ReplyLimitException) ? cause.getMessage() : "no registered memory for the reply");
 	}
 
 	private void end(OutgoingMessage reply) {
@@ -365,6 +375,24 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			}
 
 			private void sendMessage(StreamSender stream) {
+				if (this.over) {
+					// one was lost, so none may follow
+					RdmaServerCall.this.pieces.clear();
+					return;
+				}
+				try {
+					OutgoingMessage ready = prepareMessage(stream);
+					ready.submit();
+				}
+				catch (MemoryExhaustedException ex) {
+					Status reason = exhausted(ex);
+					this.over = true;
+					reply(null, new Metadata(), reason);
+					RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, reason));
+				}
+			}
+
+			private OutgoingMessage prepareMessage(StreamSender stream) {
 				MessageSegments message = GrpcProtocol.segments();
 				try {
 					byte[][] unsent = this.headers;
@@ -375,10 +403,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 					RdmaServerCall.this.pieces.addTo(message);
 					OutgoingMessage ready = stream.prepare(message);
 					onSendingBytes(message.totalBytes());
-					ready.submit();
-				}
-				catch (MemoryExhaustedException ex) {
-					cancel(Status.RESOURCE_EXHAUSTED.withDescription(ex.getMessage()));
+					return ready;
 				}
 				finally {
 					message.clear();

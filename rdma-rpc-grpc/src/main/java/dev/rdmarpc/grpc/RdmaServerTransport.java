@@ -49,7 +49,7 @@ import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PeerReplies;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
@@ -100,7 +100,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private volatile @Nullable Principal principal;
 
-	private @Nullable PrincipalShare share;
+	private @Nullable PeerShare share;
 
 	private volatile Attributes attributes = Attributes.EMPTY;
 
@@ -150,7 +150,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	@Override
-	public void onAuthenticated(Principal who, PrincipalShare used) {
+	public void onAuthenticated(Principal who, PeerShare used) {
 		this.principal = who;
 		this.share = used;
 	}
@@ -275,19 +275,19 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	/** Why a call may not begin, or {@code null} if it may: it counts then. */
-	private @Nullable String refusal(@Nullable PrincipalShare own, int bytes) {
+	private @Nullable String refusal(@Nullable PeerShare own, int bytes) {
 		PeerReplies replies = channel().replies();
 		if (replies != null && replies.isFull()) {
 			return replies.explain();
 		}
-		PrincipalShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
+		PeerShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
 		return (own != null && reached != null) ? own.explain(reached) : null;
 	}
 
 	private void begin(IncomingMessage request) {
 		int slot = request.requestId() & 0xFFFF;
 		int bytes = request.messageBytes();
-		PrincipalShare own = this.share;
+		PeerShare own = this.share;
 		String why = refusal(own, bytes);
 		if (why != null) {
 			limits.log(Level.WARN, "Refused a call from {}: {}", channel().remoteAddress(), why);
@@ -322,7 +322,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private void remove(int slot) {
 		RdmaServerCall call = this.active[slot];
-		PrincipalShare own = this.share;
+		PeerShare own = this.share;
 		if (call != null && own != null) {
 			own.end(call.requestBytes());
 		}

@@ -28,7 +28,7 @@ import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerMetrics;
 import dev.rdmarpc.transport.ChannelListener.Limit;
-import dev.rdmarpc.transport.PrincipalShare;
+import dev.rdmarpc.transport.PeerShare;
 
 /** Binds {@link RdmaServerMeters} to the server, once it has started. */
 public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaServerStartedEvent> {
@@ -58,7 +58,7 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		meters.gauge(RdmaServerMeters.CALLS_ACTIVE, current(RpcServerMetrics::activeCalls));
 		meters.gauge(RdmaServerMeters.CALLS_WAITING, current(RpcServerMetrics::waitingCalls));
 		meters.counter(RdmaServerMeters.CALLS_DENIED, current(RpcServerMetrics::callsDenied));
-		for (PrincipalShare.Limit limit : PrincipalShare.Limit.values()) {
+		for (PeerShare.Limit limit : PeerShare.Limit.values()) {
 			meters.with(RdmaServerMeters.LimitKeyNames.LIMIT, tag(limit))
 				.counter(RdmaServerMeters.CALLS_LIMITED,
 						current((metrics) -> metrics.callsLimited().getOrDefault(limit, 0L)));
@@ -91,7 +91,7 @@ public class RdmaServerMetrics implements MeterBinder, ApplicationListener<RdmaS
 		};
 	}
 
-	private static String tag(PrincipalShare.Limit limit) {
+	private static String tag(PeerShare.Limit limit) {
 		return switch (limit) {
 			case CALLS -> "calls";
 			case REQUEST_BYTES -> "size";

@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
  * What the principals of a listener use, by their names, or what its addresses use.
  * Thread-safe.
  */
-final class PrincipalShares {
+final class PeerShares {
 
 	private final PrincipalLimits limits;
 
 	private final long maxReplyBytes;
 
-	private final Map<String, PrincipalShare> shares = new ConcurrentHashMap<>();
+	private final Map<String, PeerShare> shares = new ConcurrentHashMap<>();
 
 	private final LongAdder rejected = new LongAdder();
 
-	PrincipalShares(PrincipalLimits limits, long maxReplyBytes) {
+	PeerShares(PrincipalLimits limits, long maxReplyBytes) {
 		this.limits = limits;
 		this.maxReplyBytes = maxReplyBytes;
 	}
@@ -50,10 +50,10 @@ final class PrincipalShares {
 	}
 
 	/** Counts a connection; returns {@code null} if there are too many. */
-	@Nullable PrincipalShare tryConnect(String name) {
+	@Nullable PeerShare tryConnect(String name) {
 		boolean[] counted = new boolean[1];
-		PrincipalShare share = this.shares.compute(name, (key, known) -> {
-			PrincipalShare own = (known != null) ? known : new PrincipalShare(key, this.limits, this);
+		PeerShare share = this.shares.compute(name, (key, known) -> {
+			PeerShare own = (known != null) ? known : new PeerShare(key, this.limits, this);
 			counted[0] = own.tryConnect();
 			return own;
 		});
@@ -65,7 +65,7 @@ final class PrincipalShares {
 	}
 
 	/** A connection has ended. */
-	void disconnected(PrincipalShare share) {
+	void disconnected(PeerShare share) {
 		share.disconnected();
 		forgetUnused(share.name());
 	}
@@ -79,7 +79,7 @@ final class PrincipalShares {
 		return this.rejected.sum();
 	}
 
-	/** How many principals are known. */
+	/** How many peers are known. */
 	int size() {
 		return this.shares.size();
 	}

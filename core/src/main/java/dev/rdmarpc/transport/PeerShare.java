@@ -22,18 +22,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one principal uses of what a listener grants it, over all its connections, or what
- * one address does. Thread-safe.
+ * What one peer uses of what a listener grants it, over all its connections. The peer is
+ * a principal, or all that have the same address. Thread-safe.
  *
  * <p>
  * Implementation notes. A share is known while there are connections, calls or replies of
- * it: a principal that leaves its calls behind finds them counted when it comes back.
- * Calls begin only while a connection is counted, and replies are added while a call is
- * or a connection. Of the ends of the last call, the last reply and the last connection,
- * the latest one sees all counts at zero, and has the share forgotten. Replies added
- * after that, for the end of a connection that is over, are given back at once.
+ * it: a peer that leaves its calls behind finds them counted when it comes back. Calls
+ * begin only while a connection is counted, and replies are added while a call is or a
+ * connection. Of the ends of the last call, the last reply and the last connection, the
+ * latest one sees all counts at zero, and has the share forgotten. Replies added after
+ * that, for the end of a connection that is over, are given back at once.
  */
-public final class PrincipalShare {
+public final class PeerShare {
 
 	private static final int MOST_NAME_CHARS = 64;
 
@@ -41,7 +41,7 @@ public final class PrincipalShare {
 
 	private final PrincipalLimits limits;
 
-	private final PrincipalShares shares;
+	private final PeerShares shares;
 
 	private final AtomicInteger connections = new AtomicInteger();
 
@@ -51,19 +51,19 @@ public final class PrincipalShare {
 
 	private final PeerReplies replies;
 
-	PrincipalShare(String name, PrincipalLimits limits, PrincipalShares shares) {
+	PeerShare(String name, PrincipalLimits limits, PeerShares shares) {
 		this.name = name;
 		this.limits = limits;
 		this.shares = shares;
 		this.replies = new PeerReplies(name, shares.maxReplyBytes(), this::forgetIfUnused);
 	}
 
-	/** The principal's name. */
+	/** The principal's name, or the address. */
 	public String name() {
 		return this.name;
 	}
 
-	/** The principal's name for messages: not the whole of a long one. */
+	/** A peer's name for messages: not the whole of a long one. */
 	static String shortName(String name) {
 		return "'" + ((name.length() > MOST_NAME_CHARS) ? name.substring(0, MOST_NAME_CHARS) + "..." : name) + "'";
 	}
@@ -136,7 +136,7 @@ public final class PrincipalShare {
 	/** Why a call is refused. */
 	public enum Limit {
 
-		/** There are as many calls of the principal as it may have. */
+		/** There are as many calls of the peer as it may have. */
 		CALLS,
 
 		/** The requests of its calls have as many bytes as they may have. */

@@ -30,22 +30,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** What principals use is counted exactly, and forgotten when it is over. */
-class PrincipalSharesTests {
+class PeerSharesTests {
 
 	@Test
 	void aPrincipalThatHasGoneIsForgottenWithItsLastCall() {
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 1, 10), 1000);
-		PrincipalShare share = shares.tryConnect("a");
+		PeerShares shares = new PeerShares(new PrincipalLimits(1, 1, 10), 1000);
+		PeerShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
 		assertThat(shares.tryConnect("a")).isNull();
 		assertThat(shares.rejected()).isOne();
 		assertThat(share.tryBegin(20)).as("a single one").isNull();
-		assertThat(share.tryBegin(1)).isEqualTo(PrincipalShare.Limit.CALLS);
+		assertThat(share.tryBegin(1)).isEqualTo(PeerShare.Limit.CALLS);
 		shares.disconnected(share);
 		assertThat(shares.size()).as("its call goes on").isOne();
-		PrincipalShare back = shares.tryConnect("a");
+		PeerShare back = shares.tryConnect("a");
 		assertThat(back).isSameAs(share);
-		assertThat(back.tryBegin(1)).as("the call that it left behind").isEqualTo(PrincipalShare.Limit.CALLS);
+		assertThat(back.tryBegin(1)).as("the call that it left behind").isEqualTo(PeerShare.Limit.CALLS);
 		shares.disconnected(back);
 		share.end(20);
 		assertThat(shares.size()).isZero();
@@ -53,16 +53,16 @@ class PrincipalSharesTests {
 
 	@Test
 	void repliesLeftBehindAreFoundAgain() {
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 1, 10), 1000);
-		PrincipalShare share = shares.tryConnect("a");
+		PeerShares shares = new PeerShares(new PrincipalLimits(1, 1, 10), 1000);
+		PeerShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
 		assertThat(share.replies().tryAdd(1000, 0)).isTrue();
 		shares.disconnected(share);
 		assertThat(shares.size()).as("its reply is not gone").isOne();
-		PrincipalShare back = shares.tryConnect("a");
+		PeerShare back = shares.tryConnect("a");
 		assertThat(back).isSameAs(share);
 		assertThat(back.replies().tryAdd(1, 0)).isFalse();
-		assertThat(back.explain(PrincipalShare.Limit.REPLY_BYTES)).contains("replies to 'a'", "(limit 1000)");
+		assertThat(back.explain(PeerShare.Limit.REPLY_BYTES)).contains("replies to 'a'", "(limit 1000)");
 		shares.disconnected(back);
 		back.replies().remove(1000);
 		assertThat(shares.size()).isZero();
@@ -70,19 +70,19 @@ class PrincipalSharesTests {
 
 	@Test
 	void bytesBeyondTheLimitAreRefusedAndNotCounted() {
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(1, 10, 10), 1000);
-		PrincipalShare share = shares.tryConnect("a");
+		PeerShares shares = new PeerShares(new PrincipalLimits(1, 10, 10), 1000);
+		PeerShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
 		assertThat(share.tryBegin(8)).isNull();
-		assertThat(share.tryBegin(3)).isEqualTo(PrincipalShare.Limit.REQUEST_BYTES);
+		assertThat(share.tryBegin(3)).isEqualTo(PeerShare.Limit.REQUEST_BYTES);
 		assertThat(share.tryBegin(2)).isNull();
-		assertThat(share.explain(PrincipalShare.Limit.REQUEST_BYTES))
+		assertThat(share.explain(PeerShare.Limit.REQUEST_BYTES))
 			.isEqualTo("too many bytes in requests of 'a' (limit 10)");
 	}
 
 	@Test
 	void aLongNameIsNotToldInFull() {
-		assertThat(PrincipalShare.shortName("x".repeat(5000))).hasSizeLessThan(80);
+		assertThat(PeerShare.shortName("x".repeat(5000))).hasSizeLessThan(80);
 	}
 
 	@Test
@@ -94,7 +94,7 @@ class PrincipalSharesTests {
 	@Test
 	void nothingIsLeftOfWhatManyThreadsCount() throws Exception {
 		long seed = System.nanoTime();
-		PrincipalShares shares = new PrincipalShares(new PrincipalLimits(3, 4, 100), 1000);
+		PeerShares shares = new PeerShares(new PrincipalLimits(3, 4, 100), 1000);
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {
 			List<Callable<Boolean>> tasks = new ArrayList<>();
@@ -113,9 +113,9 @@ class PrincipalSharesTests {
 	}
 
 	/** Connects and calls at random, leaves, and ends its calls before or after that. */
-	private static boolean use(PrincipalShares shares, Random random) {
+	private static boolean use(PeerShares shares, Random random) {
 		for (int i = 0; i < 20_000; i++) {
-			PrincipalShare share = shares.tryConnect((random.nextInt(3) == 0) ? "a" : "b");
+			PeerShare share = shares.tryConnect((random.nextInt(3) == 0) ? "a" : "b");
 			if (share == null) {
 				continue;
 			}
