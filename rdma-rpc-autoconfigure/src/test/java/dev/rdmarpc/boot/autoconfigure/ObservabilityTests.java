@@ -323,13 +323,12 @@ class ObservabilityTests {
 
 	@Test
 	void healthIsDownUntilADeviceThatDoesNotRunIsOpenedAgain() {
-		this.runner.withBean(SimpleMeterRegistry.class).run((context) -> {
+		this.runner.run((context) -> {
 			assertThat(health(context, "transport").getStatus()).isEqualTo(Status.UP);
 			RdmaTransport transport = context.getBean(RdmaTransport.class);
-			Gauge up = context.getBean(SimpleMeterRegistry.class)
-				.get("rdma.rails.up")
-				.tag("rail", transport.rail().name())
-				.gauge();
+			SimpleMeterRegistry registry = new SimpleMeterRegistry();
+			new RdmaTransportMetrics(transport).bindTo(registry);
+			Gauge up = registry.get("rdma.rails.up").tag("rail", transport.rail().name()).gauge();
 			AtomicReference<Health> down = new AtomicReference<>();
 			await(() -> {
 				transport.device().close();
