@@ -14,12 +14,15 @@
  * limitations under the License.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "errors.h"
 #include "objects.h"
 
-/* One handle for each context that librdmacm has opened. Contexts are never closed, and neither is this list. */
+/* One handle for each context that librdmacm has opened. It is closed when its device has gone and nobody holds it. */
 struct known_context {
 	struct ibv_context *context;
 	handle_t handle;
@@ -48,6 +51,26 @@ handle_t context_handle(struct ibv_context *context)
 	}
 	pthread_mutex_unlock(&known_lock);
 	return entry == NULL ? 0 : entry->handle;
+}
+
+/* Takes the handle of a context away; the context itself is librdmacm's. */
+static void context_forget(struct ibv_context *context)
+{
+	pthread_mutex_lock(&known_lock);
+	struct known_context **link = &known;
+	while (*link != NULL && (*link)->context != context)
+		link = &(*link)->next;
+	struct known_context *entry = *link;
+	if (entry != NULL)
+		*link = entry->next;
+	pthread_mutex_unlock(&known_lock);
+	if (entry == NULL)
+		return;
+	if (handle_revoke(entry->handle, KIND_CONTEXT) != NULL) {
+		handle_drain(entry->handle, -1);
+		handle_release(entry->handle);
+	}
+	free(entry);
 }
 
 struct ibv_context *context_of(JNIEnv *env, handle_t handle, const char *verb)
@@ -154,4 +177,74 @@ int device_paging_support(handle_t handle)
 	if (error != 0 || (attributes.odp_caps.general_caps & IBV_ODP_SUPPORT) == 0)
 		return 0;
 	return (int) attributes.odp_caps.per_transport_caps.rc_odp_caps;
+}
+
+/*
+ * librdmacm counts who has got a context with rdma_get_devices() and not given it back with rdma_free_devices(), and closes the
+ * context of a device that has gone when nobody has. So a device of ours keeps what it has got, and gives the others back.
+ */
+void device_hold(JNIEnv *env, handle_t handle)
+{
+	static const char verb[] = "rdma_get_devices";
+	struct ibv_context *context = context_of(env, handle, verb);
+	if (context == NULL)
+		return;
+	struct ibv_context **contexts = rdma_get_devices(NULL);
+	if (contexts == NULL) {
+		fail(env, verb, error_of(-1), handle, context);
+		return;
+	}
+	int count = 0;
+	int held = -1;
+	for (; contexts[count] != NULL; count++) {
+		if (contexts[count] == context)
+			held = count;
+	}
+	if (held >= 0) {
+		contexts[held] = contexts[count - 1];
+		contexts[count - 1] = NULL;
+	}
+	rdma_free_devices(contexts);
+	if (held < 0)
+		fail(env, verb, ENODEV, handle, context);
+}
+
+/*
+ * The kernel removes a device of a driver that cannot be taken from its users when the last file of the device is closed. But
+ * librdmacm closes its context only when it sees a list of devices in which this one is missing, and takes an empty list for a
+ * failure. So the files are closed by putting others in their place, on which nothing can be done; librdmacm closes those when
+ * it comes to it.
+ */
+static int close_files(struct ibv_context *context)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (nothing < 0)
+		return errno;
+	int error = 0;
+	if (dup3(nothing, context->cmd_fd, O_CLOEXEC) < 0 || dup3(nothing, context->async_fd, O_CLOEXEC) < 0)
+		error = errno;
+	close(nothing);
+	return error;
+}
+
+void device_release(JNIEnv *env, handle_t handle, bool gone)
+{
+	static const char verb[] = "close of a device";
+	struct ibv_context *context = context_of(env, handle, verb);
+	if (context == NULL)
+		return;
+	int error = 0;
+	if (gone) {
+		context_forget(context);
+		error = close_files(context);
+	}
+	struct ibv_context **given_back = calloc(2, sizeof(struct ibv_context *));
+	if (given_back != NULL) {
+		given_back[0] = context;
+		rdma_free_devices(given_back);
+	} else if (error == 0) {
+		error = ENOMEM;
+	}
+	if (error != 0)
+		fail(env, verb, error, handle, NULL);
 }

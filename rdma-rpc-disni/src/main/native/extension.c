@@ -27,7 +27,7 @@
 #define EXTENSION(type, name) JNIEXPORT type JNICALL Java_dev_rdmarpc_verbs_disni_NativeVerbs_##name
 #define UNUSED __attribute__((unused))
 
-#define EXTENSION_VERSION 2
+#define EXTENSION_VERSION 3
 
 /* Library and host */
 
@@ -105,6 +105,16 @@ EXTENSION(jlongArray, queryDevice)(JNIEnv *env, jclass self UNUSED, jlong contex
 EXTENSION(jlongArray, queryPort)(JNIEnv *env, jclass self UNUSED, jlong context, jint port)
 {
 	return port_query(env, (handle_t) context, (uint8_t) port);
+}
+
+EXTENSION(void, holdDevice)(JNIEnv *env, jclass self UNUSED, jlong context)
+{
+	device_hold(env, (handle_t) context);
+}
+
+EXTENSION(void, releaseDevice)(JNIEnv *env, jclass self UNUSED, jlong context, jboolean gone)
+{
+	device_release(env, (handle_t) context, gone);
 }
 
 /* Events of connections */

@@ -114,6 +114,10 @@ jlongArray device_contexts(JNIEnv *env);
 jlongArray device_query(JNIEnv *env, handle_t context);
 jlongArray port_query(JNIEnv *env, handle_t context, uint8_t port);
 int device_paging_support(handle_t context);
+/* Keeps a context open. */
+void device_hold(JNIEnv *env, handle_t context);
+/* Takes that back; of a device that has gone, the files are closed, and the handle is stale. */
+void device_release(JNIEnv *env, handle_t context, bool gone);
 
 /* queue_pair.c */
 handle_t queue_pair_create(JNIEnv *env, handle_t id, handle_t domain, handle_t send_queue, handle_t receive_queue,

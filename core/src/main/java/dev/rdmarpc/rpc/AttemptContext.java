@@ -51,7 +51,9 @@ record AttemptContext(RdmaTransport transport, String target, Supplier<InetSocke
 
 	/** A channel on a rail, on the queue pair's loop there. */
 	RpcChannel newChannel(Rail rail, ChannelOptions channel) {
-		return this.transport.newChannel(this.own.computeIfAbsent(rail, this.loops::next), channel, this.handler);
+		ChannelLoop loop = this.own.compute(rail,
+				(key, known) -> (known != null && !known.isClosed()) ? known : this.loops.next(key));
+		return this.transport.newChannel(loop, channel, this.handler);
 	}
 
 }

@@ -53,7 +53,7 @@ final class ClientLoops {
 		this.transport = transport;
 		this.options = options;
 		this.rails = rails(transport, options);
-		if (this.rails.size() == 1) {
+		if (this.rails.size() == 1 && this.rails.get(0).isRunning()) {
 			use(this.rails.get(0));
 		}
 	}
@@ -100,6 +100,7 @@ final class ClientLoops {
 				this.options.queuePairs().loops());
 		synchronized (this) {
 			List<Known> more = new ArrayList<>(this.known);
+			more.removeIf((any) -> any.loop().isClosed());
 			loops.stream()
 				.filter((loop) -> more.stream().noneMatch((any) -> any.loop() == loop))
 				.forEach((loop) -> more.add(new Known(loop, new Continuations(this.transport))));
@@ -110,7 +111,8 @@ final class ClientLoops {
 
 	/**
 	 * The loop for what belongs to none of the queue pairs.
-	 * @throws VerbsException if there is none and the transport is closed
+	 * @throws VerbsException if there is none, and the transport is closed or no rail is
+	 * up
 	 */
 	ChannelLoop any() {
 		return anyKnown().loop();
@@ -118,11 +120,14 @@ final class ClientLoops {
 
 	private Known anyKnown() {
 		List<Known> all = this.known;
-		if (all.isEmpty()) {
-			use(this.rails.get(this.rails.size() - 1));
-			all = this.known;
+		for (int i = 0; i < all.size(); i++) {
+			if (!all.get(i).loop().isClosed()) {
+				return all.get(i);
+			}
 		}
-		return all.get(0);
+		Rail last = this.rails.get(this.rails.size() - 1);
+		use(this.rails.stream().filter(Rail::isRunning).reduce((first, second) -> second).orElse(last));
+		return this.known.get(0);
 	}
 
 	/** What is known on one of the loops, and only there. */
@@ -133,7 +138,7 @@ final class ClientLoops {
 				return all.get(i).continuations();
 			}
 		}
-		return anyKnown().continuations();
+		return (all.isEmpty() ? anyKnown() : all.get(0)).continuations();
 	}
 
 	/** Runs users' code on none of the loops. */

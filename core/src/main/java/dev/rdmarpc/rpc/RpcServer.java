@@ -182,18 +182,11 @@ public final class RpcServer implements AutoCloseable {
 	private ChannelListener listen() {
 		this.loops.clear();
 		ServerCalls serving = newCalls();
-		int frameBytes = this.options.channel().frameBytes();
 		try {
-			for (Rail rail : this.transport.rails(this.options.channel())) {
-				String name = "rdma-rpc-server" + this.transport.suffix(rail) + "-";
-				for (int i = 0; i < this.options.loops(); i++) {
-					this.loops.add(this.transport.startLoop(rail, name + i, frameBytes));
-				}
-			}
-			ChannelListener started = this.transport.listen(this.options.address(), this.loops,
+			ChannelListener started = this.transport.listen(this.options.address(), this::startLoops,
 					this.options.maxConnections(), this.options.peers(), this.options.channel(),
 					() -> new ServerSession(serving, this.options.channel().maxCalls()));
-			started.rails().stream().filter((rail) -> !rail.isListening()).forEach((rail) -> closeLoops(rail.name()));
+			this.loops.removeIf(ChannelLoop::isClosed);
 			return started;
 		}
 		catch (Throwable ex) {
@@ -202,10 +195,17 @@ public final class RpcServer implements AutoCloseable {
 		}
 	}
 
-	private void closeLoops(String rail) {
-		List<ChannelLoop> unused = this.loops.stream().filter((loop) -> loop.rail().equals(rail)).toList();
-		this.loops.removeAll(unused);
-		unused.forEach(ChannelLoop::close);
+	/** In place of those that were closed when the rail went. */
+	private List<ChannelLoop> startLoops(Rail rail) {
+		this.loops.removeIf(ChannelLoop::isClosed);
+		String name = "rdma-rpc-server" + this.transport.suffix(rail) + "-";
+		List<ChannelLoop> started = new ArrayList<>();
+		for (int i = 0; i < this.options.loops(); i++) {
+			ChannelLoop loop = this.transport.startLoop(rail, name + i, this.options.channel().frameBytes());
+			this.loops.add(loop);
+			started.add(loop);
+		}
+		return started;
 	}
 
 	private ServerCalls newCalls() {

@@ -24,8 +24,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -42,7 +44,8 @@ import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Accepts connections on rails of a transport and spreads those of each over its loops in
- * turn. Limits hold for all rails together.
+ * turn. Limits hold for all rails together. A rail that has gone and come back is
+ * listened on again, with the same port.
  */
 public final class ChannelListener implements AutoCloseable {
 
@@ -58,9 +61,37 @@ public final class ChannelListener implements AutoCloseable {
 
 	private final AcceptedChannels accepted;
 
-	private final List<Open> open = new ArrayList<>();
+	private final Function<Rail, List<ChannelLoop>> loops;
 
-	private final List<ListeningRail> rails = new ArrayList<>();
+	private final ListenOptions listenOptions;
+
+	private final RailUser railUser = new RailUser() {
+
+		@Override
+		public void lost(Rail rail) {
+			stopListening(rail);
+		}
+
+		@Override
+		public boolean tryReturn(Rail rail) {
+			return listenAgain(rail);
+		}
+
+	};
+
+	/** Held to begin and to end listening on a rail. */
+	private final Object listening = new Object();
+
+	/** Those that are listened on, in the order of {@link #rails}. */
+	private final Map<Rail, Open> open = new ConcurrentHashMap<>();
+
+	private volatile List<ListeningRail> rails = List.of();
+
+	/** With the actual port, once there is one. */
+	private volatile InetSocketAddress address;
+
+	/** Guarded by {@link #listening}. */
+	private boolean closed;
 
 	private final PeerLimits limits;
 
@@ -69,16 +100,23 @@ public final class ChannelListener implements AutoCloseable {
 	private final Map<Limit, LongAdder> rejected = Arrays.stream(Limit.values())
 		.collect(Collectors.toUnmodifiableMap((limit) -> limit, (limit) -> new LongAdder()));
 
-	ChannelListener(RdmaTransport transport, List<ChannelLoop> loops, InetSocketAddress address, int maxConnections,
-			PeerLimits limits, ChannelOptions options, Supplier<? extends ChannelHandler> handlers) {
+	ChannelListener(RdmaTransport transport, Function<Rail, List<ChannelLoop>> loops, InetSocketAddress address,
+			int maxConnections, PeerLimits limits, ChannelOptions options,
+			Supplier<? extends ChannelHandler> handlers) {
 		this.transport = transport;
+		this.loops = loops;
+		this.address = address;
 		this.options = options;
 		this.handlers = handlers;
 		this.limits = limits.within(transport.memory().options().maxBytes(), options.maxMessageBytes());
 		this.rates = new ConnectionRates(limits.maxConnectionsPerSecond());
 		this.accepted = new AcceptedChannels(maxConnections, this.limits);
+		this.listenOptions = transport.options().listenOptions(maxConnections, options);
+		transport.keeper().add(this.railUser);
 		try {
-			listen(loops, address, transport.options().listenOptions(maxConnections, options));
+			synchronized (this.listening) {
+				listen();
+			}
 		}
 		catch (Throwable ex) {
 			close();
@@ -87,38 +125,99 @@ public final class ChannelListener implements AutoCloseable {
 	}
 
 	/**
-	 * Listens on the rails of the loops. Those that reach other hosts come first: one of
-	 * them chooses the port, and where none of them can have it the server would not be
-	 * reached by those who expect it there.
+	 * Listens on the rails. Those that reach other hosts come first: one of them chooses
+	 * the port, and where none of them can have it the server would not be reached by
+	 * those who expect it there.
 	 */
-	private void listen(List<ChannelLoop> loops, InetSocketAddress address, ListenOptions listenOptions) {
+	private void listen() {
 		VerbsException failure = null;
-		InetSocketAddress actual = address;
 		List<Rail> ordered = new ArrayList<>(this.transport.rails());
 		ordered.sort(Comparator.comparing((rail) -> !rail.reachesOtherHosts()));
 		for (Rail rail : ordered) {
-			List<ChannelLoop> own = loops.stream().filter((loop) -> loop.rail().equals(rail.name())).toList();
-			if (own.isEmpty()) {
-				this.rails.add(new ListeningRail(rail.name(), null,
-						rail.canProtect(this.options) ? "not asked for" : rail.name() + " cannot have TLS"));
-				continue;
-			}
 			if (failure != null && this.open.isEmpty() && !rail.reachesOtherHosts()) {
 				throw failure;
 			}
 			try {
-				Open opened = new Open(rail, own, actual, listenOptions);
-				this.open.add(opened);
-				actual = opened.listener.localAddress();
-				this.rails.add(new ListeningRail(rail.name(), actual, ""));
+				tell(listen(rail));
 			}
 			catch (VerbsException ex) {
 				failure = (failure != null) ? failure : ex;
-				this.rails.add(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
+				tell(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
 			}
 		}
 		if (this.open.isEmpty() && failure != null) {
 			throw failure;
+		}
+	}
+
+	private ListeningRail listen(Rail rail) {
+		if (!rail.canProtect(this.options)) {
+			return new ListeningRail(rail.name(), null, rail.name() + " cannot have TLS");
+		}
+		List<ChannelLoop> own = this.loops.apply(rail);
+		if (own.isEmpty()) {
+			return new ListeningRail(rail.name(), null, "not asked for");
+		}
+		try {
+			Open opened = new Open(rail, own, this.address, this.listenOptions);
+			this.open.put(rail, opened);
+			this.address = opened.listener.localAddress();
+			return new ListeningRail(rail.name(), this.address, "");
+		}
+		catch (Throwable ex) {
+			own.forEach(ChannelLoop::close);
+			throw ex;
+		}
+	}
+
+	/** What is known of a rail from now on. */
+	private void tell(ListeningRail now) {
+		List<ListeningRail> all = new ArrayList<>(this.rails);
+		if (all.stream().anyMatch((rail) -> rail.name().equals(now.name()))) {
+			all.replaceAll((rail) -> rail.name().equals(now.name()) ? now : rail);
+		}
+		else {
+			all.add(now);
+		}
+		this.rails = List.copyOf(all);
+	}
+
+	/** The rail has gone; its connections end with its loops. */
+	private void stopListening(Rail rail) {
+		synchronized (this.listening) {
+			Open gone = this.open.remove(rail);
+			if (gone == null) {
+				return;
+			}
+			tell(new ListeningRail(rail.name(), null, String.valueOf(rail.problem())));
+			try {
+				gone.listener.close();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Listener on {} was not closed in order", rail, ex);
+			}
+		}
+	}
+
+	/** The rail has come back; returns whether there is no more to be tried. */
+	private boolean listenAgain(Rail rail) {
+		synchronized (this.listening) {
+			if (this.closed || this.open.containsKey(rail)) {
+				return true;
+			}
+			try {
+				ListeningRail now = listen(rail);
+				tell(now);
+				if (now.isListening()) {
+					logger.info("Serving again over {}", now);
+				}
+				return true;
+			}
+			catch (VerbsException ex) {
+				tell(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
+				logger.debug("Not serving over {} yet", rail, ex);
+				return false;
+			}
 		}
 	}
 
@@ -247,18 +346,22 @@ public final class ChannelListener implements AutoCloseable {
 	 * other hosts, if one does.
 	 */
 	public InetSocketAddress localAddress() {
-		return this.open.get(0).listener.localAddress();
+		return this.address;
 	}
 
 	/** Which rails of the transport listen, first those that reach other hosts. */
 	public List<ListeningRail> rails() {
-		return List.copyOf(this.rails);
+		return this.rails;
 	}
 
 	/** Stops accepting; channels stay. Idempotent. */
 	@Override
 	public void close() {
-		this.open.forEach((opened) -> opened.listener.close());
+		this.transport.keeper().remove(this.railUser);
+		synchronized (this.listening) {
+			this.closed = true;
+			this.open.values().forEach((opened) -> opened.listener.close());
+		}
 	}
 
 	/** A rail listened on, and the loops of its channels. */

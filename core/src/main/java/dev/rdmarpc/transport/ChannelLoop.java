@@ -387,9 +387,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.execute(task);
 	}
 
-	/**
-	 * Runs a task like {@link #execute}, without memory at the next tick. Does not throw.
-	 */
+	/** Like {@link #execute}, without memory at the next tick. Does not throw. */
 	public void executeSurely(LinkedTask task) {
 		try {
 			this.driver.execute(task);
@@ -522,9 +520,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.driver.outstandingCalls();
 	}
 
-	/**
-	 * The channels that are not closed, at this instant. Does not wait for the loop.
-	 */
+	/** The channels that are not closed, at this instant. Does not wait for the loop. */
 	public List<RpcChannel> channels() {
 		synchronized (this.channels) {
 			return List.copyOf(this.channels);
@@ -568,6 +564,15 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.closed = true;
 			this.driver.close(this::end);
 		});
+	}
+
+	/** Whether nothing new should begin on it. */
+	public boolean isClosed() {
+		return this.closed;
+	}
+
+	boolean isOn(String rail) {
+		return !this.closed && rail().equals(rail);
 	}
 
 	private void shutAll() {

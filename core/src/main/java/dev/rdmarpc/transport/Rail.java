@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,11 +35,14 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairListener;
 import dev.rdmarpc.verbs.QueuePairOptions;
 import dev.rdmarpc.verbs.VerbsDevice;
+import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * One of the ways that a transport has to its peers: an opened device, with its
- * protection domain and the transport's memory registered with it. Thread-safe.
+ * protection domain and the transport's memory registered with it. A device that has gone
+ * is closed, and opened again when it is there again; the rail stays the same. Opening
+ * and closing are up to the {@link RailKeeper}. Thread-safe.
  */
 public final class Rail {
 
@@ -46,18 +50,24 @@ public final class Rail {
 
 	private final ProviderSelection selection;
 
-	private final VerbsDevice device;
+	private final String deviceName;
 
-	private final ProtectionDomain protectionDomain;
+	private final RegisteredMemory memory;
 
-	private final MemoryAttachment attachment;
+	/** The last one, also while it is closed. */
+	private volatile Opened opened;
 
-	private Rail(ProviderSelection selection, VerbsDevice device, RegisteredMemory memory) {
+	private volatile @Nullable String problem;
+
+	/** Guarded by this, as is opening and closing. */
+	private boolean closed;
+
+	private Rail(ProviderSelection selection, String deviceName, RegisteredMemory memory) {
 		this.selection = selection;
-		this.device = device;
-		this.protectionDomain = device.allocateProtectionDomain();
-		this.attachment = memory.attach(RegistrationHook.of(this.protectionDomain, EnumSet.of(AccessFlag.LOCAL_WRITE)));
-		logger.info("Opened device {} of verbs provider {}", device.name(), name());
+		this.deviceName = deviceName;
+		this.memory = memory;
+		this.opened = Opened.open(selection, deviceName, memory, 0, 0);
+		logger.info("Opened device {} of verbs provider {}", device().name(), name());
 		logger.debug("Verbs provider {}: {}", name(), selection.reason());
 	}
 
@@ -67,14 +77,7 @@ public final class Rail {
 	 * @throws VerbsException if it cannot be opened
 	 */
 	static Rail open(ProviderSelection selection, String deviceName, RegisteredMemory memory) {
-		VerbsDevice device = selection.provider().openDevice(deviceName.isEmpty() ? null : deviceName);
-		try {
-			return new Rail(selection, device, memory);
-		}
-		catch (Throwable ex) {
-			device.close();
-			throw ex;
-		}
+		return new Rail(selection, deviceName, memory);
 	}
 
 	/**
@@ -128,7 +131,22 @@ public final class Rail {
 
 	/** Whether it is worthwhile to connect to an address over it. */
 	public boolean mayReach(InetSocketAddress remote) {
-		return this.device.isRunning() && this.device.mayReach(remote);
+		return isRunning() && device().mayReach(remote);
+	}
+
+	/** Whether connections can begin and end on it. Cheap; never blocks. */
+	public boolean isRunning() {
+		return this.problem == null && device().isRunning();
+	}
+
+	/** Why it is not running, or {@code null}. Cheap; never blocks. */
+	public @Nullable String problem() {
+		String known = this.problem;
+		return (known == null && !device().isRunning()) ? gone() : known;
+	}
+
+	private String gone() {
+		return "device " + device().name() + " of provider " + name() + " has gone, was closed or has failed";
 	}
 
 	/** The provider and why it was chosen. */
@@ -136,49 +154,134 @@ public final class Rail {
 		return this.selection;
 	}
 
-	/** The device. */
+	/** The device; while the rail is down, the one that it had. */
 	public VerbsDevice device() {
-		return this.device;
+		return this.opened.device();
+	}
+
+	/** See {@link VerbsDevice#copiedBytes()}, of all devices that the rail has had. */
+	public long copiedBytes() {
+		return this.opened.copiedBytes();
+	}
+
+	/** See {@link VerbsDevice#readSinks()}, of all devices that the rail has had. */
+	public long readSinks() {
+		return this.opened.readSinks();
 	}
 
 	ProtectionDomain protectionDomain() {
-		return this.protectionDomain;
+		return this.opened.protectionDomain();
 	}
 
 	MemoryAttachment attachment() {
-		return this.attachment;
+		return this.opened.attachment();
 	}
 
 	/** Whether channels can be protected on it as asked. */
 	public boolean canProtect(ChannelOptions channel) {
-		return channel.security().tls() == null || this.device.supportsTls();
+		return channel.security().tls() == null || device().supportsTls();
 	}
 
 	QueuePair createQueuePair(LoopResources loop, QueuePairListener channel, TransportOptions options) {
-		int depth = Math.min(options.sendQueueDepth(), this.device.limits().maxSendQueueDepth());
-		return this.protectionDomain.createQueuePair(
+		int depth = Math.min(options.sendQueueDepth(), device().limits().maxSendQueueDepth());
+		return protectionDomain().createQueuePair(
 				new QueuePairOptions(loop.completionQueue(), loop.sharedReceiveQueue(), depth, 1, 1, 1, channel));
 	}
 
 	ConnectOptions connectOptions(ChannelOptions channel, TransportOptions options) {
-		int depth = Math.min(options.readDepth(), this.device.limits().maxReadDepth());
+		int depth = Math.min(options.readDepth(), device().limits().maxReadDepth());
 		return new ConnectOptions(new byte[0], depth, depth, channel.handshakeTimeoutNanos(), channel.security().tls());
 	}
 
-	/** What is open on the device goes with it, also where something fails. */
-	void close() {
+	/** It is not used from here on, until it is opened again. */
+	void lost() {
+		this.problem = gone();
+	}
+
+	/**
+	 * Closes the device that has gone, so that the kernel can remove it. What fails with
+	 * it is not of interest any more. Waits for it.
+	 */
+	synchronized void closeLost() {
+		if (this.closed) {
+			return;
+		}
 		try {
-			this.attachment.close();
-			this.protectionDomain.close();
+			this.opened.close();
 		}
-		finally {
-			this.device.close();
+		catch (RuntimeException ex) {
+			logger.debug("{} was not closed in order", gone(), ex);
 		}
+	}
+
+	/**
+	 * Opens the device again that has gone.
+	 * @throws VerbsException if it is not there, or the rail was closed
+	 */
+	synchronized void reopen() {
+		if (this.closed) {
+			throw new VerbsException(VerbsError.CLOSED, "rail " + name() + " was closed");
+		}
+		this.opened = Opened.open(this.selection, this.deviceName, this.memory, copiedBytes(), readSinks());
+		this.problem = null;
+		logger.info("Opened device {} of verbs provider {} again", device().name(), name());
+	}
+
+	/** For good. What is open on the device goes with it, also where something fails. */
+	synchronized void close() {
+		this.closed = true;
+		this.opened.close();
 	}
 
 	@Override
 	public String toString() {
 		return name();
+	}
+
+	/**
+	 * A device and what belongs to it.
+	 *
+	 * @param device that was opened
+	 * @param protectionDomain of the transport's
+	 * @param attachment the transport's memory, registered with it
+	 * @param copiedBefore bytes that the rail's devices before it have copied
+	 * @param sinksBefore registrations for Reads that those have made
+	 */
+	private record Opened(VerbsDevice device, ProtectionDomain protectionDomain, MemoryAttachment attachment,
+			long copiedBefore, long sinksBefore) {
+
+		static Opened open(ProviderSelection selection, String name, RegisteredMemory memory, long copied, long sinks) {
+			VerbsDevice device = selection.provider().openDevice(name.isEmpty() ? null : name);
+			try {
+				ProtectionDomain domain = device.allocateProtectionDomain();
+				return new Opened(device, domain,
+						memory.attach(RegistrationHook.of(domain, EnumSet.of(AccessFlag.LOCAL_WRITE))), copied, sinks);
+			}
+			catch (Throwable ex) {
+				device.close();
+				throw ex;
+			}
+		}
+
+		long copiedBytes() {
+			return this.copiedBefore + this.device.copiedBytes();
+		}
+
+		long readSinks() {
+			return this.sinksBefore + this.device.readSinks();
+		}
+
+		/** Idempotent. */
+		void close() {
+			try {
+				this.attachment.close();
+				this.protectionDomain.close();
+			}
+			finally {
+				this.device.close();
+			}
+		}
+
 	}
 
 }

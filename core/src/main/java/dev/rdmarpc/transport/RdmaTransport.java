@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,11 +36,14 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
@@ -59,6 +63,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * Thread-safe. Owns rails and loops; borrows the memory.
  */
 public final class RdmaTransport implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaTransport.class);
 
 	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
 	private static final int MOST_CALLBACK_THREADS = 1024;
@@ -94,11 +100,14 @@ public final class RdmaTransport implements AutoCloseable {
 
 	private final ExecutorService callbacks = newCallbacks();
 
+	private final RailKeeper keeper;
+
 	private RdmaTransport(TransportOptions options, RegisteredMemory memory, List<Rail> rails) {
 		this.options = options;
 		this.memory = memory;
 		this.rails = List.copyOf(rails);
 		this.rail = rails.stream().filter(Rail::reachesOtherHosts).findFirst().orElse(rails.get(0));
+		this.keeper = new RailKeeper(this.rails, this.timer, this.resolver, this::lost);
 	}
 
 	/** Its thread runs from the beginning: later there may be no memory for one. */
@@ -152,7 +161,9 @@ public final class RdmaTransport implements AutoCloseable {
 			RegisteredMemory memory) {
 		List<Rail> rails = Rail.openAll(selections, options, memory);
 		try {
-			return new RdmaTransport(options, memory, rails);
+			RdmaTransport transport = new RdmaTransport(options, memory, rails);
+			transport.keeper.start();
+			return transport;
 		}
 		catch (Throwable ex) {
 			rails.forEach(Rail::close);
@@ -199,7 +210,7 @@ public final class RdmaTransport implements AutoCloseable {
 	 * {@link VerbsDevice#copiedBytes()}.
 	 */
 	public long copiedBytes() {
-		return this.rails.stream().mapToLong((rail) -> rail.device().copiedBytes()).sum()
+		return this.rails.stream().mapToLong(Rail::copiedBytes).sum()
 				+ this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
 	}
 
@@ -224,12 +235,17 @@ public final class RdmaTransport implements AutoCloseable {
 	 * @param rail of this transport, whose completions it takes
 	 * @param name of its thread
 	 * @param frameBytes size of its receive buffers
-	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed,
+	 * with {@link VerbsError#UNAVAILABLE} if the rail is down
 	 */
 	public ChannelLoop startLoop(Rail rail, String name, int frameBytes) {
 		synchronized (this.starting) {
 			if (this.closed) {
 				throw new VerbsException(VerbsError.CLOSED, "the transport is closed");
+			}
+			String problem = rail.problem();
+			if (problem != null) {
+				throw new VerbsException(VerbsError.UNAVAILABLE, problem);
 			}
 			return newLoop(rail, name, frameBytes);
 		}
@@ -264,14 +280,16 @@ public final class RdmaTransport implements AutoCloseable {
 
 	/**
 	 * What does not run and should, one sentence each that names it; empty if all is
-	 * well. Does not wait for what does not run.
+	 * well. Rails that are down are among it if nothing takes their place: none that
+	 * reaches other hosts is running, where there is one. Does not wait for what does not
+	 * run.
 	 */
 	public List<String> problems() {
 		List<String> problems = new ArrayList<>();
-		for (Rail rail : this.rails) {
-			if (!rail.device().isRunning()) {
-				problems.add("device " + rail.device().name() + " is closed or has lost its connection thread");
-			}
+		boolean replaced = this.rails.stream()
+			.anyMatch((any) -> any.isRunning() && any.reachesOtherHosts() == this.rail.reachesOtherHosts());
+		if (!replaced) {
+			this.rails.stream().map(Rail::problem).filter(Objects::nonNull).forEach(problems::add);
 		}
 		for (ChannelLoop loop : this.loops) {
 			String problem = loop.problem();
@@ -280,6 +298,27 @@ public final class RdmaTransport implements AutoCloseable {
 			}
 		}
 		return problems;
+	}
+
+	/** Closes what is on a rail whose device has gone. Waits for it. */
+	private void lost(Rail lost) {
+		synchronized (this.starting) {
+			if (this.closed) {
+				return;
+			}
+			lost.lost();
+		}
+		logger.warn("Rail {} is down: {}; others in use: {}", lost, lost.problem(),
+				this.rails.stream().filter(Rail::isRunning).toList());
+		this.keeper.tellLost(lost);
+		this.sharedLoops.keySet().removeIf((key) -> key.rail() == lost);
+		this.loops.stream().filter((loop) -> loop.isOn(lost.name())).forEach(ChannelLoop::close);
+		lost.closeLost();
+	}
+
+	/** Who is told when rails go and come back. */
+	RailKeeper keeper() {
+		return this.keeper;
 	}
 
 	/** Those on {@link #rail()}, see {@link #sharedLoops(Rail, int, int)}. */
@@ -291,13 +330,15 @@ public final class RdmaTransport implements AutoCloseable {
 	 * The loops that clients share, on each rail and for each frame size as many as the
 	 * client with the most of them asks for; they belong to the transport.
 	 * @param count how many, at least 1
-	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed
-	 * and one of them was not started before
+	 * @throws VerbsException with {@link VerbsError#CLOSED} if the transport is closed,
+	 * or {@link VerbsError#UNAVAILABLE} if the rail is down, and one of them was not
+	 * started before
 	 */
 	public List<ChannelLoop> sharedLoops(Rail rail, int frameBytes, int count) {
 		return IntStream.range(0, count)
-			.mapToObj((i) -> this.sharedLoops.computeIfAbsent(new SharedLoop(rail, frameBytes, i),
-					(key) -> startLoop(rail, key.name() + suffix(rail), frameBytes)))
+			.mapToObj((i) -> this.sharedLoops.compute(new SharedLoop(rail, frameBytes, i),
+					(key, known) -> (known != null && !known.isClosed()) ? known
+							: startLoop(rail, key.name() + suffix(rail), frameBytes)))
 			.toList();
 	}
 
@@ -463,8 +504,23 @@ public final class RdmaTransport implements AutoCloseable {
 	 */
 	public ChannelListener listen(InetSocketAddress address, List<ChannelLoop> channelLoops, int maxConnections,
 			PeerLimits limits, ChannelOptions channelOptions, Supplier<? extends ChannelHandler> handlers) {
+		return listen(address, (on) -> channelLoops.stream().filter((loop) -> loop.isOn(on.name())).toList(),
+				maxConnections, limits, channelOptions, handlers);
+	}
+
+	/**
+	 * Listens for channels, also on rails that come back.
+	 * @param loops starts the loops that drive in turn what is accepted on a rail, when
+	 * it begins to be listened on and each time that it has come back; none to leave it
+	 * out. They belong to the caller, but are closed if the rail cannot be listened on,
+	 * or goes
+	 * @throws VerbsException if the address is taken or not of this host
+	 */
+	public ChannelListener listen(InetSocketAddress address, Function<Rail, List<ChannelLoop>> loops,
+			int maxConnections, PeerLimits limits, ChannelOptions channelOptions,
+			Supplier<? extends ChannelHandler> handlers) {
 		checkSecurity(channelOptions);
-		return new ChannelListener(this, channelLoops, address, maxConnections, limits, channelOptions, handlers);
+		return new ChannelListener(this, loops, address, maxConnections, limits, channelOptions, handlers);
 	}
 
 	/**

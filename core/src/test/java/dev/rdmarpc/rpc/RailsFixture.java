@@ -79,7 +79,11 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	static RdmaTransport open(Path directory, RegisteredMemory memory, List<String> providers) {
-		List<VerbsProvider> all = ProviderSelection.discover();
+		return open(directory, memory, ProviderSelection.discover(), providers);
+	}
+
+	private static RdmaTransport open(Path directory, RegisteredMemory memory, List<VerbsProvider> all,
+			List<String> providers) {
 		all.replaceAll((provider) -> (provider instanceof SharedMemoryProvider)
 				? new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withDirectory(directory)) : provider);
 		return RdmaTransport.open(TransportOptions.DEFAULTS.withProviders(providers),
@@ -90,6 +94,17 @@ final class RailsFixture implements AutoCloseable {
 		RegisteredMemory memory = newMemory();
 		this.memories.add(memory);
 		RdmaTransport transport = open(this.directory, memory, List.of(providers));
+		this.transports.add(transport);
+		return transport;
+	}
+
+	/** One that has a provider more. */
+	RdmaTransport transport(VerbsProvider another, String... providers) {
+		RegisteredMemory memory = newMemory();
+		this.memories.add(memory);
+		List<VerbsProvider> all = ProviderSelection.discover();
+		all.add(another);
+		RdmaTransport transport = open(this.directory, memory, all, List.of(providers));
 		this.transports.add(transport);
 		return transport;
 	}

@@ -74,6 +74,46 @@ class RpcRailsTests {
 		}
 	}
 
+	/** Each loop sleeps in one wait, which only what concerns its own rail ends. */
+	@Test
+	void callsOverOneRailWakeNoLoopOfAnother() throws Exception {
+		try (RailsFixture fixture = new RailsFixture()) {
+			List<RdmaTransport> both = List.of(fixture.transport(BOTH), fixture.transport(BOTH));
+			RpcServer server = fixture.serve(both.get(0), RailsFixture.loopback(0), new EchoService());
+			for (String used : BOTH) {
+				for (String rail : BOTH) {
+					RpcClient client = fixture.client(both.get(1), server.address(),
+							RailOptions.DEFAULTS.withProviders(List.of(rail)));
+					assertThat(client.proxy(Echo.class).echo("over " + rail)).isEqualTo("over " + rail);
+					client.close();
+				}
+				RpcClient client = fixture.client(both.get(1), server.address(),
+						RailOptions.DEFAULTS.withProviders(List.of(used)));
+				Echo echo = client.proxy(Echo.class);
+				List<ChannelLoop> idle = both.stream()
+					.flatMap((transport) -> transport.loops().stream())
+					.filter((loop) -> !loop.rail().equals(used))
+					.toList();
+				assertThat(idle).hasSizeGreaterThanOrEqualTo(2);
+				Await.until(() -> !isWokenByCalls(idle, echo));
+				client.close();
+			}
+		}
+	}
+
+	/** What was begun before may still end in the meantime, but not each time. */
+	private static boolean isWokenByCalls(List<ChannelLoop> idle, Echo echo) {
+		long before = wakeUps(idle);
+		for (int i = 0; i < 300; i++) {
+			assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+		}
+		return wakeUps(idle) != before;
+	}
+
+	private static long wakeUps(List<ChannelLoop> loops) {
+		return loops.stream().mapToLong((loop) -> loop.metrics().wakeUps() + loop.metrics().completions()).sum();
+	}
+
 	@Test
 	void aServerWithoutSharedMemoryIsReachedAtOnceByTheOtherRail() throws Exception {
 		try (RailsFixture fixture = new RailsFixture()) {

@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.verbs.VerbsException;
 
@@ -63,7 +65,7 @@ final class RdmaServer implements InternalServer {
 
 	private final ServerSettings settings;
 
-	private final List<ChannelLoop> loops = new ArrayList<>();
+	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
 	private final Runnable closing = this::close;
 
@@ -97,10 +99,7 @@ final class RdmaServer implements InternalServer {
 		RdmaTransport transport = lent.transport();
 		try {
 			transport.beforeClose(this.closing);
-			for (int i = 0; i < this.settings.loops(); i++) {
-				this.loops.add(transport.startLoop("rdma-grpc-server-" + i, this.settings.channel().frameBytes()));
-			}
-			ChannelListener started = transport.listen(this.settings.address(), this.loops,
+			ChannelListener started = transport.listen(this.settings.address(), (rail) -> startLoops(transport, rail),
 					this.settings.maxConnections(), this.settings.peers(), this.settings.channel(),
 					() -> new RdmaServerTransport(this, transport, this.settings));
 			this.channels = started;
@@ -114,6 +113,23 @@ final class RdmaServer implements InternalServer {
 			close();
 			throw ex;
 		}
+	}
+
+	/**
+	 * On the rail of those that use one, in place of loops that were closed when it went.
+	 */
+	private List<ChannelLoop> startLoops(RdmaTransport transport, Rail rail) {
+		if (rail != transport.rail()) {
+			return List.of();
+		}
+		this.loops.removeIf(ChannelLoop::isClosed);
+		List<ChannelLoop> started = new ArrayList<>();
+		for (int i = 0; i < this.settings.loops(); i++) {
+			ChannelLoop loop = transport.startLoop("rdma-grpc-server-" + i, this.settings.channel().frameBytes());
+			this.loops.add(loop);
+			started.add(loop);
+		}
+		return started;
 	}
 
 	ScheduledExecutorService timer() {

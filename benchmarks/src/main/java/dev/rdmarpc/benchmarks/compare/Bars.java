@@ -21,6 +21,8 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.benchmarks.compare.floor.CopyPeer;
+
 /** What the framework is to reach, and where it would have regressed. */
 final class Bars {
 
@@ -33,6 +35,8 @@ final class Bars {
 	private static final String DEFAULT = "rdma-default";
 
 	private static final String REGISTERED = "rdma-registered";
+
+	private static final String SHARED_REGISTERED = "rdma-shm-registered";
 
 	private static final String GRPC_DEFAULT = "grpc-default";
 
@@ -72,7 +76,7 @@ final class Bars {
 			Bar.atMost("sync p50, rdma-tls to rdma", 2, 1.5,
 					(rows) -> sync(rows, TLS).p50Micros() / sync(rows, INLINE).p50Micros()),
 			largeTo("tls", TLS, 0.8, 0.9), largeTo("tls", TLS_REGISTERED, 0.8, 0.9), asWithoutTls(Mode.SYNC),
-			asWithoutTls(Mode.ASYNC));
+			asWithoutTls(Mode.ASYNC), largeTo(CopyPeer.NAME, SHARED_REGISTERED, 0.4, 0.8));
 
 	/** What is kept even on a busy machine, unless something has become much worse. */
 	static final List<Bar> LIMITS = List.of(p50ToFloor(INLINE, 15, 1.25), p50ToFloor(DEFAULT, 20, 1.6),

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.rdmarpc.benchmarks.compare.aeron.AeronPeer;
+import dev.rdmarpc.benchmarks.compare.floor.CopyPeer;
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcSpringPeer;
@@ -39,12 +40,13 @@ public final class Peers {
 	public static final String GRPC = "grpc-direct";
 
 	private static final List<Peer> COMPARED = List.of(new FloorPeer(FloorPeer.Variant.TCP),
-			new FloorPeer(FloorPeer.Variant.UNIX), new AeronPeer(), new GrpcPeer(GrpcPeer.Variant.DIRECT),
-			new GrpcPeer(GrpcPeer.Variant.DEFAULT), new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE),
-			new RdmaPeer(Variant.DEFAULT), new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED),
-			new RdmaPeer(Variant.SHARED_MEMORY), new RdmaPeer(Variant.SHARED_MEMORY_REGISTERED), new GrpcSpringPeer(),
-			new RdmaSpringPeer(true), new RdmaSpringPeer(false), new TlsPeer(), new RdmaPeer(Variant.TLS),
-			new RdmaPeer(Variant.TLS_REGISTERED), new GrpcPeer(GrpcPeer.Variant.TLS));
+			new FloorPeer(FloorPeer.Variant.UNIX), new CopyPeer(), new AeronPeer(),
+			new GrpcPeer(GrpcPeer.Variant.DIRECT), new GrpcPeer(GrpcPeer.Variant.DEFAULT),
+			new GrpcPeer(GrpcPeer.Variant.RDMA), new RdmaPeer(Variant.INLINE), new RdmaPeer(Variant.DEFAULT),
+			new RdmaPeer(Variant.EXECUTOR), new RdmaPeer(Variant.REGISTERED), new RdmaPeer(Variant.SHARED_MEMORY),
+			new RdmaPeer(Variant.SHARED_MEMORY_REGISTERED), new GrpcSpringPeer(), new RdmaSpringPeer(true),
+			new RdmaSpringPeer(false), new TlsPeer(), new RdmaPeer(Variant.TLS), new RdmaPeer(Variant.TLS_REGISTERED),
+			new GrpcPeer(GrpcPeer.Variant.TLS));
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(FloorPeer.Variant.TCP_PLACING), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new RdmaPeer(Variant.RAILS),

@@ -48,8 +48,8 @@ public record RdmaDescriptor(ProviderDescriptor provider, @Nullable String devic
 
 	}
 
-	/** A rail: a provider, why it is used, and its device. */
-	public record RailDescriptor(String name, String reason, String device, boolean running,
+	/** A rail: a provider, why it is used, its device, and why it does not run. */
+	public record RailDescriptor(String name, String reason, String device, boolean running, @Nullable String problem,
 			boolean reachesOtherHosts) {
 
 	}

@@ -82,8 +82,8 @@ final class RdmaView {
 	}
 
 	static RailDescriptor rail(Rail rail) {
-		return new RailDescriptor(rail.name(), rail.selection().reason(), rail.device().name(),
-				rail.device().isRunning(), rail.reachesOtherHosts());
+		return new RailDescriptor(rail.name(), rail.selection().reason(), rail.device().name(), rail.isRunning(),
+				rail.problem(), rail.reachesOtherHosts());
 	}
 
 	private static ListeningDescriptor listening(ListeningRail rail) {

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.boot.health;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -25,8 +27,9 @@ import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * UP while the device and all loops run, otherwise DOWN with the problems. Waits for none
- * of them.
+ * UP while all loops run and there is a rail whose device runs and which reaches other
+ * hosts, otherwise DOWN with the problems. Names the rails that are down in any case.
+ * Waits for none of them.
  */
 public class RdmaTransportHealthIndicator extends AbstractHealthIndicator {
 
@@ -36,6 +39,13 @@ public class RdmaTransportHealthIndicator extends AbstractHealthIndicator {
 	public RdmaTransportHealthIndicator(RdmaTransport transport) {
 		super("RDMA transport health check failed");
 		this.transport = transport;
+	}
+
+	private static void addIfDown(Map<String, String> down, Rail rail) {
+		String problem = rail.problem();
+		if (problem != null) {
+			down.put(rail.name(), problem);
+		}
 	}
 
 	@Override
@@ -50,6 +60,11 @@ public class RdmaTransportHealthIndicator extends AbstractHealthIndicator {
 		builder.withDetail("device", this.transport.device().name());
 		if (this.transport.rails().size() > 1) {
 			builder.withDetail("rails", this.transport.rails().stream().map(Rail::name).toList());
+		}
+		Map<String, String> down = new LinkedHashMap<>();
+		this.transport.rails().forEach((rail) -> addIfDown(down, rail));
+		if (!down.isEmpty()) {
+			builder.withDetail("railsDown", down);
 		}
 	}
 

@@ -63,6 +63,16 @@ public enum RdmaMeters implements DescribedMeter {
 
 	MEMORY_LEAKS("rdma.memory.leaks", Meter.Type.COUNTER, "buffers", "Buffers lost without being released."),
 
+	RAILS_UP("rdma.rails.up", Meter.Type.GAUGE, "state",
+			"1 while the device of the rail runs, 0 while it has gone and is looked for.") {
+
+		@Override
+		public KeyName[] getKeyNames() {
+			return RailKeyNames.values();
+		}
+
+	},
+
 	QUEUE_PAIRS_OPEN("rdma.queue.pairs.open", Meter.Type.GAUGE, "queue pairs", "Open queue pairs.") {
 
 		@Override
@@ -217,10 +227,10 @@ public enum RdmaMeters implements DescribedMeter {
 		return this.unit;
 	}
 
-	/** Keys of {@link #QUEUE_PAIRS_OPEN} and {@link #QUEUE_PAIRS_MAX}. */
+	/** Keys of {@link #RAILS_UP}, {@link #QUEUE_PAIRS_OPEN}, {@link #QUEUE_PAIRS_MAX}. */
 	public enum RailKeyNames implements KeyName {
 
-		/** The provider of the queue pairs: iwarp, disni, shm, …. */
+		/** The provider, of the queue pairs: iwarp, disni, shm, …. */
 		RAIL;
 
 		@Override

@@ -103,6 +103,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 	private static void bindQueuePairs(SourceMeters<RdmaTransport> meters) {
 		for (Rail rail : meters.source().rails()) {
 			SourceMeters<RdmaTransport> own = meters.with(RdmaMeters.RailKeyNames.RAIL, rail.name());
+			own.gauge(RdmaMeters.RAILS_UP, (owner) -> isUp(owner, rail.name()) ? 1 : 0);
 			own.gauge(RdmaMeters.QUEUE_PAIRS_OPEN, (owner) -> openOn(owner, rail.name()));
 			int most = rail.device().limits().maxQueuePairs();
 			own.gauge(RdmaMeters.QUEUE_PAIRS_MAX, (owner) -> most);
@@ -127,8 +128,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 		meters.gauge(RdmaMeters.COMPLETION_SPIN_BUDGET, RdmaTransportMetrics::longestSpinSeconds);
 		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, sum(LoopMetrics::wakeUps));
 		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
-		meters.counter(RdmaMeters.READ_SINKS,
-				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().readSinks()).sum());
+		meters.counter(RdmaMeters.READ_SINKS, (owner) -> owner.rails().stream().mapToLong(Rail::readSinks).sum());
 	}
 
 	private static void bindTraffic(SourceMeters<RdmaTransport> meters) {
@@ -154,6 +154,10 @@ public class RdmaTransportMetrics implements MeterBinder {
 			own.counter(RdmaMeters.MESSAGES_OVERTAKEN, sum((loop) -> loop.classes().overtakings(code)));
 			own.counter(RdmaMeters.READ_SLICES, sum((loop) -> loop.classes().slices(code)));
 		}
+	}
+
+	private static boolean isUp(RdmaTransport owner, String name) {
+		return owner.rails().stream().anyMatch((rail) -> rail.name().equals(name) && rail.isRunning());
 	}
 
 	private static double openOn(RdmaTransport owner, String rail) {

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -321,14 +322,22 @@ class ObservabilityTests {
 	}
 
 	@Test
-	void healthIsDownWhenTheDeviceDoesNotRun() {
+	void healthIsDownUntilADeviceThatDoesNotRunIsOpenedAgain() {
 		this.runner.run((context) -> {
 			assertThat(health(context, "transport").getStatus()).isEqualTo(Status.UP);
-			context.getBean(RdmaTransport.class).device().close();
-			Health health = health(context, "transport");
-			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health.getDetails().toString())
-				.contains("device " + context.getBean(RdmaTransport.class).device().name());
+			RdmaTransport transport = context.getBean(RdmaTransport.class);
+			SimpleMeterRegistry registry = new SimpleMeterRegistry();
+			new RdmaTransportMetrics(transport).bindTo(registry);
+			Gauge up = registry.get("rdma.rails.up").tag("rail", transport.rail().name()).gauge();
+			AtomicReference<Health> down = new AtomicReference<>();
+			await(() -> {
+				transport.device().close();
+				down.set(health(context, "transport"));
+				return down.get().getStatus().equals(Status.DOWN) && up.value() == 0;
+			});
+			assertThat(down.get().getDetails()).containsKey("railsDown");
+			assertThat(down.get().getDetails().toString()).contains("device " + transport.device().name());
+			await(() -> health(context, "transport").getStatus().equals(Status.UP) && up.value() == 1);
 		});
 	}
 

@@ -41,6 +41,16 @@ interface AdapterVerbs {
 	/** The adapters that can carry connections, those whose port is active first. */
 	List<Adapter> adapters() throws IOException;
 
+	/** Keeps an adapter open, also when it has gone. Once per user. */
+	void hold(Adapter adapter) throws IOException;
+
+	/**
+	 * Takes that back.
+	 * @param gone whether the adapter has gone, and this is its last user, after whom the
+	 * kernel may remove it
+	 */
+	void release(Adapter adapter, boolean gone) throws IOException;
+
 	/** Opens a connection manager. */
 	ConnectionVerbs openConnections() throws IOException;
 

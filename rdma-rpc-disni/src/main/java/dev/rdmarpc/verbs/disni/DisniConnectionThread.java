@@ -78,6 +78,8 @@ final class DisniConnectionThread {
 
 	private final ConnectionEvent event = new ConnectionEvent();
 
+	private final Runnable whenRemoved;
+
 	private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
 	private final long giveUpNanos;
@@ -92,13 +94,19 @@ final class DisniConnectionThread {
 
 	private boolean failing;
 
-	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs) {
-		this(adapter, verbs, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
+	/**
+	 * Creates the thread, which is to be started.
+	 * @param whenRemoved called when the connection manager says that the adapter has
+	 * gone
+	 */
+	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs, Runnable whenRemoved) {
+		this(adapter, verbs, whenRemoved, TimeUnit.SECONDS.toNanos(GIVE_UP_SECONDS));
 	}
 
-	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs, long giveUpNanos) {
+	DisniConnectionThread(Adapter adapter, ConnectionVerbs verbs, Runnable whenRemoved, long giveUpNanos) {
 		this.adapter = adapter;
 		this.verbs = verbs;
+		this.whenRemoved = whenRemoved;
 		this.giveUpNanos = giveUpNanos;
 		this.thread = new Thread(this::run, "rdma-rpc-" + adapter.name());
 		this.thread.setDaemon(true);
@@ -217,6 +225,9 @@ final class DisniConnectionThread {
 		try {
 			runTasks();
 			if (!this.stopped && awaitEvent()) {
+				if (this.event.type() == ConnectionEventType.DEVICE_REMOVAL) {
+					this.whenRemoved.run();
+				}
 				dispatch();
 			}
 		}

@@ -50,6 +50,8 @@ final class DisniDevice implements VerbsDevice {
 
 	private final Adapter adapter;
 
+	private final HeldAdapter held;
+
 	private final AdapterVerbs verbs;
 
 	private final DeviceLimits limits;
@@ -72,8 +74,9 @@ final class DisniDevice implements VerbsDevice {
 
 	private final ExecutorService aside;
 
-	private DisniDevice(Adapter adapter, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
+	private DisniDevice(Adapter adapter, HeldAdapter held, AdapterVerbs verbs, ConnectionVerbs connectionVerbs) {
 		this.adapter = adapter;
+		this.held = held;
 		this.verbs = verbs;
 		this.state = new OpenState("device " + adapter.name());
 		this.domains = new Children<>(this.state, DisniProtectionDomain::close);
@@ -81,7 +84,7 @@ final class DisniDevice implements VerbsDevice {
 		this.listeners = new Children<>(this.state, DisniListener::close);
 		this.limits = adapter.attributes().toLimits();
 		this.queuePairNumbers = new QueuePairNumbers(this.limits.maxQueuePairs());
-		this.connections = new DisniConnectionThread(adapter, connectionVerbs);
+		this.connections = new DisniConnectionThread(adapter, connectionVerbs, held::removed);
 		this.aside = Executors.newCachedThreadPool((task) -> {
 			Thread thread = new Thread(task, "rdma-rpc-" + adapter.name() + "-aside");
 			thread.setDaemon(true);
@@ -91,13 +94,20 @@ final class DisniDevice implements VerbsDevice {
 
 	/** Opens an adapter. */
 	static DisniDevice open(Adapter adapter, AdapterVerbs verbs) {
-		SiwPlaceholder.keepFor(adapter);
+		HeldAdapter held;
 		try {
-			DisniDevice device = new DisniDevice(adapter, verbs, verbs.openConnections());
+			held = HeldAdapter.open(adapter, verbs);
+		}
+		catch (IOException ex) {
+			throw AdapterVerbs.failure(adapter.name() + " cannot be opened", ex);
+		}
+		try {
+			DisniDevice device = new DisniDevice(adapter, held, verbs, verbs.openConnections());
 			device.connections.start();
 			return device;
 		}
 		catch (IOException ex) {
+			held.close();
 			throw AdapterVerbs.failure("no connection manager for " + adapter.name(), ex);
 		}
 	}
@@ -114,7 +124,7 @@ final class DisniDevice implements VerbsDevice {
 
 	@Override
 	public boolean isRunning() {
-		return this.state.isOpen() && this.connections.isRunning();
+		return this.state.isOpen() && this.connections.isRunning() && !this.held.isGone();
 	}
 
 	@Override
@@ -192,12 +202,17 @@ final class DisniDevice implements VerbsDevice {
 	@Override
 	public void close() {
 		if (this.state.tryClose()) {
-			this.listeners.closeAll();
-			this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
-			this.connections.shutDown();
-			this.aside.shutdown();
-			this.domains.closeAll();
-			this.completionQueues.closeAll();
+			try {
+				this.listeners.closeAll();
+				this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
+				this.connections.shutDown();
+				this.aside.shutdown();
+				this.domains.closeAll();
+				this.completionQueues.closeAll();
+			}
+			finally {
+				this.held.close();
+			}
 		}
 	}
 

@@ -72,6 +72,16 @@ final class ExtendedVerbs implements AdapterVerbs {
 	}
 
 	@Override
+	public void hold(Adapter adapter) throws IOException {
+		NativeVerbs.holdDevice(adapter.handle());
+	}
+
+	@Override
+	public void release(Adapter adapter, boolean gone) throws IOException {
+		NativeVerbs.releaseDevice(adapter.handle(), gone);
+	}
+
+	@Override
 	public ConnectionVerbs openConnections() throws IOException {
 		return ExtendedConnectionVerbs.open();
 	}

@@ -35,7 +35,7 @@ import java.nio.ByteBuffer;
 final class NativeVerbs {
 
 	/** The version of this interface; another one in the library makes it unusable. */
-	static final int EXTENSION_VERSION = 2;
+	static final int EXTENSION_VERSION = 3;
 
 	private NativeVerbs() {
 	}
@@ -62,9 +62,19 @@ final class NativeVerbs {
 
 	/**
 	 * The contexts of all devices as librdmacm has opened them; the same handles each
-	 * time, valid as long as the process.
+	 * time, valid until the device has gone and was {@linkplain #releaseDevice released}.
 	 */
 	static native long[] devices() throws IOException;
+
+	/** Keeps a context open, also after its device has gone. Once per user. */
+	static native void holdDevice(long context) throws IOException;
+
+	/**
+	 * Takes back what {@link #holdDevice} has done.
+	 * @param gone whether the device has gone, and this is its last user: nothing of this
+	 * process keeps the kernel from removing it any more, and the handle is stale
+	 */
+	static native void releaseDevice(long context, boolean gone) throws IOException;
 
 	/** The name of a context's device. */
 	static native String deviceName(long context) throws IOException;

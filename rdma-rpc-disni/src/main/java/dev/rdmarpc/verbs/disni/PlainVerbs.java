@@ -122,6 +122,19 @@ final class PlainVerbs implements AdapterVerbs {
 				READS, READS, 0, 0, MESSAGE_BYTES, name.startsWith("siw"));
 	}
 
+	/** Contexts stay open for as long as the process. */
+	@Override
+	public void hold(Adapter adapter) {
+	}
+
+	@Override
+	public void release(Adapter adapter, boolean gone) {
+		if (gone) {
+			logger.warn("{} cannot be removed before the process has ended: its library disni cannot close it",
+					adapter.name());
+		}
+	}
+
 	@Override
 	public ConnectionVerbs openConnections() throws IOException {
 		return PlainConnectionVerbs.open();

@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A completion queue of the kernel's siw that nobody uses, kept as long as the process
- * lives, so that the memory of no other queue begins where it must not.
+ * A completion queue of the kernel's siw that nobody uses, kept until the adapter has
+ * gone or the process ends, so that the memory of no other queue begins where it must
+ * not.
  *
  * <p>
  * Implementation notes. The kernel says at which offset of the device's file the memory
@@ -73,6 +74,21 @@ final class SiwPlaceholder {
 		}
 		catch (IOException ex) {
 			logger.warn("{} may fail to create queues for no reason", adapter.name(), ex);
+		}
+	}
+
+	/** The adapter has gone, and nothing else is open on it. */
+	static synchronized void closeFor(Adapter adapter) {
+		SiwPlaceholder placeholder = kept.remove(adapter.handle());
+		if (placeholder == null) {
+			return;
+		}
+		try {
+			placeholder.queue.destroyCQ();
+			placeholder.channel.destroyCompChannel();
+		}
+		catch (IOException ex) {
+			logger.debug("{} was not closed", placeholder, ex);
 		}
 	}
 

@@ -51,6 +51,10 @@ class DisniConnectionThreadTests {
 
 	private final Queue<Long> events = new ConcurrentLinkedQueue<>();
 
+	private final Semaphore removals = new Semaphore(0);
+
+	private volatile boolean removing;
+
 	private final Set<Long> open = ConcurrentHashMap.newKeySet();
 
 	private final AtomicLong lastId = new AtomicLong();
@@ -59,7 +63,7 @@ class DisniConnectionThreadTests {
 			new Adapter("test", 1, null, PlainVerbs.attributes("test")),
 			(ConnectionVerbs) Proxy.newProxyInstance(ConnectionVerbs.class.getClassLoader(),
 					new Class<?>[] { ConnectionVerbs.class }, (proxy, method, arguments) -> answer(method, arguments)),
-			TimeUnit.MILLISECONDS.toNanos(50));
+			() -> this.removals.release(), TimeUnit.MILLISECONDS.toNanos(50));
 
 	private @Nullable Object answer(Method method, Object[] arguments) throws Throwable {
 		switch (method.getName()) {
@@ -78,8 +82,9 @@ class DisniConnectionThreadTests {
 				if (id != null) {
 					boolean request = id < 0;
 					((ConnectionEvent) arguments[0]).set(
-							request ? ConnectionEventType.CONNECT_REQUEST : ConnectionEventType.DISCONNECTED, 0,
-							Math.abs(id), 1);
+							request ? ConnectionEventType.CONNECT_REQUEST : this.removing
+									? ConnectionEventType.DEVICE_REMOVAL : ConnectionEventType.DISCONNECTED,
+							0, Math.abs(id), 1);
 					if (request) {
 						this.open.add(-id);
 					}
@@ -207,6 +212,20 @@ class DisniConnectionThreadTests {
 		happen(id);
 		assertThat(later.get(30, TimeUnit.SECONDS)).isEqualTo(ConnectionEventType.DISCONNECTED);
 		assertThat(this.thread.isRunning()).isTrue();
+	}
+
+	/** Unlike that of a connection manager which fails, and may be well again. */
+	@Test
+	void theRemovalOfTheAdapterIsToldWhateverIdItIsAbout() throws Exception {
+		this.thread.start();
+		long id = ask(() -> this.thread.createId((event) -> {
+		}));
+		happen(id);
+		assertThat(ask(() -> "done")).isEqualTo("done");
+		assertThat(this.removals.availablePermits()).isZero();
+		this.removing = true;
+		happen(id + 1);
+		assertThat(this.removals.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
 	}
 
 	static List<Throwable> failuresToTell() {

@@ -74,6 +74,21 @@ class NativeDeviceTests {
 		}
 	}
 
+	@Test
+	void aDeviceIsHeldAndReleasedByEachUser() throws IOException {
+		for (long context : NativeVerbs.devices()) {
+			NativeVerbs.holdDevice(context);
+			NativeVerbs.holdDevice(context);
+			NativeVerbs.releaseDevice(context, false);
+			assertThat(NativeVerbs.deviceName(context)).isNotBlank();
+			NativeVerbs.releaseDevice(context, false);
+			assertThat(NativeVerbs.devices()).contains(context);
+			assertThatThrownBy(() -> NativeVerbs.holdDevice(context + 1)).isInstanceOf(NativeVerbsException.class);
+			assertThatThrownBy(() -> NativeVerbs.releaseDevice(context + 1, true))
+				.isInstanceOf(NativeVerbsException.class);
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void messagesArriveInTheReceivesOfTheQueuePairOrOfAll(boolean shared) throws IOException {
