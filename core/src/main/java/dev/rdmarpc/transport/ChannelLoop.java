@@ -115,10 +115,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return worked;
 	}
 
-	/**
-	 * A step of one channel has failed: that ends the channel, but not the loop, nor the
-	 * thread of a caller who happens to drive. Does not throw; driver.
-	 */
+	/** A step of one channel has failed, which ends only that. Does not throw; driver. */
 	void failed(RpcChannel channel, Throwable failure) {
 		this.failures.report(channel, failure);
 		try {
