@@ -129,7 +129,7 @@ class RpcRepliesOfPrincipalsTests {
 			List<HostileSocket> deaf = new ArrayList<>();
 			try {
 				for (int i = 0; i < CONNECTIONS; i++) {
-					deaf.add(ask(new HostileSocket(server.port(), InetAddress.getByName("127.0.0.1")), handshake));
+					deaf.add(ask(new HostileSocket(server.port(), InetAddress.getLoopbackAddress()), handshake));
 				}
 				AtomicReference<RpcException> refused = new AtomicReference<>();
 				RpcFixture.awaitTrue(() -> {
