@@ -96,8 +96,29 @@ final class RailKeeper {
 
 	private void look() {
 		for (Rail rail : this.rails) {
-			if (!rail.isRunning() && this.inRepair.add(rail)) {
-				elsewhere(() -> close(rail));
+			try {
+				look(rail);
+			}
+			catch (Throwable ex) {
+				// there may be no memory; what is thrown would end the timer, and the
+				// next look tries again
+				logger.debug("Rail {} was not looked at", rail, ex);
+			}
+		}
+	}
+
+	private void look(Rail rail) {
+		if (rail.isRunning() || !this.inRepair.add(rail)) {
+			return;
+		}
+		boolean begun = false;
+		try {
+			elsewhere(() -> close(rail));
+			begun = true;
+		}
+		finally {
+			if (!begun) {
+				this.inRepair.remove(rail);
 			}
 		}
 	}
