@@ -197,7 +197,7 @@ final class OutboundQueue {
 				if (message.since() != 0) {
 					return false;
 				}
-				message.since(nowNanos);
+				message.heldBack(nowNanos);
 				this.metrics.queued(message.priority());
 			}
 			return true;
@@ -207,7 +207,7 @@ final class OutboundQueue {
 	/** How long a message has waited that does not any more. */
 	private long endWait(OutgoingMessage message) {
 		long nanos = System.nanoTime() - message.since();
-		message.since(0);
+		message.heldBack(0);
 		this.metrics.waited(message.priority(), nanos);
 		return nanos;
 	}
@@ -226,7 +226,7 @@ final class OutboundQueue {
 			else {
 				this.data.remove(next);
 				if (!next.isPosted()) {
-					this.data.addRest(next);
+					this.data.add(next);
 				}
 			}
 		}
