@@ -199,12 +199,9 @@ public final class RpcServer implements AutoCloseable {
 	private List<ChannelLoop> startLoops(Rail rail) {
 		this.loops.removeIf(ChannelLoop::isClosed);
 		String name = "rdma-rpc-server" + this.transport.suffix(rail) + "-";
-		List<ChannelLoop> started = new ArrayList<>();
-		for (int i = 0; i < this.options.loops(); i++) {
-			ChannelLoop loop = this.transport.startLoop(rail, name + i, this.options.channel().frameBytes());
-			this.loops.add(loop);
-			started.add(loop);
-		}
+		List<ChannelLoop> started = this.transport.startLoops(rail, name, this.options.loops(),
+				this.options.channel().frameBytes());
+		this.loops.addAll(started);
 		return started;
 	}
 

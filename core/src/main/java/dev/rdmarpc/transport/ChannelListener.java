@@ -213,7 +213,7 @@ public final class ChannelListener implements AutoCloseable {
 				}
 				return true;
 			}
-			catch (VerbsException ex) {
+			catch (Throwable ex) {
 				tell(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
 				logger.debug("Not serving over {} yet", rail, ex);
 				return false;

@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.DeviceLimits;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.SharedReceiveQueue;
+import dev.rdmarpc.verbs.VerbsDevice;
 
 /**
  * What a loop works with.
@@ -39,6 +41,30 @@ import dev.rdmarpc.verbs.SharedReceiveQueue;
 record LoopResources(String rail, RegisteredMemory memory, MemoryAttachment attachment,
 		@Nullable ProtectionDomain protectionDomain, CompletionQueue completionQueue,
 		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives, SchedulerOptions scheduler) {
+
+	/** Opens those of a loop on a rail, or none. */
+	static LoopResources open(Rail rail, RegisteredMemory memory, TransportOptions options, int frameBytes) {
+		VerbsDevice device = rail.device();
+		DeviceLimits limits = device.limits();
+		int receives = Math.min(options.maxReceives(), limits.maxReceiveQueueDepth());
+		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
+		CompletionQueue completionQueue = device.createCompletionQueue(completions);
+		SharedReceiveQueue receiveQueue = null;
+		try {
+			receiveQueue = rail.protectionDomain().createSharedReceiveQueue(receives, 1);
+			ReceivePool pool = new ReceivePool(receiveQueue, memory, rail.attachment(), frameBytes, receives);
+			return new LoopResources(rail.name(), memory, rail.attachment(),
+					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool,
+					options.scheduler());
+		}
+		catch (Throwable ex) {
+			if (receiveQueue != null) {
+				receiveQueue.close();
+			}
+			completionQueue.close();
+			throw ex;
+		}
+	}
 
 	/** Whether messages can be Read and opened for Reads. */
 	boolean canRead() {

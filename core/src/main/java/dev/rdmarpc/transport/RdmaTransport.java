@@ -46,11 +46,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.memory.RegisteredMemory;
-import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
-import dev.rdmarpc.verbs.DeviceLimits;
-import dev.rdmarpc.verbs.SharedReceiveQueue;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
@@ -251,29 +248,35 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 	}
 
-	private ChannelLoop newLoop(Rail rail, String name, int frameBytes) {
-		VerbsDevice device = rail.device();
-		DeviceLimits limits = device.limits();
-		int receives = Math.min(this.options.maxReceives(), limits.maxReceiveQueueDepth());
-		int completions = Math.min(2 * receives, limits.maxCompletionQueueEntries());
-		CompletionQueue completionQueue = device.createCompletionQueue(completions);
-		SharedReceiveQueue receiveQueue = null;
+	/**
+	 * Starts several loops, or none.
+	 * @param name of their threads, before a number
+	 * @throws VerbsException as when one of them is started
+	 */
+	public List<ChannelLoop> startLoops(Rail rail, String name, int count, int frameBytes) {
+		List<ChannelLoop> started = new ArrayList<>();
 		try {
-			receiveQueue = rail.protectionDomain().createSharedReceiveQueue(receives, 1);
-			ReceivePool pool = new ReceivePool(receiveQueue, this.memory, rail.attachment(), frameBytes, receives);
-			LoopResources resources = new LoopResources(rail.name(), this.memory, rail.attachment(),
-					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool,
-					this.options.scheduler());
+			for (int i = 0; i < count; i++) {
+				started.add(startLoop(rail, name + i, frameBytes));
+			}
+			return started;
+		}
+		catch (Throwable ex) {
+			started.forEach(ChannelLoop::close);
+			throw ex;
+		}
+	}
+
+	private ChannelLoop newLoop(Rail rail, String name, int frameBytes) {
+		LoopResources resources = LoopResources.open(rail, this.memory, this.options, frameBytes);
+		try {
 			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
 					this.loops::remove);
 			this.loops.add(loop);
 			return loop;
 		}
 		catch (Throwable ex) {
-			if (receiveQueue != null) {
-				receiveQueue.close();
-			}
-			completionQueue.close();
+			resources.close();
 			throw ex;
 		}
 	}

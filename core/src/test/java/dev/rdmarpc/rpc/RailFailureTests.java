@@ -21,15 +21,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +34,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.rpc.DeliveryFile.Deliveries;
-import dev.rdmarpc.rpc.DeliveryFile.Tally;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,22 +44,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 class RailFailureTests {
 
-	private static final int CALLERS = 4;
-
-	private static final int CALLS = 200;
-
 	@TempDir
 	Path notes;
-
-	private final AtomicLong ids = new AtomicLong();
-
-	private final AtomicInteger answers = new AtomicInteger();
-
-	private final AtomicInteger asked = new AtomicInteger();
-
-	private final Queue<RpcException> failures = new ConcurrentLinkedQueue<>();
-
-	private volatile boolean stopping;
 
 	/** An adapter that does not use TCP leaves its ports to user-space iWARP. */
 	static List<Arguments> pairs() {
@@ -85,75 +63,24 @@ class RailFailureTests {
 			RpcServer server = fixture.serve(fixture.transport(worse), Deliveries.class, file.service());
 			RpcClient client = fixture.client(fixture.transport(better, worse), server.address(),
 					RailsFixture.IMPATIENT);
-			List<CompletableFuture<Void>> callers = load(
-					CallOptions.deadline(Duration.ofSeconds(60)).on(client.proxy(Deliveries.class)));
+			DeliveryLoad load = new DeliveryLoad(client);
 			RailsFixture.awaitRail(client, worse);
 			for (int i = 0; i < rounds; i++) {
 				Process process = serveElsewhere(fixture.directory, better, server.port(), file.path());
 				try {
 					RailsFixture.awaitRail(client, better);
-					awaitMoreCalls();
+					load.awaitMoreCalls();
 				}
 				finally {
 					process.destroyForcibly().waitFor();
 				}
 				RailsFixture.awaitRail(client, worse);
-				awaitMoreCalls();
+				load.awaitMoreCalls();
 			}
-			this.stopping = true;
-			for (CompletableFuture<Void> caller : callers) {
-				caller.get(60, TimeUnit.SECONDS);
-			}
-			check(file.tally(1, this.ids.get() + 1), rounds);
+			load.end(file, rounds);
 			Await.until(() -> client.metrics().losses() >= rounds);
 			Await.until(() -> isSwept(fixture.directory, server.port(), worse));
 		}
-	}
-
-	/** What was outstanding when the process was killed may fail, and nothing else. */
-	private void check(Tally delivered, int rounds) {
-		assertThat(delivered.again()).as("calls delivered twice").isZero();
-		assertThat(delivered.calls()).isBetween(this.answers.get(), this.answers.get() + this.failures.size());
-		assertThat(this.failures.size()).as("failures %s", this.failures).isLessThanOrEqualTo(rounds * CALLERS);
-		assertThat(this.failures).allSatisfy((ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.UNAVAILABLE));
-	}
-
-	private List<CompletableFuture<Void>> load(Deliveries deliveries) {
-		List<CompletableFuture<Void>> callers = new ArrayList<>();
-		for (int i = 0; i < CALLERS; i++) {
-			callers.add(RpcFixture.inThread(() -> deliver(deliveries)));
-			callers.add(RpcFixture.inThread(() -> ask(deliveries)));
-		}
-		return callers;
-	}
-
-	private Void deliver(Deliveries deliveries) {
-		while (!this.stopping) {
-			long id = this.ids.incrementAndGet();
-			try {
-				deliveries.deliver(id);
-				this.answers.incrementAndGet();
-			}
-			catch (RpcException ex) {
-				this.failures.add(ex);
-			}
-		}
-		return null;
-	}
-
-	/** Is repeated when its connection is lost, so that it never fails. */
-	private Void ask(Deliveries deliveries) {
-		while (!this.stopping) {
-			assertThat(deliveries.ask(4711)).isEqualTo(4711);
-			this.asked.incrementAndGet();
-		}
-		return null;
-	}
-
-	private void awaitMoreCalls() {
-		int delivered = this.answers.get();
-		int repeatable = this.asked.get();
-		Await.until(() -> this.answers.get() > delivered + CALLS && this.asked.get() > repeatable + CALLS);
 	}
 
 	private static Process serveElsewhere(Path directory, String provider, int port, Path file) throws Exception {

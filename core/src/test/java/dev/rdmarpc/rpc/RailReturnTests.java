@@ -17,17 +17,11 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
@@ -36,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 import dev.rdmarpc.Await;
 import dev.rdmarpc.rpc.DeliveryFile.Deliveries;
-import dev.rdmarpc.rpc.DeliveryFile.Tally;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ListeningRail;
 import dev.rdmarpc.transport.Rail;
@@ -48,22 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(180)
 class RailReturnTests {
 
-	private static final int CALLERS = 4;
-
-	private static final int CALLS = 100;
-
 	@TempDir
 	Path notes;
-
-	private final AtomicLong ids = new AtomicLong();
-
-	private final AtomicInteger answers = new AtomicInteger();
-
-	private final AtomicInteger asked = new AtomicInteger();
-
-	private final Queue<RpcException> failures = new ConcurrentLinkedQueue<>();
-
-	private volatile boolean stopping;
 
 	/** Which of the transport's rails is the adapter's. */
 	private static Rail adapterOf(RdmaTransport transport) {
@@ -97,26 +76,21 @@ class RailReturnTests {
 			RdmaTransport calling = fixture.transport(adapter, RemovableAdapter.NAME, "iwarp");
 			RpcServer server = fixture.serve(serving, Deliveries.class, file.service());
 			RpcClient client = fixture.client(calling, server.address(), RailsFixture.IMPATIENT);
-			List<CompletableFuture<Void>> callers = load(
-					CallOptions.deadline(Duration.ofSeconds(60)).on(client.proxy(Deliveries.class)));
+			DeliveryLoad load = new DeliveryLoad(client);
 			RailsFixture.awaitRail(client, RemovableAdapter.NAME);
 			for (int i = 0; i < rounds; i++) {
-				awaitMoreCalls();
+				load.awaitMoreCalls();
 				removal.accept(adapter);
 				Await.until(adapter::isReleased);
 				RailsFixture.awaitRail(client, "iwarp");
-				awaitMoreCalls();
+				load.awaitMoreCalls();
 				checkDown(serving, server);
 				adapter.putBack();
 				Await.until(() -> isListening(server));
 				RailsFixture.awaitRail(client, RemovableAdapter.NAME);
 			}
-			awaitMoreCalls();
-			this.stopping = true;
-			for (CompletableFuture<Void> caller : callers) {
-				caller.get(60, TimeUnit.SECONDS);
-			}
-			check(file.tally(1, this.ids.get() + 1), rounds);
+			load.awaitMoreCalls();
+			load.end(file, rounds);
 			assertThat(List.of(serving, calling)).allSatisfy((transport) -> {
 				assertThat(transport.problems()).isEmpty();
 				assertThat(adapterOf(transport).problem()).isNull();
@@ -133,52 +107,6 @@ class RailReturnTests {
 		assertThat(server.loops()).filteredOn((loop) -> !loop.isClosed())
 			.extracting(ChannelLoop::rail)
 			.containsOnly("iwarp");
-	}
-
-	/** What was outstanding when the adapter went may fail, and nothing else. */
-	private void check(Tally delivered, int rounds) {
-		assertThat(delivered.again()).as("calls delivered twice").isZero();
-		assertThat(delivered.calls()).isBetween(this.answers.get(), this.answers.get() + this.failures.size());
-		assertThat(this.failures.size()).as("failures %s", this.failures).isLessThanOrEqualTo(rounds * CALLERS);
-		assertThat(this.failures).allSatisfy((ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.UNAVAILABLE));
-	}
-
-	private List<CompletableFuture<Void>> load(Deliveries deliveries) {
-		List<CompletableFuture<Void>> callers = new ArrayList<>();
-		for (int i = 0; i < CALLERS; i++) {
-			callers.add(RpcFixture.inThread(() -> deliver(deliveries)));
-			callers.add(RpcFixture.inThread(() -> ask(deliveries)));
-		}
-		return callers;
-	}
-
-	private Void deliver(Deliveries deliveries) {
-		while (!this.stopping) {
-			long id = this.ids.incrementAndGet();
-			try {
-				deliveries.deliver(id);
-				this.answers.incrementAndGet();
-			}
-			catch (RpcException ex) {
-				this.failures.add(ex);
-			}
-		}
-		return null;
-	}
-
-	/** Is repeated when its connection is lost, so that it never fails. */
-	private Void ask(Deliveries deliveries) {
-		while (!this.stopping) {
-			assertThat(deliveries.ask(4711)).isEqualTo(4711);
-			this.asked.incrementAndGet();
-		}
-		return null;
-	}
-
-	private void awaitMoreCalls() {
-		int delivered = this.answers.get();
-		int repeatable = this.asked.get();
-		Await.until(() -> this.answers.get() > delivered + CALLS && this.asked.get() > repeatable + CALLS);
 	}
 
 	@Test

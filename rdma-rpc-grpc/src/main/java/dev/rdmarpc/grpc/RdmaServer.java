@@ -19,7 +19,6 @@ package dev.rdmarpc.grpc;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
@@ -123,12 +122,9 @@ final class RdmaServer implements InternalServer {
 			return List.of();
 		}
 		this.loops.removeIf(ChannelLoop::isClosed);
-		List<ChannelLoop> started = new ArrayList<>();
-		for (int i = 0; i < this.settings.loops(); i++) {
-			ChannelLoop loop = transport.startLoop("rdma-grpc-server-" + i, this.settings.channel().frameBytes());
-			this.loops.add(loop);
-			started.add(loop);
-		}
+		List<ChannelLoop> started = transport.startLoops(rail, "rdma-grpc-server-", this.settings.loops(),
+				this.settings.channel().frameBytes());
+		this.loops.addAll(started);
 		return started;
 	}
 

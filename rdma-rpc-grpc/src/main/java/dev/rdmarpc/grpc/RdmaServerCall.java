@@ -17,7 +17,7 @@
 package dev.rdmarpc.grpc;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import io.grpc.Attributes;
 import io.grpc.InternalStatus;
@@ -62,6 +62,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
+	private static final AtomicIntegerFieldUpdater<RdmaServerCall> REPLIED = AtomicIntegerFieldUpdater
+		.newUpdater(RdmaServerCall.class, "replied");
+
 	private final RdmaServerTransport transport;
 
 	private final RpcChannel channel;
@@ -82,7 +85,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private final @Nullable InboundMessages following;
 
-	private final AtomicBoolean replied = new AtomicBoolean();
+	/** 1 when the reply that ends the call has been begun. */
+	@SuppressWarnings("UnusedVariable") // changed by its updater
+	private volatile int replied;
 
 	private @Nullable Stream stream;
 
@@ -246,7 +251,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 	 * @param headers those not sent yet, or {@code null}
 	 */
 	private void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
-		if (!this.replied.compareAndSet(false, true)) {
+		if (!REPLIED.compareAndSet(this, 0, 1)) {
 			return;
 		}
 		OutgoingMessage reply;
