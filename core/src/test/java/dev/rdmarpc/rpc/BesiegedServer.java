@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -79,12 +80,13 @@ public final class BesiegedServer {
 	}
 
 	/**
-	 * Without limits for one address, except that of replies; if a number of connections
-	 * is given, with less patience.
+	 * Without limits for one address, except that of replies, unless they are asked for;
+	 * if a number of connections is given, with less patience.
 	 */
 	private static RpcServerOptions options(String[] arguments) {
 		RpcServerOptions options = RpcFixture.serverOptions(0);
-		PeerLimits limits = PeerLimits.NONE.withMaxReplyBytes(PeerLimits.BY_MEMORY);
+		PeerLimits limits = Arrays.asList(arguments).contains("limited") ? options.peers()
+				: PeerLimits.NONE.withMaxReplyBytes(PeerLimits.BY_MEMORY);
 		return (arguments.length == 0) ? options.withPeers(limits)
 				: options.withPeers(limits)
 					.withLimits(Integer.parseInt(arguments[0]), 1024)

@@ -26,6 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.Frames;
 
@@ -224,9 +226,9 @@ public final class GreedyPeers {
 			return everything ? this.all : this.few;
 		}
 
-		/** Whether one connection does it again and again. */
-		boolean isOfFrames() {
-			return this.ofOne > 1;
+		/** The kind of that name, or all. */
+		static List<Kind> named(@Nullable String name) {
+			return (name != null) ? List.of(valueOf(name)) : List.of(values());
 		}
 
 		String reason() {

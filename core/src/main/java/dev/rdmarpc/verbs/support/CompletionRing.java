@@ -29,9 +29,10 @@ import dev.rdmarpc.verbs.WorkStatus;
  *
  * <p>
  * Implementation notes. Storing a reference in an old array costs a fence with some
- * garbage collectors, so a slot keeps its queue pair while the next completion there is
- * of the same one. What is closed is forgotten: {@link #purge} looks at all slots, and
- * completions that it has kept are forgotten when they are taken.
+ * garbage collectors, so a slot keeps its source while the next completion there is of
+ * the same one. A source forgets its queue pair when that closes, so {@link #purge} looks
+ * at what was not taken and at no other slot. What it keeps gets a source that slots do
+ * not keep.
  */
 public final class CompletionRing {
 
@@ -54,14 +55,11 @@ public final class CompletionRing {
 
 	private final int[] invalidatedKeys;
 
-	private final @Nullable QueuePair[] queuePairs;
+	private final @Nullable CompletionSource[] sources;
 
 	private long head;
 
 	private long tail;
-
-	/** Whether completions of closed queue pairs are among them, or were. */
-	private boolean forgetful;
 
 	/** Creates a ring without completions that holds up to {@code limit} of them. */
 	public CompletionRing(int limit) {
@@ -72,10 +70,10 @@ public final class CompletionRing {
 		this.kinds = new short[capacity];
 		this.byteLengths = new long[capacity];
 		this.invalidatedKeys = new int[capacity];
-		this.queuePairs = new QueuePair[capacity];
+		this.sources = new CompletionSource[capacity];
 	}
 
-	/** How many there are, with those of closed queue pairs that are skipped. */
+	/** How many there are. */
 	public int size() {
 		return (int) (this.tail - this.head);
 	}
@@ -88,14 +86,14 @@ public final class CompletionRing {
 	/** Adds a completion; the caller has asked for room. */
 	@SuppressWarnings("EnumOrdinal") // never leaves the process
 	public void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
-			QueuePair queuePair) {
+			CompletionSource source) {
 		int slot = (int) this.tail & this.mask;
 		this.ids[slot] = id;
 		this.kinds[slot] = (short) (status.ordinal() << STATUS_SHIFT | opcode.ordinal());
 		this.byteLengths[slot] = byteLength;
 		this.invalidatedKeys[slot] = invalidatedKey;
-		if (this.queuePairs[slot] != queuePair) {
-			this.queuePairs[slot] = queuePair;
+		if (this.sources[slot] != source) {
+			this.sources[slot] = source;
 		}
 		this.tail++;
 	}
@@ -105,16 +103,17 @@ public final class CompletionRing {
 		int count = 0;
 		while (count < completions.length && this.head != this.tail) {
 			int slot = (int) this.head++ & this.mask;
-			QueuePair queuePair = this.queuePairs[slot];
-			if (queuePair != null) {
-				completions[count++].set(this.ids[slot], STATUSES[this.kinds[slot] >> STATUS_SHIFT], opcode(slot),
-						this.byteLengths[slot], this.invalidatedKeys[slot], queuePair);
-				if (this.forgetful) {
-					this.queuePairs[slot] = null;
-				}
+			CompletionSource source = this.sources[slot];
+			QueuePair queuePair = (source != null) ? source.queuePair() : null;
+			if (source == null || queuePair == null) {
+				continue;
+			}
+			completions[count++].set(this.ids[slot], STATUSES[this.kinds[slot] >> STATUS_SHIFT], opcode(slot),
+					this.byteLengths[slot], this.invalidatedKeys[slot], queuePair);
+			if (source.isOnce()) {
+				this.sources[slot] = null;
 			}
 		}
-		this.forgetful &= this.head != this.tail;
 		return count;
 	}
 
@@ -123,38 +122,40 @@ public final class CompletionRing {
 	}
 
 	/**
-	 * Drops the completions of a queue pair that is being closed.
+	 * Closes a source and drops its completions.
 	 * @param keepReceives whether to keep those of receives, because they are of a shared
 	 * queue
 	 */
-	public void purge(QueuePair closed, boolean keepReceives) {
+	public void purge(CompletionSource closed, boolean keepReceives) {
+		QueuePair queuePair = closed.queuePair();
+		if (queuePair == null) {
+			return;
+		}
+		CompletionSource kept = CompletionSource.once(queuePair);
 		long to = this.head;
 		for (long from = this.head; from != this.tail; from++) {
-			int source = (int) from & this.mask;
-			QueuePair queuePair = this.queuePairs[source];
-			boolean kept = queuePair != closed || (keepReceives && opcode(source) == WorkOpcode.RECEIVE);
-			if (queuePair == null || !kept) {
-				this.queuePairs[source] = null;
-				continue;
+			int slot = (int) from & this.mask;
+			if (this.sources[slot] != closed) {
+				move(slot, (int) to++ & this.mask);
 			}
-			if (from != to) {
-				int target = (int) to & this.mask;
-				this.ids[target] = this.ids[source];
-				this.kinds[target] = this.kinds[source];
-				this.byteLengths[target] = this.byteLengths[source];
-				this.invalidatedKeys[target] = this.invalidatedKeys[source];
-				this.queuePairs[target] = queuePair;
-				this.queuePairs[source] = null;
+			else if (keepReceives && opcode(slot) == WorkOpcode.RECEIVE) {
+				this.sources[slot] = kept;
+				move(slot, (int) to++ & this.mask);
 			}
-			to++;
 		}
-		this.tail = to;
-		this.forgetful |= keepReceives && this.head != to;
-		for (long free = to; free < this.head + this.queuePairs.length; free++) {
-			int slot = (int) free & this.mask;
-			if (this.queuePairs[slot] == closed) {
-				this.queuePairs[slot] = null;
-			}
+		while (this.tail != to) {
+			this.sources[(int) --this.tail & this.mask] = null;
+		}
+		closed.close();
+	}
+
+	private void move(int from, int to) {
+		if (from != to) {
+			this.ids[to] = this.ids[from];
+			this.kinds[to] = this.kinds[from];
+			this.byteLengths[to] = this.byteLengths[from];
+			this.invalidatedKeys[to] = this.invalidatedKeys[from];
+			this.sources[to] = this.sources[from];
 		}
 	}
 

@@ -204,8 +204,8 @@ public abstract class EngineCompletionQueue<E extends ProgressEngine<?>>
 
 	@Override
 	public final void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
-			boolean solicited, QueuePair queuePair) {
-		this.ring.add(id, status, opcode, byteLength, invalidatedKey, queuePair);
+			boolean solicited, CompletionSource source) {
+		this.ring.add(id, status, opcode, byteLength, invalidatedKey, source);
 		if (invalidatedKey != 0) {
 			this.invalidated = true;
 		}
@@ -235,11 +235,12 @@ public abstract class EngineCompletionQueue<E extends ProgressEngine<?>>
 
 	/**
 	 * Detaches a queue pair that is being closed; the caller holds the lock.
+	 * @param source of its completions
 	 * @param keepReceives whether completions of its receives stay
 	 */
-	final void detach(QueuePairLifecycle<?> lifecycle, boolean keepReceives) {
+	final void detach(QueuePairLifecycle<?> lifecycle, CompletionSource source, boolean keepReceives) {
 		this.attached.remove(lifecycle);
-		this.ring.purge(lifecycle.queuePair(), keepReceives);
+		this.ring.purge(source, keepReceives);
 	}
 
 	private void checkOpen() {

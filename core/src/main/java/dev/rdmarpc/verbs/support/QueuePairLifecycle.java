@@ -452,7 +452,7 @@ public abstract class QueuePairLifecycle<C extends EngineConnection> {
 
 	private void forget() {
 		this.reporter.clear();
-		this.completionQueue.detach(this, this.reporter.sharesReceives());
+		this.completionQueue.detach(this, this.reporter.source(), this.reporter.sharesReceives());
 		this.engine.removeDisconnected(this.listenerCall);
 		if (!this.reporter.flushUnfinished()) {
 			this.engine.addBacklog(this);

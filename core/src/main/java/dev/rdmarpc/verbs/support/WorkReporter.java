@@ -31,6 +31,8 @@ public final class WorkReporter {
 
 	private final QueuePair queuePair;
 
+	private final CompletionSource source;
+
 	private final Completions completions;
 
 	private final PostedSends sendQueue;
@@ -50,9 +52,15 @@ public final class WorkReporter {
 	public WorkReporter(QueuePair queuePair, Completions completions, PostedSends sendQueue,
 			@Nullable WorkQueue receives) {
 		this.queuePair = queuePair;
+		this.source = CompletionSource.of(queuePair);
 		this.completions = completions;
 		this.sendQueue = sendQueue;
 		this.receives = receives;
+	}
+
+	/** Whose completions these are, until the queue pair closes. */
+	CompletionSource source() {
+		return this.source;
 	}
 
 	/** Whether the receives are those of a shared queue. */
@@ -98,7 +106,7 @@ public final class WorkReporter {
 			}
 			this.unfinishedReceive = false;
 			this.completions.add(this.unfinishedReceiveId, this.unfinishedReceiveStatus, WorkOpcode.RECEIVE, 0, 0,
-					false, this.queuePair);
+					false, CompletionSource.once(this.queuePair));
 		}
 		return true;
 	}
@@ -135,7 +143,7 @@ public final class WorkReporter {
 				return false;
 			}
 			this.completions.add(queue.id(sequence), status, queue.opcode(sequence),
-					success ? queue.totalBytes(sequence) : 0, 0, false, this.queuePair);
+					success ? queue.totalBytes(sequence) : 0, 0, false, this.source);
 		}
 		queue.release();
 		return true;
@@ -143,8 +151,7 @@ public final class WorkReporter {
 
 	/** Completes the receive that a Send has filled; there is room. */
 	public void completeReceive(long id, long bytes, int invalidatedKey, boolean solicited) {
-		this.completions.add(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, bytes, invalidatedKey, solicited,
-				this.queuePair);
+		this.completions.add(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, bytes, invalidatedKey, solicited, this.source);
 	}
 
 	/**
@@ -167,7 +174,7 @@ public final class WorkReporter {
 
 		/** Tells an end; the caller has asked for room. */
 		void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey, boolean solicited,
-				QueuePair queuePair);
+				CompletionSource source);
 
 	}
 

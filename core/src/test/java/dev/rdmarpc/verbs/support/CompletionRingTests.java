@@ -46,11 +46,13 @@ class CompletionRingTests {
 	@Test
 	void completionsComeOutAsTheyWentIn() {
 		QueuePair[] pairs = { queuePair(), queuePair() };
+		CompletionSource[] sources = { CompletionSource.of(pairs[0]), CompletionSource.of(pairs[1]) };
 		long id = 0;
 		for (WorkStatus status : WorkStatus.values()) {
 			for (WorkOpcode opcode : WorkOpcode.values()) {
-				QueuePair pair = pairs[(int) (id % 3) / 2];
-				this.ring.add(id, status, opcode, 10 * id, (int) id + 1, pair);
+				int which = (int) (id % 3) / 2;
+				QueuePair pair = pairs[which];
+				this.ring.add(id, status, opcode, 10 * id, (int) id + 1, sources[which]);
 				assertThat(this.ring.drainTo(this.taken)).isOne();
 				WorkCompletion completion = this.taken[0];
 				assertThat(completion.id()).isEqualTo(id);
@@ -67,8 +69,8 @@ class CompletionRingTests {
 
 	@Test
 	void completionsOfAClosedQueuePairAreDropped() {
-		QueuePair closed = queuePair();
-		QueuePair other = queuePair();
+		CompletionSource closed = CompletionSource.of(queuePair());
+		CompletionSource other = CompletionSource.of(queuePair());
 		add(1, WorkOpcode.SEND, closed);
 		add(2, WorkOpcode.RECEIVE, other);
 		add(3, WorkOpcode.RECEIVE, closed);
@@ -80,13 +82,36 @@ class CompletionRingTests {
 
 	@Test
 	void receivesOfASharedQueueAreKept() {
-		QueuePair closed = queuePair();
+		QueuePair pair = queuePair();
+		CompletionSource closed = CompletionSource.of(pair);
 		add(1, WorkOpcode.SEND, closed);
 		add(2, WorkOpcode.RECEIVE, closed);
 		this.ring.purge(closed, true);
 		assertThat(this.ring.drainTo(this.taken)).isOne();
 		assertThat(this.taken[0].id()).isEqualTo(2);
 		assertThat(this.taken[0].opcode()).isEqualTo(WorkOpcode.RECEIVE);
+		assertThat(this.taken[0].queuePair()).isSameAs(pair);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void whatIsDroppedMakesRoom(boolean keepReceives) {
+		CompletionSource closed = CompletionSource.of(queuePair());
+		CompletionSource other = CompletionSource.of(queuePair());
+		for (int turn = 0; turn < 3 * CAPACITY; turn++) {
+			add(turn, WorkOpcode.SEND, other);
+			add(turn, WorkOpcode.SEND, closed);
+			add(turn, WorkOpcode.RECEIVE, other);
+			add(turn, WorkOpcode.RECEIVE, closed);
+			assertThat(this.ring.hasRoom()).isFalse();
+			this.ring.purge(closed, keepReceives);
+			assertThat(this.ring.size()).isEqualTo(keepReceives ? 3 : 2);
+			add(turn, WorkOpcode.WRITE, other);
+			int expected = keepReceives ? 4 : 3;
+			assertThat(this.ring.drainTo(this.taken)).isEqualTo(expected);
+			assertThat(this.taken[expected - 1].opcode()).isEqualTo(WorkOpcode.WRITE);
+			closed = CompletionSource.of(queuePair());
+		}
 	}
 
 	@ParameterizedTest
@@ -103,7 +128,8 @@ class CompletionRingTests {
 
 	/** In a frame of its own, which keeps nothing. */
 	private WeakReference<QueuePair> close(boolean keepReceives) {
-		QueuePair closed = queuePair();
+		QueuePair pair = queuePair();
+		CompletionSource closed = CompletionSource.of(pair);
 		for (int i = 0; i < 2 * CAPACITY; i++) {
 			add(i, WorkOpcode.SEND, closed);
 			assertThat(this.ring.drainTo(this.taken)).isOne();
@@ -115,11 +141,11 @@ class CompletionRingTests {
 		for (WorkCompletion completion : this.taken) {
 			completion.set(0, WorkStatus.SUCCESS, WorkOpcode.SEND, 0, 0, queuePair());
 		}
-		return new WeakReference<>(closed);
+		return new WeakReference<>(pair);
 	}
 
-	private void add(long id, WorkOpcode opcode, QueuePair pair) {
-		this.ring.add(id, WorkStatus.SUCCESS, opcode, 0, 0, pair);
+	private void add(long id, WorkOpcode opcode, CompletionSource source) {
+		this.ring.add(id, WorkStatus.SUCCESS, opcode, 0, 0, source);
 	}
 
 	private static QueuePair queuePair() {
