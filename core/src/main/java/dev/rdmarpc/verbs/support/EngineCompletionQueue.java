@@ -21,7 +21,6 @@ import java.util.HashSet;
 import java.util.Set;
 
 import dev.rdmarpc.verbs.CompletionQueue;
-import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
