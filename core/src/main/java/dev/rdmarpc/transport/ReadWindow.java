@@ -107,9 +107,16 @@ final class ReadWindow {
 		Arrays.fill(this.delays, Long.MAX_VALUE);
 	}
 
-	/** How many Reads the connection allows at once. */
+	/**
+	 * How many Reads the connection allows at once, which may become known when the first
+	 * ones are under way already: no fewer than these.
+	 */
 	void readDepth(int depth) {
+		int[] before = this.lengths;
 		this.lengths = new int[Math.max(1, depth)];
+		for (long read = this.head; read < this.tail; read++) {
+			this.lengths[(int) (read % this.lengths.length)] = before[(int) (read % before.length)];
+		}
 	}
 
 	/** A message of a class has arrived, for which transfers of others make way. */

@@ -86,6 +86,21 @@ class ReadWindowTests {
 	}
 
 	@Test
+	void readsUnderWayAreKnownStillWhenTheConnectionAllowsMore() {
+		ReadWindow fresh = new ReadWindow(OPTIONS);
+		fresh.posted(1000);
+		fresh.completed(this.now);
+		fresh.posted(256 << 10);
+		fresh.readDepth(16);
+		assertThat(fresh.inFlightBytes()).isEqualTo(256 << 10);
+		fresh.posted(2000);
+		fresh.completed(this.now);
+		assertThat(fresh.inFlightBytes()).isEqualTo(2000);
+		fresh.completed(this.now);
+		assertThat(fresh.inFlightBytes()).isZero();
+	}
+
+	@Test
 	void busyWindowRunsEmptyNowAndThen() {
 		this.window.arrived(HIGH, this.now);
 		this.window.posted(16 << 10);

@@ -74,7 +74,7 @@ final class Lifecycle extends QueuePairLifecycle<Connection> {
 			else {
 				current.flush();
 			}
-			if (this.engine.isSelecting() && current.link().isStalled()) {
+			if (this.engine.isSelecting() && (current.link().isStalled() || current.link().isPostponed())) {
 				this.engine.wakeUpIfSelecting();
 			}
 		}

@@ -50,6 +50,7 @@ import org.slf4j.LoggerFactory;
 import dev.rdmarpc.verbs.ProviderAvailability;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
 
 /**
  * The directory in which processes meet: a socket {@code <port>.socket} for each
@@ -309,6 +310,11 @@ final class Rendezvous {
 			throw new VerbsException(VerbsError.ADDRESS_IN_USE, "what a process of another user has left at " + file
 					+ " cannot be removed (expected: that user listens there again, or removes it)", ex);
 		}
+	}
+
+	/** The capacity of the rings of a new connection, of which one is wanted. */
+	int ringBytes(int wantedBytes) {
+		return RingDescriptor.capacity(wantedBytes, this.directory.toFile().getUsableSpace());
 	}
 
 	/** A new file for the memory of a connection to a port. */

@@ -126,8 +126,9 @@ final class Responder extends SetupHandler {
 			CompletableFuture<ConnectionInfo> result) {
 		int readDepth = Math.min(options.readDepth(), asked.responderResources());
 		int responderResources = Math.min(options.responderResources(), asked.readDepth());
-		int ringBytes = this.listener.device().options().ringBytes();
-		Path path = this.listener.device().rendezvous().newFile(this.listener.localAddress().getPort());
+		Rendezvous rendezvous = this.listener.device().rendezvous();
+		int ringBytes = rendezvous.ringBytes(this.listener.device().options().ringBytes());
+		Path path = rendezvous.newFile(this.listener.localAddress().getPort());
 		String name = path.getFileName().toString();
 		FileChannel file = null;
 		try {
@@ -136,7 +137,7 @@ final class Responder extends SetupHandler {
 			}
 			this.thread().addAttempt(lifecycle.queuePair(), this);
 			long bytes = RingDescriptor.totalBytes(ringBytes);
-			file = this.listener.device().rendezvous().create(path, bytes);
+			file = rendezvous.create(path, bytes);
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
 			this.acceptance = new Acceptance(lifecycle, result,
 					new EstablishedPeer(this.socket, file, memory, ringBytes, 0, readDepth, responderResources, () -> {
@@ -148,7 +149,7 @@ final class Responder extends SetupHandler {
 		catch (IOException | VerbsException ex) {
 			if (this.acceptance == null) {
 				closeQuietly(file);
-				this.listener.device().rendezvous().removeFile(name);
+				rendezvous.removeFile(name);
 				notAccepted(lifecycle, result, ex);
 			}
 			failed(ex);

@@ -31,7 +31,9 @@ import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
  * {@code /dev/shm}
  * @param group name or number of a group whose members may meet there, {@code null} for
  * the user alone
- * @param ringBytes memory of a connection for each direction, a power of two
+ * @param ringBytes memory of a connection for each direction at most, a power of two; the
+ * side that listens takes less, down to 256 KiB, where a connection would need more than
+ * a 512th of what is free in the directory
  * @param maxQueuePairs queue pairs open at once on a device
  * @param maxReadDepth RDMA Reads outstanding in one direction of a connection
  * @param drainTimeout how long an orderly disconnect waits until the peer has taken what
@@ -50,7 +52,7 @@ public record SharedMemoryOptions(@Nullable Path directory, @Nullable String gro
 	public static final int MAX_READ_DEPTH = 1024;
 
 	/** The default settings. */
-	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, null, 256 * 1024, 65536, 128,
+	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, null, 1024 * 1024, 65536, 128,
 			Duration.ofSeconds(5));
 
 	/**

@@ -50,7 +50,7 @@ public final class HalfwayProcess {
 	/** Ports of a process that listens. */
 	static final int PORTS = 4;
 
-	private static final long RING_BYTES = RingDescriptor.totalBytes(SharedMemoryOptions.DEFAULTS.ringBytes());
+	private static final long TOTAL_BYTES = RingDescriptor.totalBytes(Station.RING_BYTES);
 
 	private final Path directory;
 
@@ -103,8 +103,8 @@ public final class HalfwayProcess {
 		SetupFrame answer = read(socket);
 		if (mapping) {
 			Rendezvous rendezvous = Rendezvous.open(SharedMemoryOptions.DEFAULTS.withDirectory(this.directory));
-			FileChannel file = rendezvous.openFile(port, answer.name(), RING_BYTES);
-			this.kept.add(file.map(FileChannel.MapMode.READ_WRITE, 0, RING_BYTES));
+			FileChannel file = rendezvous.openFile(port, answer.name(), TOTAL_BYTES);
+			this.kept.add(file.map(FileChannel.MapMode.READ_WRITE, 0, TOTAL_BYTES));
 			this.kept.add(file);
 			rendezvous.removeFile(answer.name());
 		}
@@ -148,9 +148,9 @@ public final class HalfwayProcess {
 
 	private void answer(Rendezvous rendezvous, int port, SocketChannel socket, boolean telling) throws IOException {
 		Path path = rendezvous.newFile(port);
-		this.kept.add(rendezvous.create(path, RING_BYTES));
+		this.kept.add(rendezvous.create(path, TOTAL_BYTES));
 		if (telling) {
-			new SetupFrame(SetupFrame.Kind.ACCEPTANCE, 4, 4, SharedMemoryOptions.DEFAULTS.ringBytes(), new byte[0],
+			new SetupFrame(SetupFrame.Kind.ACCEPTANCE, 4, 4, Station.RING_BYTES, new byte[0],
 					path.getFileName().toString())
 				.write(socket);
 		}

@@ -63,9 +63,7 @@ class HostileSharerTests {
 
 	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofSeconds(2));
 
-	private static final int RING_BYTES = SharedMemoryOptions.DEFAULTS.ringBytes();
-
-	private static final long TOTAL_BYTES = RingDescriptor.totalBytes(RING_BYTES);
+	private static final long TOTAL_BYTES = RingDescriptor.totalBytes(Station.RING_BYTES);
 
 	private Path directory;
 

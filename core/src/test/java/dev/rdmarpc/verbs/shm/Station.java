@@ -62,6 +62,8 @@ final class Station implements AutoCloseable {
 
 	static final Duration DEADLINE = TestEnvironment.scaled(Duration.ofSeconds(30));
 
+	static final int RING_BYTES = 256 * 1024;
+
 	private static final int MESSAGE_BYTES = 64;
 
 	private static final int DEPTH = 4;
@@ -89,7 +91,7 @@ final class Station implements AutoCloseable {
 	int received;
 
 	Station(Path directory) {
-		this(directory, SharedMemoryOptions.DEFAULTS.withDirectory(directory));
+		this(directory, SharedMemoryOptions.DEFAULTS.withDirectory(directory).withRingBytes(RING_BYTES));
 	}
 
 	Station(Path directory, SharedMemoryOptions options) {

@@ -216,15 +216,16 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * group, alone. By default one of the user's, or group's, below /dev/shm.
 	 * @param group Name or number of a group whose members may meet there. By default
 	 * only processes of one user meet.
-	 * @param ringSize Shared memory of a connection for each direction, a power of two.
-	 * The side that listens decides.
+	 * @param ringSize Shared memory of a connection for each direction at most, a power
+	 * of two. The side that listens decides, and takes less, down to 256KB, where a
+	 * connection would need more than a 512th of what is free.
 	 * @param maxQueuePairs Maximum number of open queue pairs.
 	 * @param maxReadDepth Maximum number of outstanding RDMA Reads in one direction of a
 	 * connection.
 	 * @param drainTimeout How long an orderly disconnect waits for posted work to be
 	 * taken.
 	 */
-	public record Shm(@Nullable Path directory, @Nullable String group, @DefaultValue("256KB") DataSize ringSize,
+	public record Shm(@Nullable Path directory, @Nullable String group, @DefaultValue("1MB") DataSize ringSize,
 			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
 			@DefaultValue("5s") Duration drainTimeout) {
 

@@ -37,7 +37,8 @@ import dev.rdmarpc.verbs.support.RegisteredMemory;
  * outbound ring, so two full rings cannot block each other: the Reads that a peer may
  * have outstanding are bounded and kept aside. When a Send has come, neither what is to
  * come of answers to Reads nor answers of this side are copied before it can be polled:
- * that takes as long as many small messages do. They go on with the next step.
+ * that takes as long as many small messages do. They go on with the next step. For the
+ * same reason a step ends after {@value #STEP_BYTES} bytes, however large the rings are.
  */
 public final class Link {
 
@@ -46,6 +47,9 @@ public final class Link {
 			WorkStatus.REMOTE_ACCESS_ERROR, WorkStatus.REMOTE_OPERATION_ERROR, WorkStatus.CONNECTION_LOST };
 
 	private static final int PUBLISH_BYTES = 8 * 1024;
+
+	/** So much is consumed in a step, and so much of answers is written, about. */
+	private static final int STEP_BYTES = 256 * 1024;
 
 	private final SharedMemory memory;
 
@@ -75,6 +79,11 @@ public final class Link {
 
 	/** Whether the last step has left answers to the next one. */
 	private boolean yielded;
+
+	/**
+	 * Whether the last step has written as many answers as it may, and there are more.
+	 */
+	private boolean postponed;
 
 	/**
 	 * Creates a link on memory that both sides have mapped.
@@ -115,10 +124,9 @@ public final class Link {
 			wakeIf(this.inbound.publish());
 			return;
 		}
-		long most = this.memory.ringBytes();
 		long before = this.receiver.messages();
 		long consumed = 0;
-		while (consumed < most && !this.responder.isRefusing() && !lingers(before) && this.inbound.hasRecord()) {
+		while (consumed < STEP_BYTES && !this.responder.isRefusing() && !lingers(before) && this.inbound.hasRecord()) {
 			this.inbound.open();
 			if (!tryDispatch()) {
 				return;
@@ -165,12 +173,17 @@ public final class Link {
 		this.copiedBytes += length;
 	}
 
-	/** Writes what is to be written, as far as there is room. */
+	/**
+	 * Writes what is to be written, as far as there is room, and of answers as much as a
+	 * step may.
+	 */
 	public void flush() throws LinkFailure {
 		boolean written;
+		long before = this.outbound.tail();
 		try {
 			do {
-				boolean answered = this.responder.tryWrite();
+				this.postponed = this.outbound.tail() - before > STEP_BYTES && !this.responder.isEmpty();
+				boolean answered = !this.postponed && this.responder.tryWrite();
 				written = this.sender.tryWrite() || answered;
 				if (this.outbound.unpublishedBytes() > PUBLISH_BYTES) {
 					publish();
@@ -212,6 +225,11 @@ public final class Link {
 		return this.sender.isStalled() || this.responder.isStalled();
 	}
 
+	/** Whether this side has something to write that waits for nothing. */
+	public boolean isPostponed() {
+		return this.yielded || this.postponed;
+	}
+
 	/** Whether no Read of the peer waits for an answer. */
 	public boolean isIdle() {
 		return this.responder.isEmpty();
@@ -247,7 +265,7 @@ public final class Link {
 		wakeIf(this.inbound.publish());
 		boolean stalled = isStalled();
 		this.memory.fallAsleep(stalled ? RingDescriptor.ASLEEP_FOR_ROOM : RingDescriptor.ASLEEP_FOR_DATA);
-		return !this.yielded && !this.inbound.look() && !this.memory.peerHasEnded()
+		return !isPostponed() && !this.inbound.look() && !this.memory.peerHasEnded()
 				&& !(stalled && this.outbound.hasMoreRoom());
 	}
 

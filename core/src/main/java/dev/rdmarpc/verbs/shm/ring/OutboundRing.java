@@ -96,6 +96,11 @@ final class OutboundRing {
 		this.tail += RingDescriptor.HEADER_BYTES + RingDescriptor.padded(payloadBytes);
 	}
 
+	/** How many bytes were ever committed. */
+	long tail() {
+		return this.tail;
+	}
+
 	/** How much is committed and not published. */
 	int unpublishedBytes() {
 		return (int) (this.tail - this.published);

@@ -57,6 +57,12 @@ public final class RingDescriptor {
 	/** The greatest capacity of a ring. */
 	public static final int MAX_RING_BYTES = 1 << 28;
 
+	/** What rings are not made smaller than for want of memory. */
+	private static final int SMALL_RING_BYTES = 256 * 1024;
+
+	/** A connection takes such a part of what is free, unless its rings are small. */
+	private static final int FREE_FRACTION = 512;
+
 	static final int CONTROL_BYTES = 4096;
 
 	static final int SIDE_BYTES = 1024;
@@ -141,6 +147,21 @@ public final class RingDescriptor {
 	/** The size of the memory of a connection with rings of a capacity. */
 	public static long totalBytes(int ringBytes) {
 		return CONTROL_BYTES + 2L * ringBytes;
+	}
+
+	/**
+	 * The capacity of the rings of a new connection: what is wanted, or a half or a
+	 * fourth of it and so on where the connection would take much of what is free, but
+	 * not less than 256 KiB for that reason.
+	 * @param wantedBytes a capacity
+	 * @param freeBytes free where the memory of connections lies
+	 */
+	public static int capacity(int wantedBytes, long freeBytes) {
+		int ringBytes = wantedBytes;
+		while (ringBytes > SMALL_RING_BYTES && totalBytes(ringBytes) > freeBytes / FREE_FRACTION) {
+			ringBytes /= 2;
+		}
+		return ringBytes;
 	}
 
 	/** Whether a ring may have a capacity. */

@@ -99,6 +99,29 @@ class LinkOrderTests {
 		this.reader.link.advance();
 	}
 
+	@Test
+	void answersToReadsAreWrittenAndPlacedAStepAtATime() throws Exception {
+		int reads = 4;
+		for (int i = 0; i < reads / 2; i++) {
+			this.reader.postReads(this.owner);
+		}
+		this.reader.link.flush();
+		this.owner.link.advance();
+		assertThat(this.owner.link.isStalled()).isFalse();
+		assertThat(this.owner.link.isIdle()).as("all is written in one step").isFalse();
+		assertThat(this.owner.link.isPostponed()).isTrue();
+		assertThat(this.owner.link.tryFallAsleep()).as("sleeps on what it has put off").isFalse();
+		this.owner.link.advance();
+		assertThat(this.owner.link.isIdle()).isTrue();
+		assertThat(this.owner.link.isPostponed()).isFalse();
+		assertThat(this.owner.link.tryFallAsleep()).isTrue();
+		this.reader.link.advance();
+		assertThat(this.reader.link.isConsumed()).as("all is placed in one step").isFalse();
+		assertThat(this.reader.link.tryFallAsleep()).as("sleeps on what is there").isFalse();
+		this.reader.link.advance();
+		assertThat(this.reader.link.isConsumed()).isTrue();
+	}
+
 	/** What a queue pair is to its link. */
 	private final class Side implements LinkOwner, ReceiveSource {
 
@@ -121,7 +144,7 @@ class LinkOrderTests {
 					EnumSet.allOf(AccessFlag.class));
 			this.region = this.regions.add((key, base) -> new RegisteredMemory(this.domain, registration, null, key,
 					base, RegisteredMemory::invalidate));
-			this.link = new Link(new SharedMemory(LinkOrderTests.this.bytes, RING_BYTES, side), 2, 2,
+			this.link = new Link(new SharedMemory(LinkOrderTests.this.bytes, RING_BYTES, side), 4, 4,
 					new PeerAccess(this.regions, this.domain, none(QueuePair.class)), this.sends, this, this);
 		}
 
