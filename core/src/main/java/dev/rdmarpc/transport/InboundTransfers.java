@@ -40,10 +40,11 @@ import dev.rdmarpc.verbs.WorkRequest;
  * <p>
  * Messages are read one after the other, but one that is more urgent than those before
  * it, or much shorter than what is left of them, does not wait for them: the most urgent
- * one is read first, Read by Read, and equal ones take turns. The rest wait without
- * memory. How much is asked for at a time is up to the {@link ReadWindow}. None is passed
- * without end ({@link Classes}). So the memory that a message has just given back, and
- * that is still in the processor's cache, is what the next one is read into.
+ * one is read first, Read by Read, and equal ones take turns. Of one class, the one whose
+ * call has the earlier deadline is read first. The rest wait without memory. How much is
+ * asked for at a time is up to the {@link ReadWindow}. None is passed without end
+ * ({@link Classes}). So the memory that a message has just given back, and that is still
+ * in the processor's cache, is what the next one is read into.
  *
  * <p>
  * What a message says of its length costs nothing. It gets memory for eight times as much
@@ -67,6 +68,9 @@ final class InboundTransfers {
 	 * What is left of all others is so many times as long as a message that joins them.
 	 */
 	private static final int MUCH_SHORTER = 4;
+
+	/** So many have memory at most of which one is read because of its deadline. */
+	private static final int MOST_PREEMPTED = 4;
 
 	/** How often the peer is told of progress. */
 	private static final long TELL_NANOS = 1_000_000_000;
@@ -174,16 +178,26 @@ final class InboundTransfers {
 			transfer.waitsSince(nowNanos);
 			addWaiting(transfer);
 		}
+		else {
+			this.waiting.forEach((passed) -> notePassing(transfer, passed));
+		}
 		return true;
 	}
 
-	/** Behind those that are as urgent, and those that were passed often enough. */
+	private void notePassing(InboundTransfer next, InboundTransfer passed) {
+		if (passed.passedBy(next)) {
+			this.metrics.overtaken(passed.priority());
+		}
+	}
+
+	/**
+	 * Behind those that are as urgent and have no later deadline, and those that were
+	 * passed often enough.
+	 */
 	private void addWaiting(InboundTransfer transfer) {
 		int at = this.waiting.size();
 		while (at > 0 && transfer.mayPass(this.waiting.get(at - 1))) {
-			InboundTransfer passed = this.waiting.get(--at);
-			passed.passed();
-			this.metrics.overtaken(passed.priority());
+			notePassing(transfer, this.waiting.get(--at));
 		}
 		this.waiting.add(at, transfer);
 	}
@@ -200,12 +214,20 @@ final class InboundTransfers {
 
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
-		return mayJoin(transfer, this.ready) && mayJoin(transfer, this.pausing);
+		boolean mayPreempt = this.ready.size() + this.pausing.size() < MOST_PREEMPTED;
+		return mayJoin(transfer, this.ready, mayPreempt) && mayJoin(transfer, this.pausing, mayPreempt);
 	}
 
-	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others) {
+	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others, boolean mayPreempt) {
 		for (InboundTransfer other : others) {
-			if (transfer.priority() <= other.priority() && !isMuchShorter(transfer, other)) {
+			if (transfer.priority() > other.priority()) {
+				continue;
+			}
+			boolean earlier = transfer.priority() == other.priority() && transfer.mayPass(other);
+			if (isMuchShorter(transfer, other)) {
+				transfer.takesTurns(!earlier);
+			}
+			else if (!earlier || !mayPreempt) {
 				return false;
 			}
 		}
@@ -318,10 +340,7 @@ final class InboundTransfers {
 	private void take(InboundTransfer next) {
 		this.ready.remove(next);
 		for (InboundTransfer other : this.ready) {
-			if (other.priority() < next.priority()) {
-				other.passed();
-				this.metrics.overtaken(other.priority());
-			}
+			notePassing(next, other);
 		}
 		next.hadTurn();
 	}

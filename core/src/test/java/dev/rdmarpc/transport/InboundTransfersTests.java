@@ -190,6 +190,85 @@ class InboundTransfersTests {
 	}
 
 	@Test
+	void messagesOfOneClassAreReadInTheOrderOfTheirDeadlines() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			begin(transfers, buffer, 1, 2 * chunk, LOW, 0);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 2 * chunk, Long.MAX_VALUE);
+			beginDue(transfers, buffer, 3, 2 * chunk, 3000);
+			beginDue(transfers, buffer, 4, 2 * chunk, 1000);
+			beginDue(transfers, buffer, 5, 2 * chunk, 2000);
+			assertThat(completeAll(transfers, pair, 10)).as("the first one was asked for")
+				.startsWith(1)
+				.containsExactly(1, 4, 5, 3, 2);
+		});
+	}
+
+	@Test
+	void messageWithAnEarlierDeadlineIsReadBetweenTheSlicesOfAnEqualOne() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			beginDue(transfers, buffer, 1, 8 * chunk, 2000);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 7 * chunk, 3000);
+			beginDue(transfers, buffer, 3, 7 * chunk, 1000);
+			assertThat(completeAll(transfers, pair, 22)).containsExactly(3, 1, 2);
+		});
+	}
+
+	@Test
+	void shortMessageIsReadByTurnsWithALongOneOfAnEarlierDeadline() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, 2 * chunk);
+			beginDue(transfers, buffer, 1, 16 * chunk, 1000);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 2 * chunk, 2000);
+			assertThat(completeAll(transfers, pair, 18)).containsExactly(2, 1);
+		});
+	}
+
+	@Test
+	void messageWithoutDeadlineIsReadThoughOthersKeepComing() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			beginDue(transfers, buffer, 1, 4 * chunk, Long.MAX_VALUE);
+			int due = 2;
+			for (; due < 400 && !this.ended.contains(1); due++) {
+				beginDue(transfers, buffer, due, chunk, 1000);
+				transfers.post(pair);
+				complete(transfers, pair);
+			}
+			assertThat(this.ended).contains(1);
+			assertThat(due).as("others begun meanwhile").isGreaterThan(2 * DeadlineQueue.MOST_PASSES);
+			completeAll(transfers, pair, 1000);
+		});
+	}
+
+	@Test
+	void onlyAFewMessagesHoldMemoryBecauseOthersHaveEarlierDeadlines() throws Exception {
+		int chunk = 256 * 1024;
+		reading(16, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, 2 * chunk);
+			long before = transfers.heldBytes();
+			for (int id = 1; id <= 12; id++) {
+				beginDue(transfers, buffer, id, 2 * chunk, 1000 - id);
+			}
+			assertThat(transfers.heldBytes() - before).isLessThanOrEqualTo(8L * chunk);
+			assertThat(completeAll(transfers, pair, 100)).hasSize(12);
+		});
+	}
+
+	@Test
 	void lessUrgentMessageIsReadThoughUrgentOnesKeepComing() throws Exception {
 		int chunk = 256 * 1024;
 		reading(8, (fixture, transfers, pair, buffer) -> {
@@ -421,15 +500,31 @@ class InboundTransfersTests {
 
 	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
 			int priority, long nowNanos) {
+		assertThat(transfers.begin(message(buffer, requestId, bytes, priority), frame(requestId, bytes, priority), true,
+				nowNanos))
+			.isTrue();
+	}
+
+	private static void beginDue(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
+			long due) {
+		IncomingMessage message = message(buffer, requestId, bytes, LOW);
+		message.due(due);
+		assertThat(transfers.begin(message, frame(requestId, bytes, LOW), true, 0)).isTrue();
+	}
+
+	private static IncomingMessage message(RegisteredBuffer buffer, int requestId, int bytes, int priority) {
+		IncomingMessage message = new IncomingMessage();
+		message.wrap(buffer, frame(requestId, bytes, priority));
+		return message;
+	}
+
+	private static ByteBuffer frame(int requestId, int bytes, int priority) {
 		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
 		WindowListFlyweight.putCount(windows, 0, 1);
 		WindowListFlyweight.putWindow(windows, 0, 0, FakeQueuePair.WINDOW, 7, bytes);
 		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, bytes, windows.array()))
 			.order(ByteOrder.LITTLE_ENDIAN);
-		frame.put(FrameFlyweight.PRIORITY_OFFSET, (byte) priority);
-		IncomingMessage message = new IncomingMessage();
-		message.wrap(buffer, frame);
-		assertThat(transfers.begin(message, frame, true, nowNanos)).isTrue();
+		return frame.put(FrameFlyweight.PRIORITY_OFFSET, (byte) priority);
 	}
 
 	/** Of a test. */
