@@ -53,6 +53,15 @@ import dev.rdmarpc.verbs.WorkRequest;
  * that happens to the first messages of a connection only.
  *
  * <p>
+ * Implementation notes. Messages that each hold memory and need more of it could keep it
+ * from each other for good. So one joins those that are read only if it gets all of its
+ * memory at once, or if what it and the others like it need in the end does not exceed
+ * what all may have. Whatever holds all that it needs comes to its end and gives that
+ * back, and then there is enough for the rest, who are next to get some, however urgent
+ * those are that hold none. Where the memory itself is short, one that waits is given up
+ * as soon as none is being read that would give some back.
+ *
+ * <p>
  * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
  * or, when it was cancelled, without; the peer is told that its memory is not needed any
  * more in each case, once no Read is under way.
@@ -191,15 +200,19 @@ final class InboundTransfers {
 	}
 
 	/**
-	 * Behind those that are as urgent and have no later deadline, and those that were
-	 * passed often enough.
+	 * Behind those that are as urgent and have no later deadline, those that were passed
+	 * often enough, and one that holds memory.
 	 */
 	private void addWaiting(InboundTransfer transfer) {
 		int at = this.waiting.size();
-		while (at > 0 && transfer.mayPass(this.waiting.get(at - 1))) {
+		while (at > 0 && mayPassWaiting(transfer, this.waiting.get(at - 1))) {
 			notePassing(transfer, this.waiting.get(--at));
 		}
 		this.waiting.add(at, transfer);
+	}
+
+	private static boolean mayPassWaiting(InboundTransfer transfer, InboundTransfer other) {
+		return other.heldBytes() == 0 && transfer.mayPass(other);
 	}
 
 	private @Nullable InboundTransfer firstWaiting() {
@@ -215,7 +228,29 @@ final class InboundTransfers {
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
 		boolean mayPreempt = this.ready.size() + this.pausing.size() < MOST_PREEMPTED;
-		return mayJoin(transfer, this.ready, mayPreempt) && mayJoin(transfer, this.pausing, mayPreempt);
+		return canEnd(transfer) && mayJoin(transfer, this.ready, mayPreempt)
+				&& mayJoin(transfer, this.pausing, mayPreempt);
+	}
+
+	/** Whether there will be memory for all of a message once it has some. */
+	private boolean canEnd(InboundTransfer transfer) {
+		if (transfer.heldBytes() > 0 || trustedBytes(transfer) == transfer.memoryBytes()) {
+			return true;
+		}
+		long growing = growingBytes(this.ready) + growingBytes(this.pausing);
+		for (int i = 0; i < this.waiting.size() && this.waiting.get(i).heldBytes() > 0; i++) {
+			growing += this.waiting.get(i).memoryBytes();
+		}
+		return growing == 0 || growing + transfer.memoryBytes() <= this.maxBytes;
+	}
+
+	/** How much those need in the end that do not hold all of it. */
+	private static long growingBytes(ArrayDeque<InboundTransfer> transfers) {
+		long bytes = 0;
+		for (InboundTransfer transfer : transfers) {
+			bytes += (transfer.heldBytes() < transfer.memoryBytes()) ? transfer.memoryBytes() : 0;
+		}
+		return bytes;
 	}
 
 	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others, boolean mayPreempt) {
@@ -238,11 +273,16 @@ final class InboundTransfers {
 		return (long) transfer.memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
 	}
 
+	/** For how much of a message it may have memory. */
+	private int trustedBytes(InboundTransfer transfer) {
+		long trusted = Math.max(FIRST_BYTES, GROWTH_FACTOR * this.deliveredBytes);
+		return (int) Math.min(transfer.memoryBytes(), trusted);
+	}
+
 	/** Gets memory for a message, or more of it, and lets it be read. */
 	private boolean extend(InboundTransfer transfer) {
 		int held = transfer.heldBytes();
-		long trusted = Math.max(FIRST_BYTES, GROWTH_FACTOR * this.deliveredBytes);
-		int bytes = (int) Math.min(transfer.memoryBytes(), trusted);
+		int bytes = trustedBytes(transfer);
 		boolean allowed = this.heldBytes == held || this.heldBytes - held + bytes <= this.maxBytes;
 		RegisteredBuffer target = allowed ? this.receiver.claim(bytes) : null;
 		this.shortOfMemory = target == null;
@@ -271,7 +311,7 @@ final class InboundTransfers {
 				this.waiting.remove(0);
 				this.progressNanos = nowNanos;
 			}
-			else if (this.heldBytes == first.heldBytes() && !this.memory
+			else if (isReadingNone() && !this.memory
 				.isWorthWaiting(Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)))) {
 				this.waiting.remove(0);
 				this.transfers.remove(first.requestId());
@@ -283,6 +323,11 @@ final class InboundTransfers {
 			}
 		}
 		this.shortOfMemory = false;
+	}
+
+	/** Whether there is none whose memory will come back. */
+	private boolean isReadingNone() {
+		return this.ready.isEmpty() && this.pausing.isEmpty() && this.reading.isEmpty();
 	}
 
 	/** Why the channel should be given up, or {@code null}. */

@@ -108,12 +108,7 @@ class InboundTransfersTests {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
 						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				List<RegisteredBuffer> all = new ArrayList<>();
-				RegisteredBuffer next = fixture.memory.tryAllocate(MESSAGE);
-				while (next != null) {
-					all.add(next);
-					next = fixture.memory.tryAllocate(MESSAGE);
-				}
+				List<RegisteredBuffer> all = takeAll();
 				begin(transfers, all.get(0), 1, 1000);
 				begin(transfers, all.get(0), 2, 1060);
 				transfers.retry(1099);
@@ -266,6 +261,101 @@ class InboundTransfersTests {
 			assertThat(transfers.heldBytes() - before).isLessThanOrEqualTo(8L * chunk);
 			assertThat(completeAll(transfers, pair, 100)).hasSize(12);
 		});
+	}
+
+	@Test
+	void messagesOfEarlierDeadlinesDoNotKeepMemoryFromEachOther() throws Exception {
+		int message = (2 << 20) + 1000;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			beginDue(transfers, buffer, 1, message, 3000);
+			transfers.post(pair);
+			complete(transfers, pair);
+			for (int id = 2; id <= 6; id++) {
+				transfers.post(pair);
+				beginDue(transfers, buffer, id, message, 3000 - 100 * id);
+			}
+			assertThat(completeAll(transfers, pair, 1000)).containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6);
+		});
+	}
+
+	@Test
+	void messagesOfDifferentUrgencyDoNotKeepMemoryFromEachOther() throws Exception {
+		int message = (2 << 20) + 1000;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			begin(transfers, buffer, 1, message, LOW, 0);
+			transfers.post(pair);
+			complete(transfers, pair);
+			for (int priority = LOW + 1; priority <= HIGH; priority++) {
+				transfers.post(pair);
+				begin(transfers, buffer, 1 + priority, message, priority, 0);
+			}
+			assertThat(completeAll(transfers, pair, 1000)).containsExactlyInAnyOrder(1, 2, 3);
+		});
+	}
+
+	@Test
+	void urgentMessageWaitsForOneThatHoldsMemoryAndNeedsMore() throws Exception {
+		int kibibyte = 1024;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			begin(transfers, buffer, 1, 2700 * kibibyte, LOW, 0);
+			transfers.post(pair);
+			complete(transfers, pair);
+			transfers.post(pair);
+			begin(transfers, buffer, 2, 500 * kibibyte, HIGH, 0);
+			complete(transfers, pair);
+			complete(transfers, pair);
+			assertThat(transfers.isWaiting()).as("the first one waits for memory").isTrue();
+			begin(transfers, buffer, 3, 2800 * kibibyte, HIGH, 0);
+			transfers.post(pair);
+			assertThat(completeAll(transfers, pair, 1000)).containsExactly(2, 1, 3);
+		});
+	}
+
+	@Test
+	void oneIsGivenUpWhenAllThatHoldMemoryWaitForMore() throws Exception {
+		int message = 200 * 1024;
+		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(4);
+				begin(transfers, buffer, 1, message, LOW, 0);
+				begin(transfers, buffer, 2, message, HIGH, 0);
+				List<RegisteredBuffer> rest = takeAll();
+				for (int i = 0; i < 8; i++) {
+					transfers.post(pair);
+					complete(transfers, pair);
+				}
+				assertThat(transfers.isQuiet()).isTrue();
+				assertThat(transfers.count()).as("messages that wait").isEqualTo(2);
+				assertThat(transfers.heldBytes()).isEqualTo(2L * InboundTransfers.FIRST_BYTES);
+				transfers.retry(PATIENCE - 1);
+				assertThat(this.refused).isEmpty();
+				rest.addAll(takeAll());
+				transfers.retry(Duration.ofMinutes(1).toNanos());
+				assertThat(this.refused).as("those given up").isNotEmpty();
+				rest.forEach(RegisteredBuffer::release);
+				completeAll(transfers, pair, 100);
+				assertThat(transfers.heldBytes()).isZero();
+				buffer.release();
+			});
+		}
+	}
+
+	private List<RegisteredBuffer> takeAll() {
+		List<RegisteredBuffer> all = new ArrayList<>();
+		RegisteredBuffer next = this.memory.tryAllocate(MESSAGE);
+		while (next != null) {
+			all.add(next);
+			next = this.memory.tryAllocate(MESSAGE);
+		}
+		return all;
 	}
 
 	@Test
@@ -438,11 +528,20 @@ class InboundTransfersTests {
 	 * @param mostMessages how many the peer may have read at a time
 	 */
 	private void reading(int mostMessages, Body body) throws Exception {
+		reading(mostMessages, ChannelOptions.DEFAULTS, body);
+	}
+
+	/** The same with little memory for what is being read. */
+	private void readingInto(long maxBytes, Body body) throws Exception {
+		reading(8, ChannelOptions.DEFAULTS.withUnfinished(maxBytes), body);
+	}
+
+	private void reading(int mostMessages, ChannelOptions options, Body body) throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, mostMessages);
+						fixture.loop.metrics(), options, mostMessages);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				body.run(fixture, transfers, new FakeQueuePair(null, fixture.completions), buffer);
 				transfers.close();
