@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -29,13 +30,15 @@ import org.slf4j.event.Level;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.Classes;
+import dev.rdmarpc.transport.DeadlineQueue;
 
 /**
  * The calls that wait for a thread, in a lane for each connection. The lanes are served
  * in turn, so that the calls of one connection do not keep those of others waiting, even
- * if all of them are urgent. Within a lane the more urgent ones go first, and those that
- * wait are passed a bounded number of times. In what order calls begin is decided here,
- * on which threads they run by the executor.
+ * if all of them are urgent. Within a lane the more urgent ones go first, those of one
+ * priority in the order of their deadlines, and those that wait are passed a bounded
+ * number of times. In what order calls begin is decided here, on which threads they run
+ * by the executor.
  *
  * <p>
  * Thread-safe.
@@ -55,7 +58,8 @@ import dev.rdmarpc.transport.Classes;
  * counted twice by that, and its threads are never kept for more than one call; one that
  * does not keep the order is given a few turns too many, which find nothing to do. Lanes
  * link their calls through the calls themselves, and links and counts are guarded by this
- * object's lock, under which no code of others runs.
+ * object's lock, under which no code of others runs. The first call of a lane needs no
+ * memory there, so that adding it fails before the lane has its turn, or not at all.
  */
 final class CallQueue {
 
@@ -303,19 +307,23 @@ final class CallQueue {
 	}
 
 	/**
-	 * The calls of one connection that wait, those of one priority in the order in which
-	 * they came.
+	 * The calls of one connection that wait, those of one priority in the order of their
+	 * deadlines.
 	 */
 	static final class Lane {
 
 		/** From the least urgent ones on. */
-		private final Line[] lines = { new Line(), new Line(), new Line() };
+		private final List<DeadlineQueue<QueuedWork>> lines = List.of(new DeadlineQueue<>(), new DeadlineQueue<>(),
+				new DeadlineQueue<>());
+
+		/** How often more urgent ones were taken since one of each line was. */
+		private final int[] passes = new int[Classes.COUNT];
 
 		private int length;
 
 		private void add(QueuedWork call) {
+			this.lines.get(line(call)).add(call.place, call.dueNanos);
 			call.lane = this;
-			this.lines[line(call)].add(call);
 			this.length++;
 		}
 
@@ -325,21 +333,21 @@ final class CallQueue {
 
 		/** The most urgent one, unless others were passed often enough. */
 		private QueuedWork first() {
-			Line next = null;
-			for (int i = this.lines.length - 1; i >= 0; i--) {
-				Line line = this.lines[i];
-				if (line.first != null && (next == null || Classes.isDue(i, line.passes))) {
-					next = line;
+			QueuedWork next = null;
+			for (int i = Classes.COUNT - 1; i >= 0; i--) {
+				QueuedWork first = this.lines.get(i).first();
+				if (first != null && (next == null || Classes.isDue(i, this.passes[i]))) {
+					next = first;
 				}
 			}
-			return required((next != null) ? next.first : null);
+			return required(next);
 		}
 
 		/** The newest one of the least urgent ones. */
 		private QueuedWork last() {
 			QueuedWork last = null;
-			for (int i = 0; i < this.lines.length && last == null; i++) {
-				last = this.lines[i].last;
+			for (int i = 0; i < Classes.COUNT && last == null; i++) {
+				last = this.lines.get(i).last();
 			}
 			return required(last);
 		}
@@ -348,17 +356,19 @@ final class CallQueue {
 		private QueuedWork takeFirst() {
 			QueuedWork next = first();
 			int taken = line(next);
-			remove(next);
-			this.lines[taken].passes = 0;
+			next.lane = null;
+			this.lines.get(taken).take(next.place);
+			this.length--;
+			this.passes[taken] = 0;
 			for (int i = 0; i < taken; i++) {
-				this.lines[i].passes += (this.lines[i].first != null) ? 1 : 0;
+				this.passes[i] += this.lines.get(i).isEmpty() ? 0 : 1;
 			}
 			return next;
 		}
 
 		private void remove(QueuedWork call) {
 			call.lane = null;
-			this.lines[line(call)].remove(call);
+			this.lines.get(line(call)).remove(call.place);
 			this.length--;
 		}
 
@@ -367,49 +377,6 @@ final class CallQueue {
 				throw new IllegalStateException("an empty lane had its turn");
 			}
 			return call;
-		}
-
-	}
-
-	/** The calls of a lane that have the same priority. */
-	private static final class Line {
-
-		private @Nullable QueuedWork first;
-
-		private @Nullable QueuedWork last;
-
-		/** How often more urgent ones were taken since one of these was. */
-		private int passes;
-
-		private void add(QueuedWork call) {
-			QueuedWork before = this.last;
-			call.before = before;
-			if (before != null) {
-				before.after = call;
-			}
-			else {
-				this.first = call;
-			}
-			this.last = call;
-		}
-
-		private void remove(QueuedWork call) {
-			QueuedWork before = call.before;
-			QueuedWork after = call.after;
-			if (before != null) {
-				before.after = after;
-			}
-			else {
-				this.first = after;
-			}
-			if (after != null) {
-				after.before = before;
-			}
-			else {
-				this.last = before;
-			}
-			call.before = null;
-			call.after = null;
 		}
 
 	}

@@ -569,8 +569,11 @@ final class ClientCalls {
 			else {
 				method.arguments().encode(arguments, segments);
 			}
-			return channel.prepareRequest(waiting, method.template(call.priority(), this.options.priority()),
-					channelDeadline, remaining, metadata, segments);
+			RequestTemplate template = method.template(call.priority(), this.options.priority());
+			OutgoingMessage request = channel.prepareRequest(waiting, template, channelDeadline, remaining, metadata,
+					segments);
+			request.order(template.priority(), deadline);
+			return request;
 		}
 		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
 			throw Requests.cannotBeEncoded(method, ex);

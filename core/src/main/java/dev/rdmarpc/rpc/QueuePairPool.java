@@ -50,7 +50,9 @@ import dev.rdmarpc.transport.RpcChannel;
  * be. The lock only guards replacing the array. Of several equally busy queue pairs the
  * first is taken, so that under little load the last ones see no calls and can go. A call
  * that has just picked a queue pair that goes finds it draining, which is one of the
- * failures after which any call may be repeated, since it was never sent.
+ * failures after which any call may be repeated, since it was never sent. A queue pair
+ * that is still being connected cannot have calls, so its idle time begins after that:
+ * else a pool whose connections take longer than that time would never grow.
  */
 final class QueuePairPool implements ChannelSource {
 
@@ -152,7 +154,10 @@ final class QueuePairPool implements ChannelSource {
 			long now = System.nanoTime();
 			for (int i = left.size() - 1; i >= 0 && left.size() > this.options.min(); i--) {
 				ClientConnection candidate = left.get(i);
-				if (candidate.isIdleSince(now - this.options.idleTimeout().toNanos())) {
+				if (isBeingPrepared(candidate)) {
+					candidate.used(now);
+				}
+				else if (candidate.isIdleSince(now - this.options.idleTimeout().toNanos())) {
 					idle.add(left.remove(i));
 				}
 			}
@@ -163,6 +168,11 @@ final class QueuePairPool implements ChannelSource {
 			}
 		}
 		idle.forEach(ClientConnection::close);
+	}
+
+	/** Whether it is being connected, and no attempt at that has failed. */
+	private static boolean isBeingPrepared(ClientConnection connection) {
+		return connection.state() == ConnectionState.CONNECTING && connection.lastFailure().isEmpty();
 	}
 
 	@Override

@@ -18,21 +18,23 @@ package dev.rdmarpc.rpc;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.DeadlineQueue;
 import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.RequestTemplate;
 
 /** What can wait in a {@link CallQueue} for a thread of the executor, once at a time. */
 abstract class QueuedWork extends LinkableTask {
 
-	/** Where it waits for a thread; these three belong to the queue. */
+	/** Where it waits for a thread; these two belong to the queue. */
 	CallQueue.@Nullable Lane lane;
 
-	@Nullable QueuedWork before;
-
-	@Nullable QueuedWork after;
+	final DeadlineQueue.Place<QueuedWork> place = new DeadlineQueue.Place<>(this);
 
 	/** The code of its priority. */
 	int priority = RequestTemplate.NORMAL_PRIORITY;
+
+	/** The deadline of its call. */
+	long dueNanos = DeadlineQueue.NONE;
 
 	/** Whether nobody waits for it any more, so that it need not begin. */
 	abstract boolean isCancelled();

@@ -69,6 +69,8 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 		this.context = call.context();
 		this.receiver = call.channel().streams().requestReceiver(requestId, this);
 		this.waitedFor = method.descriptor().awaitsMessages();
+		this.turn.priority = call.priority;
+		this.turn.dueNanos = call.deadlineNanos();
 	}
 
 	@Override

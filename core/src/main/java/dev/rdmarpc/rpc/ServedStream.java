@@ -58,6 +58,7 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 		this.method = method;
 		this.context = call.context();
 		this.sender = this.channel.streams().replySender(request.requestId(), request.demand(), this);
+		this.sender.order(call.priority, call.deadlineNanos());
 		this.sender.begin();
 	}
 

@@ -141,6 +141,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		this.cancelled = false;
 		long remaining = request.remainingNanos();
 		this.deadlineNanos = (remaining == 0) ? Long.MAX_VALUE : from.loop().nowNanos() + remaining;
+		this.dueNanos = this.deadlineNanos;
 		this.metadata = (request.metadataBytes() > 0) ? CallMetadata.decode(request.metadata()) : CallMetadata.NONE;
 		this.view = request.message();
 		this.received.expect(request.takeArriving());

@@ -29,6 +29,7 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.DeadlineQueue;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PeerShare;
@@ -170,8 +171,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		try {
 			reserve(slot);
-			boolean streams = request.streamed() || request.followed();
-			call.priority = streams ? RequestTemplate.NORMAL_PRIORITY : request.priority();
+			call.priority = request.priority();
 			call.begin(this, channel, method, request);
 		}
 		catch (Throwable ex) {
@@ -353,7 +353,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		RpcChannel channel = call.channel();
 		if (reply != null) {
-			reply.priority(call.priority);
+			reply.order(call.priority, call.deadlineNanos());
 		}
 		uncount(call.requestBytes());
 		this.calls.giveBack(call);
@@ -380,6 +380,18 @@ final class ServerSession implements ChannelHandler {
 	@Override
 	public boolean isServing(int requestId) {
 		return find(requestId) != null;
+	}
+
+	@Override
+	public int priority(int requestId) {
+		ServerCall call = find(requestId);
+		return (call != null) ? call.priority : RequestTemplate.NORMAL_PRIORITY;
+	}
+
+	@Override
+	public long deadlineNanos(int requestId) {
+		ServerCall call = find(requestId);
+		return (call != null) ? call.deadlineNanos() : DeadlineQueue.NONE;
 	}
 
 	@Override

@@ -63,7 +63,7 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 		}
 		int requestId;
 		try {
-			requestId = this.pending.add(call, message.deadlineNanos(), message.priority());
+			requestId = this.pending.add(call, message.deadlineNanos(), message.priority(), message.dueNanos());
 		}
 		catch (Throwable ex) {
 			fail(call, CallFailure.RESOURCE_EXHAUSTED, LoopFailures.reason(ex));
@@ -78,6 +78,11 @@ final class ChannelCalls implements StreamFrames.Ends, OutgoingMessage.Owner {
 	/** The class of a call. */
 	int priority(int requestId) {
 		return this.pending.priority(requestId);
+	}
+
+	/** The deadline of a call, or {@link DeadlineQueue#NONE}. */
+	long dueNanos(int requestId) {
+		return this.pending.dueNanos(requestId);
 	}
 
 	/** Whether somebody waits for a reply. */

@@ -90,6 +90,16 @@ public interface ChannelHandler {
 		return false;
 	}
 
+	/** The code of the priority of a request that is being served. */
+	default int priority(int requestId) {
+		return RequestTemplate.NORMAL_PRIORITY;
+	}
+
+	/** The deadline of a request that is being served, or {@link DeadlineQueue#NONE}. */
+	default long deadlineNanos(int requestId) {
+		return DeadlineQueue.NONE;
+	}
+
 	/** The stream that replies to a request, or {@code null} if there is none. */
 	default @Nullable StreamSender streamSender(int requestId) {
 		return null;

@@ -194,8 +194,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			return false;
 		}
 		if (!request) {
-			message
-				.priority(this.initiator ? this.calls.priority(message.requestId()) : RequestTemplate.NORMAL_PRIORITY);
+			int id = message.requestId();
+			message.priority(this.initiator ? this.calls.priority(id) : this.handler.priority(id));
 		}
 		if ((FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_READ) != 0) {
 			beginRead(message, frame, length, request);
@@ -254,12 +254,24 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		else if (!request && !expects(message)) {
 			readDone(message.requestId());
 		}
-		else if (!this.transfers.begin(message, frame, request, this.loop.nowNanos())) {
-			this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
-		}
 		else {
+			message.due(dueNanos(message, request));
+			if (!this.transfers.begin(message, frame, request, this.loop.nowNanos())) {
+				this.channel.violation("message " + message.requestId() + " begun twice, or too many begun");
+				return;
+			}
 			this.channel.markDirty();
 		}
+	}
+
+	/** The deadline of the call that a message is of. */
+	private long dueNanos(IncomingMessage message, boolean request) {
+		if (request) {
+			long remaining = message.remainingNanos();
+			return (remaining == 0) ? DeadlineQueue.NONE : this.loop.nowNanos() + remaining;
+		}
+		int id = message.requestId();
+		return this.initiator ? this.calls.dueNanos(id) : this.handler.deadlineNanos(id);
 	}
 
 	/** Tells the peer that a message of its is not needed any more. */

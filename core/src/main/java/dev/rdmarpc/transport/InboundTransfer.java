@@ -51,6 +51,11 @@ final class InboundTransfer extends InboundMessage {
 
 	private int passes;
 
+	private int yields;
+
+	/** Whether it takes turns with equal ones because it is short. */
+	private boolean takesTurns;
+
 	private boolean begun;
 
 	private boolean cancelled;
@@ -81,24 +86,56 @@ final class InboundTransfer extends InboundMessage {
 
 	/** Whether it need not wait behind another one that waits. */
 	boolean mayPass(InboundTransfer other) {
-		return priority() > other.priority() && !Classes.isDue(other.priority(), other.passes);
+		return (priority() != other.priority())
+				? priority() > other.priority() && !Classes.isDue(other.priority(), other.passes)
+				: isEarlier(other) && !other.hasYieldedEnough();
+	}
+
+	/** Whether it is of the same class as another one, with an earlier deadline. */
+	private boolean isEarlier(InboundTransfer other) {
+		return priority() == other.priority() && DeadlineQueue.isEarlier(head().dueNanos(), other.head().dueNanos());
+	}
+
+	private boolean hasYieldedEnough() {
+		return this.yields >= DeadlineQueue.MOST_PASSES;
 	}
 
 	/** Whether its next Read goes before that of another one that came earlier. */
 	boolean goesBefore(InboundTransfer other) {
 		boolean due = Classes.isDue(priority(), this.passes);
 		boolean otherDue = Classes.isDue(other.priority(), other.passes);
-		return (due == otherDue) ? priority() > other.priority() : due;
+		if (due != otherDue) {
+			return due;
+		}
+		if (priority() != other.priority()) {
+			return priority() > other.priority();
+		}
+		return !other.takesTurns && isEarlier(other) && !other.hasYieldedEnough();
 	}
 
-	/** A more urgent one was read first. */
-	void passed() {
-		this.passes++;
+	/**
+	 * Says whether it is read by turns with those of its class that are longer, since it
+	 * is short.
+	 */
+	void takesTurns(boolean turns) {
+		this.takesTurns |= turns;
+	}
+
+	/**
+	 * Another one was read first.
+	 * @return whether that is more urgent
+	 */
+	boolean passedBy(InboundTransfer next) {
+		boolean overtaken = next.priority() > priority();
+		this.passes += overtaken ? 1 : 0;
+		this.yields += next.isEarlier(this) ? 1 : 0;
+		return overtaken;
 	}
 
 	/** A Read of it was posted. */
 	void hadTurn() {
 		this.passes = 0;
+		this.yields = 0;
 	}
 
 	/** How much memory all of it takes. */

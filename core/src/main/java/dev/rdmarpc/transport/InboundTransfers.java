@@ -40,16 +40,26 @@ import dev.rdmarpc.verbs.WorkRequest;
  * <p>
  * Messages are read one after the other, but one that is more urgent than those before
  * it, or much shorter than what is left of them, does not wait for them: the most urgent
- * one is read first, Read by Read, and equal ones take turns. The rest wait without
- * memory. How much is asked for at a time is up to the {@link ReadWindow}. None is passed
- * without end ({@link Classes}). So the memory that a message has just given back, and
- * that is still in the processor's cache, is what the next one is read into.
+ * one is read first, Read by Read, and equal ones take turns. Of one class, the one whose
+ * call has the earlier deadline is read first. The rest wait without memory. How much is
+ * asked for at a time is up to the {@link ReadWindow}. None is passed without end
+ * ({@link Classes}). So the memory that a message has just given back, and that is still
+ * in the processor's cache, is what the next one is read into.
  *
  * <p>
  * What a message says of its length costs nothing. It gets memory for eight times as much
  * as the peer has delivered of a message before, {@value #FIRST_BYTES} bytes at least,
  * and all of it when it has shown that it delivers: what was read meanwhile is copied. So
  * that happens to the first messages of a connection only.
+ *
+ * <p>
+ * Implementation notes. Messages that each hold memory and need more of it could keep it
+ * from each other for good. So one joins those that are read only if it gets all of its
+ * memory at once, or if what it and the others like it need in the end does not exceed
+ * what all may have. Whatever holds all that it needs comes to its end and gives that
+ * back, and then there is enough for the rest, who are next to get some, however urgent
+ * those are that hold none. Where the memory itself is short, one that waits is given up
+ * as soon as none is being read that would give some back.
  *
  * <p>
  * Confined to the loop's driver. Every transfer ends with one call of {@link Receiver}
@@ -67,6 +77,9 @@ final class InboundTransfers {
 	 * What is left of all others is so many times as long as a message that joins them.
 	 */
 	private static final int MUCH_SHORTER = 4;
+
+	/** So many have memory at most of which one is read because of its deadline. */
+	private static final int MOST_PREEMPTED = 4;
 
 	/** How often the peer is told of progress. */
 	private static final long TELL_NANOS = 1_000_000_000;
@@ -174,18 +187,32 @@ final class InboundTransfers {
 			transfer.waitsSince(nowNanos);
 			addWaiting(transfer);
 		}
+		else {
+			this.waiting.forEach((passed) -> notePassing(transfer, passed));
+		}
 		return true;
 	}
 
-	/** Behind those that are as urgent, and those that were passed often enough. */
-	private void addWaiting(InboundTransfer transfer) {
-		int at = this.waiting.size();
-		while (at > 0 && transfer.mayPass(this.waiting.get(at - 1))) {
-			InboundTransfer passed = this.waiting.get(--at);
-			passed.passed();
+	private void notePassing(InboundTransfer next, InboundTransfer passed) {
+		if (passed.passedBy(next)) {
 			this.metrics.overtaken(passed.priority());
 		}
+	}
+
+	/**
+	 * Behind those that are as urgent and have no later deadline, those that were passed
+	 * often enough, and one that holds memory.
+	 */
+	private void addWaiting(InboundTransfer transfer) {
+		int at = this.waiting.size();
+		while (at > 0 && mayPassWaiting(transfer, this.waiting.get(at - 1))) {
+			notePassing(transfer, this.waiting.get(--at));
+		}
 		this.waiting.add(at, transfer);
+	}
+
+	private static boolean mayPassWaiting(InboundTransfer transfer, InboundTransfer other) {
+		return other.heldBytes() == 0 && transfer.mayPass(other);
 	}
 
 	private @Nullable InboundTransfer firstWaiting() {
@@ -200,12 +227,42 @@ final class InboundTransfers {
 
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
-		return mayJoin(transfer, this.ready) && mayJoin(transfer, this.pausing);
+		boolean mayPreempt = this.ready.size() + this.pausing.size() < MOST_PREEMPTED;
+		return canEnd(transfer) && mayJoin(transfer, this.ready, mayPreempt)
+				&& mayJoin(transfer, this.pausing, mayPreempt);
 	}
 
-	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others) {
+	/** Whether there will be memory for all of a message once it has some. */
+	private boolean canEnd(InboundTransfer transfer) {
+		if (transfer.heldBytes() > 0 || trustedBytes(transfer) == transfer.memoryBytes()) {
+			return true;
+		}
+		long growing = growingBytes(this.ready) + growingBytes(this.pausing);
+		for (int i = 0; i < this.waiting.size() && this.waiting.get(i).heldBytes() > 0; i++) {
+			growing += this.waiting.get(i).memoryBytes();
+		}
+		return growing == 0 || growing + transfer.memoryBytes() <= this.maxBytes;
+	}
+
+	/** How much those need in the end that do not hold all of it. */
+	private static long growingBytes(ArrayDeque<InboundTransfer> transfers) {
+		long bytes = 0;
+		for (InboundTransfer transfer : transfers) {
+			bytes += (transfer.heldBytes() < transfer.memoryBytes()) ? transfer.memoryBytes() : 0;
+		}
+		return bytes;
+	}
+
+	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others, boolean mayPreempt) {
 		for (InboundTransfer other : others) {
-			if (transfer.priority() <= other.priority() && !isMuchShorter(transfer, other)) {
+			if (transfer.priority() > other.priority()) {
+				continue;
+			}
+			boolean earlier = transfer.priority() == other.priority() && transfer.mayPass(other);
+			if (isMuchShorter(transfer, other)) {
+				transfer.takesTurns(!earlier);
+			}
+			else if (!earlier || !mayPreempt) {
 				return false;
 			}
 		}
@@ -216,11 +273,16 @@ final class InboundTransfers {
 		return (long) transfer.memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
 	}
 
+	/** For how much of a message it may have memory. */
+	private int trustedBytes(InboundTransfer transfer) {
+		long trusted = Math.max(FIRST_BYTES, GROWTH_FACTOR * this.deliveredBytes);
+		return (int) Math.min(transfer.memoryBytes(), trusted);
+	}
+
 	/** Gets memory for a message, or more of it, and lets it be read. */
 	private boolean extend(InboundTransfer transfer) {
 		int held = transfer.heldBytes();
-		long trusted = Math.max(FIRST_BYTES, GROWTH_FACTOR * this.deliveredBytes);
-		int bytes = (int) Math.min(transfer.memoryBytes(), trusted);
+		int bytes = trustedBytes(transfer);
 		boolean allowed = this.heldBytes == held || this.heldBytes - held + bytes <= this.maxBytes;
 		RegisteredBuffer target = allowed ? this.receiver.claim(bytes) : null;
 		this.shortOfMemory = target == null;
@@ -249,7 +311,7 @@ final class InboundTransfers {
 				this.waiting.remove(0);
 				this.progressNanos = nowNanos;
 			}
-			else if (this.heldBytes == first.heldBytes() && !this.memory
+			else if (isReadingNone() && !this.memory
 				.isWorthWaiting(Math.min(nowNanos - this.progressNanos, first.waitedNanos(nowNanos)))) {
 				this.waiting.remove(0);
 				this.transfers.remove(first.requestId());
@@ -261,6 +323,11 @@ final class InboundTransfers {
 			}
 		}
 		this.shortOfMemory = false;
+	}
+
+	/** Whether there is none whose memory will come back. */
+	private boolean isReadingNone() {
+		return this.ready.isEmpty() && this.pausing.isEmpty() && this.reading.isEmpty();
 	}
 
 	/** Why the channel should be given up, or {@code null}. */
@@ -318,10 +385,7 @@ final class InboundTransfers {
 	private void take(InboundTransfer next) {
 		this.ready.remove(next);
 		for (InboundTransfer other : this.ready) {
-			if (other.priority() < next.priority()) {
-				other.passed();
-				this.metrics.overtaken(other.priority());
-			}
+			notePassing(next, other);
 		}
 		next.hadTurn();
 	}

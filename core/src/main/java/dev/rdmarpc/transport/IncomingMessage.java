@@ -59,6 +59,8 @@ public final class IncomingMessage {
 
 	private int priority;
 
+	private long dueNanos;
+
 	private int argumentCount;
 
 	private int status;
@@ -107,6 +109,7 @@ public final class IncomingMessage {
 		this.metadataOffset = header;
 		this.messageOffset = header + FrameFlyweight.padded(this.metadataBytes);
 		this.messageBytes = FrameFlyweight.messageBytes(frame);
+		this.dueNanos = DeadlineQueue.NONE;
 	}
 
 	/** Moves the view to where a message of several frames was put together. */
@@ -130,6 +133,7 @@ public final class IncomingMessage {
 		this.methodId = other.methodId;
 		this.remainingNanos = other.remainingNanos;
 		this.priority = other.priority;
+		this.dueNanos = other.dueNanos;
 		this.argumentCount = other.argumentCount;
 		this.status = other.status;
 		this.metadataBytes = other.metadataBytes;
@@ -210,6 +214,16 @@ public final class IncomingMessage {
 	/** Says how urgent a message is that is no request. */
 	void priority(int of) {
 		this.priority = of;
+	}
+
+	/** The deadline of its call, if that was said, or {@link DeadlineQueue#NONE}. */
+	long dueNanos() {
+		return this.dueNanos;
+	}
+
+	/** Says what the deadline of its call is. */
+	void due(long deadlineNanos) {
+		this.dueNanos = deadlineNanos;
 	}
 
 	/** How many arguments the message holds; requests only. */

@@ -21,14 +21,38 @@ abstract class OrderedMessage {
 
 	private int priority = RequestTemplate.NORMAL_PRIORITY;
 
-	/** Puts it into the class of a code of a priority. */
-	final void classify(int code) {
+	private long dueNanos = DeadlineQueue.NONE;
+
+	private long sinceNanos;
+
+	/** Puts it into the class of a code of a priority, by the deadline of its call. */
+	final void classify(int code, long deadlineNanos) {
 		this.priority = Classes.of(code);
+		this.dueNanos = deadlineNanos;
+	}
+
+	/**
+	 * Says since when it has been held back: nothing of it could be posted at once, or
+	 * the peer was told of it.
+	 * @param nanos by {@link System#nanoTime()}, or 0
+	 */
+	final void since(long nanos) {
+		this.sinceNanos = nanos;
+	}
+
+	/** When the peer was told of it, or before that, when it was held back, or 0. */
+	final long since() {
+		return this.sinceNanos;
 	}
 
 	/** Its class. */
 	final int priority() {
 		return this.priority;
+	}
+
+	/** The deadline of its call. */
+	final long dueNanos() {
+		return this.dueNanos;
 	}
 
 }

@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.transport;
 
-import java.util.ArrayDeque;
-import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -25,14 +23,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that wait to be sent, the more urgent ones first and those of one class in
- * turn. Confined to the loop's driver.
+ * Messages that wait to be sent, the more urgent ones first and those of one class in the
+ * order of their calls' deadlines. A message of several frames begins in that order and
+ * then takes turns with the others of its class. Messages of one stream are of one class
+ * and of one deadline, so they keep their order. Confined to the loop's driver.
  */
 final class OrderedMessages {
 
 	/** From the least urgent class on. */
-	private final List<ArrayDeque<OutgoingMessage>> classes = List.of(new ArrayDeque<>(), new ArrayDeque<>(),
-			new ArrayDeque<>());
+	private final List<DeadlineQueue<OutgoingMessage>> classes = List.of(new DeadlineQueue<>(), new DeadlineQueue<>(),
+			new DeadlineQueue<>());
 
 	private final LoopMetrics metrics;
 
@@ -45,9 +45,15 @@ final class OrderedMessages {
 		this.metrics = metrics;
 	}
 
-	/** Adds a message behind those of its class. */
+	/** Adds a message that has not begun. */
 	void add(OutgoingMessage message) {
-		this.classes.get(message.priority()).add(message);
+		this.classes.get(message.priority()).add(message.place(), message.dueNanos());
+		this.size++;
+	}
+
+	/** Adds the rest of a message, whose turn is after those that wait. */
+	void addRest(OutgoingMessage message) {
+		this.classes.get(message.priority()).addBehind(message.place(), message.dueNanos());
 		this.size++;
 	}
 
@@ -63,8 +69,8 @@ final class OrderedMessages {
 	@Nullable OutgoingMessage peek() {
 		OutgoingMessage next = null;
 		for (int i = Classes.COUNT - 1; i >= 0; i--) {
-			ArrayDeque<OutgoingMessage> messages = this.classes.get(i);
-			OutgoingMessage first = messages.peek();
+			DeadlineQueue<OutgoingMessage> messages = this.classes.get(i);
+			OutgoingMessage first = messages.first();
 			if (messages.size() == this.size) {
 				return first;
 			}
@@ -78,7 +84,7 @@ final class OrderedMessages {
 	/** Removes the message whose turn it was, and notes which classes it has passed. */
 	void remove(OutgoingMessage next) {
 		int taken = next.priority();
-		this.classes.get(taken).remove();
+		this.classes.get(taken).take(next.place());
 		this.size--;
 		this.passes[taken] = 0;
 		if (this.size > this.classes.get(taken).size()) {
@@ -91,16 +97,13 @@ final class OrderedMessages {
 		}
 	}
 
-	/** Removes the first one that is as it should be, or returns {@code null}. */
+	/** Removes one that is as it should be, or returns {@code null}. */
 	@Nullable OutgoingMessage removeFirst(Predicate<OutgoingMessage> wanted) {
-		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
-			for (Iterator<OutgoingMessage> waiting = messages.iterator(); waiting.hasNext();) {
-				OutgoingMessage message = waiting.next();
-				if (wanted.test(message)) {
-					waiting.remove();
-					this.size--;
-					return message;
-				}
+		for (DeadlineQueue<OutgoingMessage> messages : this.classes) {
+			OutgoingMessage message = messages.removeFirst(wanted);
+			if (message != null) {
+				this.size--;
+				return message;
 			}
 		}
 		return null;
@@ -108,21 +111,17 @@ final class OrderedMessages {
 
 	/** Removes each one that is as it should be; in one pass. */
 	void removeAll(Predicate<OutgoingMessage> wanted, Consumer<OutgoingMessage> taken) {
-		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
-			for (Iterator<OutgoingMessage> waiting = messages.iterator(); waiting.hasNext();) {
-				OutgoingMessage message = waiting.next();
-				if (wanted.test(message)) {
-					waiting.remove();
-					this.size--;
-					taken.accept(message);
-				}
-			}
+		for (DeadlineQueue<OutgoingMessage> messages : this.classes) {
+			messages.removeAll(wanted, (message) -> {
+				this.size--;
+				taken.accept(message);
+			});
 		}
 	}
 
 	/** Whether one is as it should be. */
 	boolean contains(Predicate<OutgoingMessage> wanted) {
-		return this.classes.stream().anyMatch((messages) -> messages.stream().anyMatch(wanted));
+		return this.classes.stream().anyMatch((messages) -> messages.contains(wanted));
 	}
 
 	/**
@@ -130,13 +129,7 @@ final class OrderedMessages {
 	 * @param goesOn whether to go on with the class
 	 */
 	void fromLast(Predicate<OutgoingMessage> goesOn) {
-		for (ArrayDeque<OutgoingMessage> messages : this.classes) {
-			Iterator<OutgoingMessage> last = messages.descendingIterator();
-			boolean more = true;
-			while (more && last.hasNext()) {
-				more = goesOn.test(last.next());
-			}
-		}
+		this.classes.forEach((messages) -> messages.fromLast(goesOn));
 	}
 
 	/** Shows all of them, the more urgent ones first. */
@@ -149,8 +142,9 @@ final class OrderedMessages {
 	/** Removes one after the other, the more urgent ones first. */
 	void drain(Consumer<OutgoingMessage> taken) {
 		for (int i = Classes.COUNT - 1; i >= 0; i--) {
-			ArrayDeque<OutgoingMessage> messages = this.classes.get(i);
-			for (OutgoingMessage message = messages.poll(); message != null; message = messages.poll()) {
+			DeadlineQueue<OutgoingMessage> messages = this.classes.get(i);
+			for (OutgoingMessage message = messages.first(); message != null; message = messages.first()) {
+				messages.remove(message.place());
 				this.size--;
 				taken.accept(message);
 			}

@@ -197,7 +197,7 @@ final class OutboundQueue {
 				if (message.since() != 0) {
 					return false;
 				}
-				message.heldBack(nowNanos);
+				message.since(nowNanos);
 				this.metrics.queued(message.priority());
 			}
 			return true;
@@ -207,7 +207,7 @@ final class OutboundQueue {
 	/** How long a message has waited that does not any more. */
 	private long endWait(OutgoingMessage message) {
 		long nanos = System.nanoTime() - message.since();
-		message.heldBack(0);
+		message.since(0);
 		this.metrics.waited(message.priority(), nanos);
 		return nanos;
 	}
@@ -226,7 +226,7 @@ final class OutboundQueue {
 			else {
 				this.data.remove(next);
 				if (!next.isPosted()) {
-					this.data.add(next);
+					this.data.addRest(next);
 				}
 			}
 		}

@@ -42,6 +42,8 @@ public final class OutgoingMessage extends CountedMessage {
 
 	private final Queue<OutgoingMessage> home;
 
+	private final DeadlineQueue.Place<OutgoingMessage> place = new DeadlineQueue.Place<>(this);
+
 	/** What the driver runs when the message was submitted. */
 	private final Runnable acceptance;
 
@@ -70,8 +72,6 @@ public final class OutgoingMessage extends CountedMessage {
 	private int controlType;
 
 	private @Nullable Exposure exposure;
-
-	private long sinceNanos;
 
 	private long exposedUntilNanos;
 
@@ -113,7 +113,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.requestId = 0;
 		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
 		this.call = waiting;
-		classify(template.priority());
+		classify(template.priority(), deadline);
 		StreamReceiver stream = waiting.streamReceiver();
 		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
@@ -125,6 +125,7 @@ public final class OutgoingMessage extends CountedMessage {
 			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.FLAG_STREAM);
 		}
 		if (following != null) {
+			following.order(template.priority(), deadline);
 			this.owner = following.requestOwner(this.owner);
 			FrameFlyweight.putFlags(frame, 0, FrameFlyweight.flags(frame) | FrameFlyweight.FLAG_FOLLOWED);
 		}
@@ -201,8 +202,8 @@ public final class OutgoingMessage extends CountedMessage {
 		this.gathering = null;
 		this.messages = 1;
 		this.call = null;
-		this.sinceNanos = 0;
-		classify(RequestTemplate.NORMAL_PRIORITY);
+		since(0);
+		classify(RequestTemplate.NORMAL_PRIORITY, DeadlineQueue.NONE);
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -225,14 +226,23 @@ public final class OutgoingMessage extends CountedMessage {
 		frame.clear();
 	}
 
-	/** Says how urgent it is, by the code of a priority; before it is submitted. */
-	public void priority(int code) {
-		classify(code);
+	/**
+	 * Says what it takes its place by; before it is submitted.
+	 * @param code of the priority of its call
+	 * @param deadlineNanos of its call, or {@link DeadlineQueue#NONE}
+	 */
+	public void order(int code, long deadlineNanos) {
+		classify(code, deadlineNanos);
 	}
 
 	/** Sends the message: takes ownership. May be called from any thread. */
 	public void submit() {
 		carrier().submit(this);
+	}
+
+	/** Among those that wait to be sent. */
+	DeadlineQueue.Place<OutgoingMessage> place() {
+		return this.place;
 	}
 
 	Runnable acceptance() {
@@ -417,19 +427,9 @@ public final class OutgoingMessage extends CountedMessage {
 	 * @param untilNanos when it is revoked at the latest
 	 */
 	void exposed(long nowNanos, long untilNanos) {
-		this.sinceNanos = nowNanos;
+		since(nowNanos);
 		this.exposedUntilNanos = untilNanos;
 		this.readBytes = 0;
-	}
-
-	/** Nothing of it could be posted at once, but at 0, by {@link System#nanoTime()}. */
-	void heldBack(long nowNanos) {
-		this.sinceNanos = nowNanos;
-	}
-
-	/** When the peer was told of it, or before that, when it was held back, or 0. */
-	long since() {
-		return this.sinceNanos;
 	}
 
 	/** When it is to be revoked at the latest. */

@@ -55,6 +55,9 @@ final class PendingCalls {
 
 	private byte[] priorities = new byte[INITIAL_SLOTS];
 
+	/** The deadlines of the calls, also those that this side does not watch. */
+	private long[] due = new long[INITIAL_SLOTS];
+
 	private int[] freeSlots = new int[INITIAL_SLOTS];
 
 	private int freeCount;
@@ -101,12 +104,14 @@ final class PendingCalls {
 	 * Adds a call and returns its request id.
 	 * @param deadlineNanos by {@link System#nanoTime()}, or {@link Long#MAX_VALUE}
 	 * @param priority its class
+	 * @param dueNanos what its messages are ordered by, like {@code deadlineNanos}
 	 */
-	int add(PendingCall call, long deadlineNanos, int priority) {
+	int add(PendingCall call, long deadlineNanos, int priority, long dueNanos) {
 		int slot = (this.freeCount > 0) ? this.freeSlots[--this.freeCount] : nextSlot();
 		this.calls[slot] = call;
 		this.deadlines[slot] = deadlineNanos;
 		this.priorities[slot] = (byte) priority;
+		this.due[slot] = dueNanos;
 		count(1);
 		if (deadlineNanos != Long.MAX_VALUE) {
 			this.firstDeadline = (this.withDeadline++ == 0) ? deadlineNanos
@@ -124,6 +129,7 @@ final class PendingCalls {
 			this.generations = Arrays.copyOf(this.generations, grown);
 			this.freeSlots = Arrays.copyOf(this.freeSlots, grown);
 			this.priorities = Arrays.copyOf(this.priorities, grown);
+			this.due = Arrays.copyOf(this.due, grown);
 			// the last one, by whose length it is known that all have grown
 			this.calls = moreCalls;
 		}
@@ -134,6 +140,12 @@ final class PendingCalls {
 	int priority(int requestId) {
 		int slot = requestId & 0xFFFF;
 		return (slot < this.usedSlots) ? this.priorities[slot] : RequestTemplate.NORMAL_PRIORITY;
+	}
+
+	/** The deadline of the call with an id, or of one in its slot. */
+	long dueNanos(int requestId) {
+		int slot = requestId & 0xFFFF;
+		return (slot < this.usedSlots) ? this.due[slot] : DeadlineQueue.NONE;
 	}
 
 	/** Takes the call with an id, or {@code null} if it is not outstanding any more. */

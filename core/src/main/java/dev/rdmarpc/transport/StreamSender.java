@@ -60,6 +60,10 @@ public final class StreamSender {
 
 	private int requestId;
 
+	private int priority = RequestTemplate.NORMAL_PRIORITY;
+
+	private long dueNanos = DeadlineQueue.NONE;
+
 	private final Listener listener;
 
 	private final int windowBytes;
@@ -140,6 +144,17 @@ public final class StreamSender {
 	/** The end of the stream that follows a request. */
 	static StreamSender following(Carrier carrier, int windowBytes, int aheadBytes, Listener listener) {
 		return new StreamSender(carrier, windowBytes, aheadBytes, listener);
+	}
+
+	/**
+	 * Says what its messages take their places by, like the request and the reply of the
+	 * call; before the first one is sent.
+	 * @param code of the priority of the call
+	 * @param deadlineNanos of the call, or {@link DeadlineQueue#NONE}
+	 */
+	public void order(int code, long deadlineNanos) {
+		this.priority = code;
+		this.dueNanos = deadlineNanos;
 	}
 
 	/** The call has its request id. */
@@ -288,6 +303,7 @@ public final class StreamSender {
 				if (next.requestId() != this.requestId) {
 					next.stamp(this.requestId);
 				}
+				next.order(this.priority, this.dueNanos);
 				this.carrier.sendData(next);
 				this.waiting.remove();
 				this.open = small ? next : null;

@@ -126,6 +126,22 @@ class CallQueueTests {
 	}
 
 	@Test
+	void callsOfOnePriorityAreTakenInTheOrderOfTheirDeadlines() {
+		List<Runnable> turns = new ArrayList<>();
+		CallQueue queue = new CallQueue(turns::add);
+		CallQueue.Lane lane = new CallQueue.Lane();
+		List<Integer> begun = new ArrayList<>();
+		long[] deadlines = { Long.MAX_VALUE, 300, 100, 200, 100, Long.MAX_VALUE };
+		for (int i = 0; i < deadlines.length; i++) {
+			queue.add(lane, new StubWork(Priority.NORMAL, deadlines[i], i, begun));
+		}
+		queue.add(lane, new StubWork(Priority.LOW, 50, 6, begun));
+		turns.forEach(Runnable::run);
+		assertThat(begun).containsExactly(2, 4, 3, 1, 0, 5, 6);
+		assertThat(queue.waiting()).isZero();
+	}
+
+	@Test
 	void urgentCallsOfOneConnectionDoNotKeepThoseOfAnotherWaiting() {
 		List<Runnable> turns = new ArrayList<>();
 		CallQueue queue = new CallQueue(turns::add);
@@ -164,8 +180,16 @@ class CallQueueTests {
 
 		private final List<Integer> begun;
 
+		private final int number;
+
 		StubWork(Priority priority, List<Integer> begun) {
+			this(priority, Long.MAX_VALUE, priority.code(), begun);
+		}
+
+		StubWork(Priority priority, long deadline, int number, List<Integer> begun) {
 			this.priority = priority.code();
+			this.dueNanos = deadline;
+			this.number = number;
 			this.begun = begun;
 		}
 
@@ -176,7 +200,7 @@ class CallQueueTests {
 
 		@Override
 		void runInTurn() {
-			this.begun.add(this.priority);
+			this.begun.add(this.number);
 		}
 
 		@Override

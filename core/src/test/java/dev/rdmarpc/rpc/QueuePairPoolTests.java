@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.CallFailure;
@@ -127,12 +129,7 @@ class QueuePairPoolTests {
 	void growsUnderLoadAndShrinksWhenIdle() {
 		try (RpcFixture fixture = fixture(1, 3, 2, Duration.ofMillis(50))) {
 			fixture.echo.touch();
-			List<CompletableFuture<Void>> calls = new ArrayList<>();
-			RpcFixture.awaitTrue(() -> {
-				calls.add(fixture.echo.never());
-				return fixture.client.queuePairs().size() == 3;
-			});
-			awaitReady(fixture, 3);
+			List<CompletableFuture<Void>> calls = growTo(fixture, 3);
 			for (int i = 0; i < 20; i++) {
 				calls.add(fixture.echo.never());
 			}
@@ -142,6 +139,57 @@ class QueuePairPoolTests {
 			RpcFixture.awaitTrue(() -> accepted(fixture).size() == 1);
 			assertThat(fixture.echo.add(2, 3)).isEqualTo(5);
 		}
+	}
+
+	/** Makes calls that do not end until so many queue pairs are ready, all with some. */
+	private static List<CompletableFuture<Void>> growTo(RpcFixture fixture, int count) {
+		List<CompletableFuture<Void>> calls = new ArrayList<>();
+		RpcFixture.awaitTrue(() -> {
+			calls.add(fixture.echo.never());
+			List<QueuePairHealth> pairs = fixture.client.queuePairs();
+			return pairs.size() == count && pairs.stream().allMatch((pair) -> pair.outstandingCalls() > 0);
+		});
+		return calls;
+	}
+
+	@Test
+	void queuePairIsNotIdleWhileItIsBeingConnected() throws Exception {
+		Duration idle = Duration.ofMillis(50);
+		CountDownLatch release = new CountDownLatch(1);
+		try (RpcFixture fixture = fixture(1, 2, 1, idle)) {
+			fixture.echo.touch();
+			holdServer(fixture, release);
+			List<CompletableFuture<Void>> calls = new ArrayList<>();
+			calls.add(fixture.echo.never());
+			RpcFixture.awaitTrue(() -> outstanding(fixture) == 1);
+			calls.add(fixture.echo.never());
+			fixture.clientTransport.timer()
+				.schedule(() -> true, 6 * idle.toMillis(), TimeUnit.MILLISECONDS)
+				.get(60, TimeUnit.SECONDS);
+			assertThat(fixture.client.queuePairs()).extracting(QueuePairHealth::state)
+				.containsExactly(ConnectionState.READY, ConnectionState.CONNECTING);
+			release.countDown();
+			calls.addAll(growTo(fixture, 2));
+			calls.forEach((call) -> call.cancel(true));
+			RpcFixture.awaitTrue(() -> fixture.client.queuePairs().size() == 1);
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	/** Has the server's loop do nothing until it is released. */
+	private static void holdServer(RpcFixture fixture, CountDownLatch release) {
+		ChannelLoop loop = accepted(fixture).get(0).loop();
+		CountDownLatch held = new CountDownLatch(1);
+		RpcFixture.inThread(() -> {
+			loop.execute(() -> {
+				held.countDown();
+				Await.latch(release);
+			});
+			return true;
+		});
+		Await.latch(held);
 	}
 
 	@Test

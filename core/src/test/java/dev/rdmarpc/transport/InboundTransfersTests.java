@@ -108,12 +108,7 @@ class InboundTransfersTests {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
 						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
-				List<RegisteredBuffer> all = new ArrayList<>();
-				RegisteredBuffer next = fixture.memory.tryAllocate(MESSAGE);
-				while (next != null) {
-					all.add(next);
-					next = fixture.memory.tryAllocate(MESSAGE);
-				}
+				List<RegisteredBuffer> all = takeAll();
 				begin(transfers, all.get(0), 1, 1000);
 				begin(transfers, all.get(0), 2, 1060);
 				transfers.retry(1099);
@@ -187,6 +182,180 @@ class InboundTransfersTests {
 			transfers.post(pair);
 			assertThat(completeAll(transfers, pair, 8)).containsExactly(1, 2, 3, 4);
 		});
+	}
+
+	@Test
+	void messagesOfOneClassAreReadInTheOrderOfTheirDeadlines() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			begin(transfers, buffer, 1, 2 * chunk, LOW, 0);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 2 * chunk, Long.MAX_VALUE);
+			beginDue(transfers, buffer, 3, 2 * chunk, 3000);
+			beginDue(transfers, buffer, 4, 2 * chunk, 1000);
+			beginDue(transfers, buffer, 5, 2 * chunk, 2000);
+			assertThat(completeAll(transfers, pair, 10)).as("the first one was asked for")
+				.startsWith(1)
+				.containsExactly(1, 4, 5, 3, 2);
+		});
+	}
+
+	@Test
+	void messageWithAnEarlierDeadlineIsReadBetweenTheSlicesOfAnEqualOne() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			beginDue(transfers, buffer, 1, 8 * chunk, 2000);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 7 * chunk, 3000);
+			beginDue(transfers, buffer, 3, 7 * chunk, 1000);
+			assertThat(completeAll(transfers, pair, 22)).containsExactly(3, 1, 2);
+		});
+	}
+
+	@Test
+	void shortMessageIsReadByTurnsWithALongOneOfAnEarlierDeadline() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, 2 * chunk);
+			beginDue(transfers, buffer, 1, 16 * chunk, 1000);
+			transfers.post(pair);
+			beginDue(transfers, buffer, 2, 2 * chunk, 2000);
+			assertThat(completeAll(transfers, pair, 18)).containsExactly(2, 1);
+		});
+	}
+
+	@Test
+	void messageWithoutDeadlineIsReadThoughOthersKeepComing() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, chunk);
+			beginDue(transfers, buffer, 1, 4 * chunk, Long.MAX_VALUE);
+			int due = 2;
+			for (; due < 400 && !this.ended.contains(1); due++) {
+				beginDue(transfers, buffer, due, chunk, 1000);
+				transfers.post(pair);
+				complete(transfers, pair);
+			}
+			assertThat(this.ended).contains(1);
+			assertThat(due).as("others begun meanwhile").isGreaterThan(2 * DeadlineQueue.MOST_PASSES);
+			completeAll(transfers, pair, 1000);
+		});
+	}
+
+	@Test
+	void onlyAFewMessagesHoldMemoryBecauseOthersHaveEarlierDeadlines() throws Exception {
+		int chunk = 256 * 1024;
+		reading(16, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(2);
+			earnTrust(transfers, pair, buffer, 2 * chunk);
+			long before = transfers.heldBytes();
+			for (int id = 1; id <= 12; id++) {
+				beginDue(transfers, buffer, id, 2 * chunk, 1000 - id);
+			}
+			assertThat(transfers.heldBytes() - before).isLessThanOrEqualTo(8L * chunk);
+			assertThat(completeAll(transfers, pair, 100)).hasSize(12);
+		});
+	}
+
+	@Test
+	void messagesOfEarlierDeadlinesDoNotKeepMemoryFromEachOther() throws Exception {
+		int message = (2 << 20) + 1000;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			beginDue(transfers, buffer, 1, message, 3000);
+			transfers.post(pair);
+			complete(transfers, pair);
+			for (int id = 2; id <= 6; id++) {
+				transfers.post(pair);
+				beginDue(transfers, buffer, id, message, 3000 - 100 * id);
+			}
+			assertThat(completeAll(transfers, pair, 1000)).containsExactlyInAnyOrder(1, 2, 3, 4, 5, 6);
+		});
+	}
+
+	@Test
+	void messagesOfDifferentUrgencyDoNotKeepMemoryFromEachOther() throws Exception {
+		int message = (2 << 20) + 1000;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			begin(transfers, buffer, 1, message, LOW, 0);
+			transfers.post(pair);
+			complete(transfers, pair);
+			for (int priority = LOW + 1; priority <= HIGH; priority++) {
+				transfers.post(pair);
+				begin(transfers, buffer, 1 + priority, message, priority, 0);
+			}
+			assertThat(completeAll(transfers, pair, 1000)).containsExactlyInAnyOrder(1, 2, 3);
+		});
+	}
+
+	@Test
+	void urgentMessageWaitsForOneThatHoldsMemoryAndNeedsMore() throws Exception {
+		int kibibyte = 1024;
+		readingInto(3 << 20, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(16);
+			begin(transfers, buffer, 1, 2700 * kibibyte, LOW, 0);
+			transfers.post(pair);
+			complete(transfers, pair);
+			transfers.post(pair);
+			begin(transfers, buffer, 2, 500 * kibibyte, HIGH, 0);
+			complete(transfers, pair);
+			complete(transfers, pair);
+			assertThat(transfers.isWaiting()).as("the first one waits for memory").isTrue();
+			begin(transfers, buffer, 3, 2800 * kibibyte, HIGH, 0);
+			transfers.post(pair);
+			assertThat(completeAll(transfers, pair, 1000)).containsExactly(2, 1, 3);
+		});
+	}
+
+	@Test
+	void oneIsGivenUpWhenAllThatHoldMemoryWaitForMore() throws Exception {
+		int message = 200 * 1024;
+		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
+			fixture.drive(() -> {
+				this.memory = fixture.memory;
+				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
+						fixture.loop.metrics(), ChannelOptions.DEFAULTS, 8);
+				FakeQueuePair pair = new FakeQueuePair(null, fixture.completions);
+				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
+				transfers.readDepth(4);
+				begin(transfers, buffer, 1, message, LOW, 0);
+				begin(transfers, buffer, 2, message, HIGH, 0);
+				List<RegisteredBuffer> rest = takeAll();
+				for (int i = 0; i < 8; i++) {
+					transfers.post(pair);
+					complete(transfers, pair);
+				}
+				assertThat(transfers.isQuiet()).isTrue();
+				assertThat(transfers.count()).as("messages that wait").isEqualTo(2);
+				assertThat(transfers.heldBytes()).isEqualTo(2L * InboundTransfers.FIRST_BYTES);
+				transfers.retry(PATIENCE - 1);
+				assertThat(this.refused).isEmpty();
+				rest.addAll(takeAll());
+				transfers.retry(Duration.ofMinutes(1).toNanos());
+				assertThat(this.refused).as("those given up").isNotEmpty();
+				rest.forEach(RegisteredBuffer::release);
+				completeAll(transfers, pair, 100);
+				assertThat(transfers.heldBytes()).isZero();
+				buffer.release();
+			});
+		}
+	}
+
+	private List<RegisteredBuffer> takeAll() {
+		List<RegisteredBuffer> all = new ArrayList<>();
+		RegisteredBuffer next = this.memory.tryAllocate(MESSAGE);
+		while (next != null) {
+			all.add(next);
+			next = this.memory.tryAllocate(MESSAGE);
+		}
+		return all;
 	}
 
 	@Test
@@ -359,11 +528,20 @@ class InboundTransfersTests {
 	 * @param mostMessages how many the peer may have read at a time
 	 */
 	private void reading(int mostMessages, Body body) throws Exception {
+		reading(mostMessages, ChannelOptions.DEFAULTS, body);
+	}
+
+	/** The same with little memory for what is being read. */
+	private void readingInto(long maxBytes, Body body) throws Exception {
+		reading(8, ChannelOptions.DEFAULTS.withUnfinished(maxBytes), body);
+	}
+
+	private void reading(int mostMessages, ChannelOptions options, Body body) throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
-						fixture.loop.metrics(), ChannelOptions.DEFAULTS, mostMessages);
+						fixture.loop.metrics(), options, mostMessages);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				body.run(fixture, transfers, new FakeQueuePair(null, fixture.completions), buffer);
 				transfers.close();
@@ -421,15 +599,31 @@ class InboundTransfersTests {
 
 	private static void begin(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
 			int priority, long nowNanos) {
+		assertThat(transfers.begin(message(buffer, requestId, bytes, priority), frame(requestId, bytes, priority), true,
+				nowNanos))
+			.isTrue();
+	}
+
+	private static void beginDue(InboundTransfers transfers, RegisteredBuffer buffer, int requestId, int bytes,
+			long due) {
+		IncomingMessage message = message(buffer, requestId, bytes, LOW);
+		message.due(due);
+		assertThat(transfers.begin(message, frame(requestId, bytes, LOW), true, 0)).isTrue();
+	}
+
+	private static IncomingMessage message(RegisteredBuffer buffer, int requestId, int bytes, int priority) {
+		IncomingMessage message = new IncomingMessage();
+		message.wrap(buffer, frame(requestId, bytes, priority));
+		return message;
+	}
+
+	private static ByteBuffer frame(int requestId, int bytes, int priority) {
 		ByteBuffer windows = ByteBuffer.allocate(WindowListFlyweight.length(1)).order(ByteOrder.LITTLE_ENDIAN);
 		WindowListFlyweight.putCount(windows, 0, 1);
 		WindowListFlyweight.putWindow(windows, 0, 0, FakeQueuePair.WINDOW, 7, bytes);
 		ByteBuffer frame = ByteBuffer.wrap(Frames.request(0, requestId, 5, 1, bytes, windows.array()))
 			.order(ByteOrder.LITTLE_ENDIAN);
-		frame.put(FrameFlyweight.PRIORITY_OFFSET, (byte) priority);
-		IncomingMessage message = new IncomingMessage();
-		message.wrap(buffer, frame);
-		assertThat(transfers.begin(message, frame, true, nowNanos)).isTrue();
+		return frame.put(FrameFlyweight.PRIORITY_OFFSET, (byte) priority);
 	}
 
 	/** Of a test. */

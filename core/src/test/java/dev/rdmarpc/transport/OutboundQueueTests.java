@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -125,6 +126,51 @@ class OutboundQueueTests {
 			assertThat(channel.loop().metrics().classes().overtakings(LOW)).isEqualTo(2);
 			assertThat(channel.loop().metrics().classes().queuedMessages(HIGH)).isEqualTo(1);
 			assertThat(channel.loop().metrics().classes().waits(HIGH)).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void messagesOfOneClassGoInTheOrderOfTheirDeadlines() throws Exception {
+		afterHandshake((fixture, channel, pair) -> {
+			long hour = 3_600_000_000_000L;
+			long now = System.nanoTime();
+			List<StubCall> calls = new ArrayList<>();
+			pair.depth = 0;
+			for (long deadline : new long[] { Long.MAX_VALUE, now + 3 * hour, now + hour, now + 2 * hour, now + hour,
+					Long.MAX_VALUE }) {
+				StubCall call = new StubCall();
+				calls.add(call);
+				submit(channel, NORMAL, deadline, call, bytes(1));
+			}
+			StubCall high = new StubCall();
+			submit(channel, HIGH, Long.MAX_VALUE, high, bytes(1));
+			fixture.turn();
+			assertThat(pair.sent).hasSize(1);
+			pair.depth = 100;
+			channel.markDirty();
+			fixture.turn();
+			assertThat(pair.sent.stream().skip(1).map(FrameFlyweight::requestId)).containsExactly(high.requestId(),
+					calls.get(2).requestId(), calls.get(4).requestId(), calls.get(3).requestId(),
+					calls.get(1).requestId(), calls.get(0).requestId(), calls.get(5).requestId());
+		});
+	}
+
+	@Test
+	void smallMessageDoesNotWaitForALargeOneWithAnEarlierDeadline() throws Exception {
+		afterHandshake((fixture, channel, pair) -> {
+			long hour = 3_600_000_000_000L;
+			long now = System.nanoTime();
+			StubCall large = new StubCall();
+			StubCall small = new StubCall();
+			pair.depth = 0;
+			submit(channel, NORMAL, now + 2 * hour, small, bytes(1));
+			submit(channel, NORMAL, now + hour, large, bytes(3 * FRAME));
+			fixture.turn();
+			pair.depth = 100;
+			channel.markDirty();
+			fixture.turn();
+			assertThat(pair.sent.stream().skip(1).map(FrameFlyweight::requestId)).containsExactly(large.requestId(),
+					small.requestId(), large.requestId(), large.requestId(), large.requestId());
 		});
 	}
 
@@ -307,11 +353,15 @@ class OutboundQueueTests {
 	}
 
 	private static void submit(RpcChannel channel, int priority, StubCall call, byte[] message) {
+		submit(channel, priority, Long.MAX_VALUE, call, message);
+	}
+
+	private static void submit(RpcChannel channel, int priority, long deadline, StubCall call, byte[] message) {
 		MessageSegments segments = new MessageSegments();
 		segments.addBytes(ByteBuffer.allocateDirect(message.length).put(message).flip());
 		channel
-			.prepareRequest(call, new RequestTemplate(0x1234, priority, 1), Long.MAX_VALUE, 0,
-					RequestTemplate.NO_METADATA, segments)
+			.prepareRequest(call, new RequestTemplate(0x1234, priority, 1), deadline, 0, RequestTemplate.NO_METADATA,
+					segments)
 			.submit();
 	}
 

@@ -231,7 +231,7 @@ class PendingCallsTests {
 	private static StubCall add(PendingCalls calls, long deadline) {
 		StubCall call = new StubCall();
 		call.deadline = deadline;
-		call.onStarted(calls.add(call, deadline, RequestTemplate.NORMAL_PRIORITY));
+		call.onStarted(calls.add(call, deadline, RequestTemplate.NORMAL_PRIORITY, deadline));
 		return call;
 	}
 

@@ -59,6 +59,50 @@ class RequestStreamTests extends AbstractRequestStreamTests {
 	}
 
 	@Test
+	void messagesHaveThePriorityOfTheirCall() throws Exception {
+		for (int priority : new int[] { 0, 2 }) {
+			asCaller((fixture, channel, sender) -> {
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				channel
+					.prepareRequest(this.call, new RequestTemplate(0x1234, priority, 1), Long.MAX_VALUE, 0,
+							RequestTemplate.NO_METADATA, segments(4))
+					.submit();
+				fixture.turn();
+				pair.completeAll();
+				fixture.turn();
+				fixture.deliver(channel, demand(9, 0));
+				pair.depth = 0;
+				StubCall other = new StubCall();
+				Runnable others = () -> channel
+					.prepareRequest(other, TEMPLATE, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, segments(4))
+					.submit();
+				if (priority == 2) {
+					others.run();
+				}
+				submit(sender, 8);
+				submit(sender, 3000);
+				if (priority == 0) {
+					others.run();
+				}
+				fixture.turn();
+				assertThat(pair.sent).hasSize(2);
+				pair.depth = 100;
+				channel.markDirty();
+				fixture.turn();
+				assertThat(pair.sentTypes().subList(2, 5))
+					.containsExactly((priority == 0) ? new String[] { "REQUEST", "MESSAGE", "MESSAGE" }
+							: new String[] { "MESSAGE", "MESSAGE", "REQUEST" });
+				assertThat(pair.sent.stream()
+					.filter((frame) -> FrameFlyweight.type(frame) == FrameType.MESSAGE)
+					.map(FrameFlyweight::messageBytes)).containsExactly(8, 3000);
+				channel.abandon(other, CallFailure.CANCELLED, "end of the test");
+				reply(fixture, channel);
+			});
+			this.call.ends = 0;
+		}
+	}
+
+	@Test
 	void nothingOvertakesALargeRequest() throws Exception {
 		asCaller((fixture, channel, sender) -> {
 			FakeQueuePair pair = LoopFixture.pair(channel);

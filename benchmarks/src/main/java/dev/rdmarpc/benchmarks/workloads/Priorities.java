@@ -46,7 +46,8 @@ final class Priorities implements Callable<Integer> {
 	private static final List<Mix> MIXES = List.of(new Mix("calls alone", false, "NORMAL", NONE),
 			new Mix("calls alone", true, "HIGH", NONE), new Mix("uploads alone", false, NONE, "NORMAL"),
 			new Mix("uploads alone", true, NONE, "LOW"), new Mix("both equal", false, "NORMAL", "NORMAL"),
-			new Mix("both equal", true, "NORMAL", "NORMAL"), new Mix("with priorities", true, "HIGH", "LOW"));
+			new Mix("both equal", true, "NORMAL", "NORMAL"), new Mix("with priorities", true, "HIGH", "LOW"),
+			new Mix("on two queue pairs", true, "HIGH" + TransferProcess.APART, "LOW"));
 
 	private static final List<String> FIGURES = List.of("p50 us", "p99 us", "calls/s", "uploads MB/s");
 
@@ -143,6 +144,9 @@ final class Priorities implements Callable<Integer> {
 		String on = Mix.peer(true);
 		lines.add(bar("p99 with priorities to that of calls alone (goal: at most 5)",
 				this.samples.median("with priorities", on, "p99 us")
+						/ this.samples.median("calls alone", on, "p99 us")));
+		lines.add(bar("the same for calls on a queue pair of their own beside the uploads",
+				this.samples.median("on two queue pairs", on, "p99 us")
 						/ this.samples.median("calls alone", on, "p99 us")));
 		lines.add(bar("uploads with priorities to those of equals (goal: at least 0.95)",
 				this.samples.median("with priorities", on, "uploads MB/s")

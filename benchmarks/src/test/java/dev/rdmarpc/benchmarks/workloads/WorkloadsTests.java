@@ -90,6 +90,7 @@ class WorkloadsTests {
 			assertFigure(lines, "both equal", scheduler, "uploads MB/s");
 		}
 		assertFigure(lines, "with priorities", "on", "p99 us");
+		assertFigure(lines, "on two queue pairs", "on", "p99 us");
 		assertFigure(lines, "with priorities", "on", "uploads MB/s");
 		assertThat(table()).contains("(goal: at most 5): ").contains("(goal: at least 0.95): ");
 	}

@@ -58,12 +58,16 @@ import dev.rdmarpc.transport.TransportOptions;
  * CALLS UPLOADS THREADS BYTES MILLIS   ok CALLS NANOS UPLOADED_BYTES NANOS HISTOGRAM
  * </pre>
  *
- * CALLS and UPLOADS are priorities, or {@code -} if there are none. One thread makes
- * calls of 64 bytes, one after the other, and each of THREADS uploads BYTES again and
- * again, until the calls are over and the last upload is. The histogram is
- * HdrHistogram's, in nanoseconds, compressed and in Base64.
+ * CALLS and UPLOADS are priorities, or {@code -} if there are none; calls on a queue pair
+ * of their own have {@value #APART} behind theirs. One thread makes calls of 64 bytes,
+ * one after the other, and each of THREADS uploads BYTES again and again, until the calls
+ * are over and the last upload is. The histogram is HdrHistogram's, in nanoseconds,
+ * compressed and in Base64.
  */
 public final class TransferProcess {
+
+	/** Behind the priority of calls on another queue pair than that of the uploads. */
+	public static final String APART = "/apart";
 
 	private static final int SMALL_BYTES = 64;
 
@@ -84,9 +88,12 @@ public final class TransferProcess {
 
 	private final Transfer transfer;
 
-	private TransferProcess(RegisteredMemory memory, Transfer transfer) {
+	private final Transfer apart;
+
+	private TransferProcess(RegisteredMemory memory, Transfer transfer, Transfer apart) {
 		this.memory = memory;
 		this.transfer = transfer;
+		this.apart = apart;
 	}
 
 	/**
@@ -129,12 +136,9 @@ public final class TransferProcess {
 
 	private static void call(RdmaTransport transport, RegisteredMemory memory, int port, BufferedReader commands,
 			PrintStream answers) throws Exception {
-		try (RpcClient client = RpcClient.builder()
-			.transport(transport)
-			.target("127.0.0.1", port)
-			.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
-			.build()) {
-			TransferProcess process = new TransferProcess(memory, client.proxy(SERVICE, Transfer.class));
+		try (RpcClient client = client(transport, port); RpcClient other = client(transport, port)) {
+			TransferProcess process = new TransferProcess(memory, client.proxy(SERVICE, Transfer.class),
+					other.proxy(SERVICE, Transfer.class));
 			answers.println("ok");
 			for (String command = commands.readLine(); command != null; command = commands.readLine()) {
 				String reply;
@@ -148,6 +152,14 @@ public final class TransferProcess {
 				answers.println(reply);
 			}
 		}
+	}
+
+	private static RpcClient client(RdmaTransport transport, int port) {
+		return RpcClient.builder()
+			.transport(transport)
+			.target("127.0.0.1", port)
+			.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
+			.build();
 	}
 
 	private String run(String[] words) throws Exception {
@@ -190,8 +202,10 @@ public final class TransferProcess {
 		}
 	}
 
-	private Transfer with(String priority) {
-		return CallOptions.NONE.withPriority(Priority.valueOf(priority)).on(this.transfer);
+	private Transfer with(String words) {
+		boolean own = words.endsWith(APART);
+		String priority = own ? words.substring(0, words.length() - APART.length()) : words;
+		return CallOptions.NONE.withPriority(Priority.valueOf(priority)).on(own ? this.apart : this.transfer);
 	}
 
 	private static void upload(Transfer transfer, RegisteredBuffer value, AtomicBoolean over, AtomicLong uploaded) {
