@@ -107,6 +107,8 @@ public final class LoopMetrics {
 
 	private final LongAdder copiedBytes = new LongAdder();
 
+	private final LongAdder yields = new LongAdder();
+
 	private final ClassMetrics classes = new ClassMetrics();
 
 	LoopMetrics() {
@@ -133,6 +135,11 @@ public final class LoopMetrics {
 	/** What was waited for has come while the loop polled. */
 	void spinPaid() {
 		PAID_SPINS.setOpaque(this, this.paidSpins + 1);
+	}
+
+	/** A thread that polled has let another one run. Any thread. */
+	void yielded() {
+		this.yields.increment();
 	}
 
 	/** For how long the loop polls from here on. */
@@ -247,6 +254,11 @@ public final class LoopMetrics {
 	/** Times that what was waited for came while the loop polled. */
 	public long paidSpins() {
 		return (long) PAID_SPINS.getOpaque(this);
+	}
+
+	/** Times that another thread ran while the loop polled and offered its processor. */
+	public long yields() {
+		return this.yields.sum();
 	}
 
 	/** Sleeps that ended before their time, by an event or by another thread. */

@@ -51,12 +51,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * budgets.
  *
  * <p>
+ * Between polls a loop offers its processor to others ({@link PollYields}), because the
+ * threads that are to bring about what it waits for may need that. Where such an offer
+ * has cost it a time slice it sleeps at once for a while.
+ *
+ * <p>
  * While a large message is on its way its bytes are met polling for as long as is
  * allowed, because a thread that sleeps in between is woken at the expense of the one
  * that sends: on a virtual machine that takes as long as 300 KiB.
  *
  * <p>
- * Confined to the loop's driver, except for {@link #fallAsleep()} and {@link #wakeUp()}.
+ * Confined to the loop's driver, except for {@link #fallAsleep()}, {@link #wakeUp()} and
+ * {@link #pause()}.
  */
 final class SpinBudget {
 
@@ -121,6 +127,11 @@ final class SpinBudget {
 
 	private boolean lingering;
 
+	private final PollYields offers;
+
+	/** Read also by a thread that has polled and has given up the role since. */
+	private boolean yields;
+
 	private boolean transferPaused;
 
 	private long transferPausedUntilNanos;
@@ -135,6 +146,7 @@ final class SpinBudget {
 		this.nanos = this.maxNanos;
 		this.lingerNanos = (polling.mode() == PollingMode.ADAPTIVE) ? LINGER_FACTOR * this.maxNanos : 0;
 		this.waits = new Waits(this.maxNanos);
+		this.offers = new PollYields(metrics);
 		this.metrics = metrics;
 		this.awake = awake;
 		this.processors = processors;
@@ -161,8 +173,14 @@ final class SpinBudget {
 				this.idleSinceNanos = nowNanos;
 				this.lingering = false;
 			}
+			this.yields = switch (this.mode) {
+				case ADAPTIVE -> this.offers.isDue(nowNanos - this.idleSinceNanos, nowNanos);
+				case BUSY -> isScarce();
+				case FIXED, EVENT -> false;
+			};
 			return;
 		}
+		this.yields = false;
 		if (this.idle && !this.submitted) {
 			waited(nowNanos - this.idleSinceNanos);
 		}
@@ -203,6 +221,9 @@ final class SpinBudget {
 
 	/** Whether to sleep rather than poll on. */
 	boolean isSpent(long nowNanos) {
+		if (this.offers.isLost(nowNanos) && this.mode == PollingMode.ADAPTIVE) {
+			return this.idle;
+		}
 		long limit = this.nanos;
 		if (this.mode == PollingMode.ADAPTIVE && (isScarce() || isPaused(nowNanos))) {
 			limit = 0;
@@ -242,7 +263,7 @@ final class SpinBudget {
 	 */
 	boolean pollsForTransfer(long nowNanos) {
 		this.transferPaused = this.transferPaused && nowNanos - this.transferPausedUntilNanos < 0;
-		if (this.mode != PollingMode.ADAPTIVE || this.transferPaused) {
+		if (this.mode != PollingMode.ADAPTIVE || this.transferPaused || this.offers.isLost(nowNanos)) {
 			return false;
 		}
 		if (nowNanos - this.idleSinceNanos < this.maxNanos) {
@@ -255,7 +276,8 @@ final class SpinBudget {
 
 	/** The loop is about to sleep. */
 	void sleeps(long nowNanos) {
-		if (!this.slept && this.nanos > 0 && !isPaused(nowNanos) && ++this.vain > MOST_VAIN) {
+		if (!this.slept && this.nanos > 0 && !isPaused(nowNanos) && !this.offers.isLost(nowNanos)
+				&& ++this.vain > MOST_VAIN) {
 			this.vain = 0;
 			this.paused = true;
 			this.pausedUntilNanos = nowNanos + PAUSE_NANOS;
@@ -263,15 +285,26 @@ final class SpinBudget {
 		this.slept = true;
 	}
 
-	/** Between two polls: lets others run if there are not enough processors. */
+	/** Between two polls: lets others run that may need the processor. */
 	@SuppressWarnings("ThreadPriorityCheck") // others may need the processor
 	void pause() {
-		if (this.mode == PollingMode.BUSY && isScarce()) {
-			Thread.yield();
-		}
-		else {
+		if (!this.yields) {
 			Thread.onSpinWait();
+			return;
 		}
+		long began = System.nanoTime();
+		Thread.yield();
+		this.offers.yielded(began, System.nanoTime());
+	}
+
+	/** Whether it does so; driver. */
+	boolean yields() {
+		return this.yields;
+	}
+
+	/** What has become of that. */
+	PollYields offers() {
+		return this.offers;
 	}
 
 	/** The loop sleeps from here on; by its awaiter, or the loop has ended. */

@@ -287,4 +287,81 @@ class SpinBudgetTests {
 		assertThat(fixed.pollsForTransfer(this.now)).isFalse();
 	}
 
+	@Test
+	void offersTheProcessorOnlyInAWaitThatLasts() {
+		turn(true);
+		turn(false);
+		assertThat(this.budget.yields()).as("the first polls").isFalse();
+		this.now += PollYields.ALONE_NANOS - 1;
+		turn(false);
+		assertThat(this.budget.yields()).isFalse();
+		this.now++;
+		turn(false);
+		assertThat(this.budget.yields()).isTrue();
+		turn(true);
+		assertThat(this.budget.yields()).as("with more to do").isFalse();
+		turn(false);
+		assertThat(this.budget.yields()).as("in the next wait").isFalse();
+	}
+
+	@Test
+	void offersTheProcessorWhilePollingOn() {
+		await(10_000, 10_000);
+		turn(true);
+		turn(false);
+		this.now += 2 * MAX;
+		turn(false);
+		assertThat(this.budget.isSpent(this.now)).isFalse();
+		assertThat(this.budget.yields()).isTrue();
+	}
+
+	@Test
+	void busyPollingOffersTheProcessorOnlyWhereLoopsAreMoreThanProcessors() {
+		SpinBudget busy = budget(PollingMode.BUSY);
+		for (int loops = 1; loops <= 3; loops++) {
+			this.awake.set(loops);
+			busy.turns();
+			busy.turned(false, this.now);
+			this.now += MAX;
+			busy.turns();
+			busy.turned(false, this.now);
+			assertThat(busy.yields()).as("%d loops", loops).isEqualTo(loops > 2);
+		}
+	}
+
+	@Test
+	void sleepsAtOnceWhileOthersCompute() {
+		await(100, 10_000);
+		this.budget.offers().yielded(this.now, this.now + PollYields.LOST_NANOS);
+		assertThat(await(10_000)).as("handlers that are quick").isTrue();
+		this.budget.offers().yielded(this.now, this.now + PollYields.LOST_NANOS + 1);
+		this.now += PollYields.LOST_NANOS + 1;
+		assertThat(this.budget.isSpent(this.now)).as("with more to do").isFalse();
+		turn(false);
+		assertThat(this.budget.isSpent(this.now)).isTrue();
+		assertThat(this.budget.pollsForTransfer(this.now)).isFalse();
+		this.now += PollYields.SLEEPING_NANOS / 2;
+		for (int i = 0; i <= 2 * SpinBudget.MOST_VAIN; i++) {
+			this.budget.sleeps(this.now);
+			turn(true);
+			turn(false);
+			assertThat(this.budget.isSpent(this.now)).isTrue();
+		}
+		turn(true);
+		this.now += PollYields.SLEEPING_NANOS / 2;
+		turn(false);
+		assertThat(this.budget.isSpent(this.now + 9_000)).as("such sleeps are no vain budgets").isFalse();
+		assertThat(this.budget.pollsForTransfer(this.now)).isTrue();
+	}
+
+	@Test
+	void otherModesPollHoweverMuchOthersCompute() {
+		SpinBudget fixed = budget(PollingMode.FIXED);
+		fixed.offers().yielded(this.now, this.now + PollYields.LOST_NANOS + 1);
+		fixed.turns();
+		fixed.turned(false, this.now);
+		assertThat(fixed.isSpent(this.now + MAX - 1)).isFalse();
+		assertThat(fixed.isSpent(this.now + MAX)).isTrue();
+	}
+
 }

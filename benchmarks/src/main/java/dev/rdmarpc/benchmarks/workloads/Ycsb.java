@@ -67,6 +67,10 @@ final class Ycsb implements Callable<Integer> {
 			description = "For how long each workload runs before, with each number of threads.", defaultValue = "1000")
 	private long primeMillis;
 
+	@Option(names = "--computing", description = "Threads of another process that compute beside each slice.",
+			defaultValue = "0")
+	private int computing;
+
 	private final Samples samples = new Samples();
 
 	@Override
@@ -93,6 +97,16 @@ final class Ycsb implements Callable<Integer> {
 	}
 
 	private void measure(String workload, int count, String peer, Fleet fleet) {
+		Computing others = Computing.start(this.computing);
+		try {
+			measureSlice(workload, count, peer, fleet);
+		}
+		finally {
+			others.stop();
+		}
+	}
+
+	private void measureSlice(String workload, int count, String peer, Fleet fleet) {
 		fleet.ask("transactions " + count + " " + this.measureMillis / 6);
 		for (String word : fleet.ask("transactions " + count + " " + this.measureMillis).split(" ", -1)) {
 			String[] figures = word.split(":", -1);

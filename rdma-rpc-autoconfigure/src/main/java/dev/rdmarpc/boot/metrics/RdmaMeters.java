@@ -130,6 +130,9 @@ public enum RdmaMeters implements DescribedMeter {
 	COMPLETION_SPINS_PAID("rdma.completion.spins.paid", Meter.Type.COUNTER, "spins",
 			"Times that what was waited for came while a loop polled for it."),
 
+	COMPLETION_YIELDS("rdma.completion.yields", Meter.Type.COUNTER, "yields",
+			"Times that another thread ran while a loop polled in vain and offered its processor: processors are scarce."),
+
 	COMPLETION_SPIN_BUDGET("rdma.completion.spin.budget", Meter.Type.GAUGE, "seconds",
 			"How long the loop that polls longest does so in vain before it sleeps."),
 

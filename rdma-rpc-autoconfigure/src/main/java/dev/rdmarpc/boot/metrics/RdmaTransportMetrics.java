@@ -125,6 +125,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 		meters.counter(RdmaMeters.COMPLETION_POLLS, sum(LoopMetrics::polls));
 		meters.counter(RdmaMeters.COMPLETION_POLLS_EMPTY, sum(LoopMetrics::emptyPolls));
 		meters.counter(RdmaMeters.COMPLETION_SPINS_PAID, sum(LoopMetrics::paidSpins));
+		meters.counter(RdmaMeters.COMPLETION_YIELDS, sum(LoopMetrics::yields));
 		meters.gauge(RdmaMeters.COMPLETION_SPIN_BUDGET, RdmaTransportMetrics::longestSpinSeconds);
 		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, sum(LoopMetrics::wakeUps));
 		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
