@@ -17,10 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 
@@ -43,6 +40,11 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * arrived of it: eight times as much up to {@value #FIRST_BYTES} bytes, so that one of
  * the usual size is copied once and no more, and twice as much beyond. A message goes on
  * when a frame's worth of it has arrived since it was last said to, or its end.
+ *
+ * <p>
+ * Implementation notes. A peer may begin thousands of messages, and each may have to be
+ * dropped for the next one, so those that have memory are linked with each other by its
+ * size, and found without looking at the others.
  */
 final class MessageAssembler {
 
@@ -54,6 +56,9 @@ final class MessageAssembler {
 	private final IntFunction<@Nullable RegisteredBuffer> memory;
 
 	private final Map<Integer, Assembly> assemblies = new HashMap<>();
+
+	/** Those that have memory, by powers of two of it, the last one first. */
+	private final @Nullable Assembly[] holding = new Assembly[Integer.SIZE];
 
 	private final int maxAssemblies;
 
@@ -104,7 +109,7 @@ final class MessageAssembler {
 		// what is noted down before it has memory is given back in any case
 		this.assemblies.put(head.requestId(), assembly);
 		RegisteredBuffer target = drop ? null : claim(assembly.memoryBytes(received));
-		assembly.continueIn(target);
+		hold(assembly, target);
 		if (target != null) {
 			ByteBuffer view = target.buffer();
 			view.clear();
@@ -159,8 +164,9 @@ final class MessageAssembler {
 		}
 		// its own memory must not stand in the way of a message that is alone
 		this.heldBytes -= target.length();
+		unlink(assembly);
 		RegisteredBuffer larger = claim(assembly.memoryBytes(assembly.received + bytes));
-		assembly.continueIn(larger);
+		hold(assembly, larger);
 		try {
 			if (larger != null) {
 				larger.buffer().clear().put(0, target.buffer(), 0, assembly.offset + assembly.received);
@@ -172,12 +178,49 @@ final class MessageAssembler {
 		return larger;
 	}
 
+	private void hold(Assembly assembly, @Nullable RegisteredBuffer target) {
+		assembly.continueIn(target);
+		if (target != null) {
+			int size = log2(target.length());
+			assembly.next = this.holding[size];
+			if (assembly.next != null) {
+				assembly.next.previous = assembly;
+			}
+			this.holding[size] = assembly;
+			assembly.size = size;
+		}
+	}
+
+	/** Before its memory changes hands, if it has any. */
+	private void unlink(Assembly assembly) {
+		if (assembly.size < 0) {
+			return;
+		}
+		if (assembly.previous != null) {
+			assembly.previous.next = assembly.next;
+		}
+		else {
+			this.holding[assembly.size] = assembly.next;
+		}
+		if (assembly.next != null) {
+			assembly.next.previous = assembly.previous;
+		}
+		assembly.previous = null;
+		assembly.next = null;
+		assembly.size = -1;
+	}
+
+	private static int log2(int value) {
+		return Integer.SIZE - 1 - Integer.numberOfLeadingZeros(Math.max(1, value));
+	}
+
 	/** Takes the message that has just become complete or dropped, with its memory. */
 	Assembly takeCompleted(int requestId) {
 		Assembly assembly = this.assemblies.remove(requestId);
 		if (assembly == null) {
 			throw new IllegalStateException("no message " + requestId + " under assembly");
 		}
+		unlink(assembly);
 		this.heldBytes -= assembly.heldBytes();
 		return assembly;
 	}
@@ -199,23 +242,28 @@ final class MessageAssembler {
 	}
 
 	private void release(Assembly assembly) {
+		unlink(assembly);
 		this.heldBytes -= assembly.heldBytes();
 		assembly.release();
 	}
 
 	/**
-	 * Drops messages, the largest first, until so much memory has been given back.
+	 * Drops messages until so much memory has been given back, those that have the most
+	 * first; which of two goes first does not matter where one has less than twice as
+	 * much as the other. What a message costs does not depend on how many there are.
 	 * @return whether any was given back
 	 */
 	boolean shed(long bytes) {
 		long target = this.heldBytes - bytes;
-		List<Assembly> kept = new ArrayList<>(this.assemblies.values());
-		kept.removeIf((assembly) -> assembly.memory() == null);
-		kept.sort(Comparator.comparingInt((assembly) -> -assembly.received));
-		for (int i = 0; i < kept.size() && this.heldBytes > target; i++) {
-			release(kept.get(i));
+		boolean shed = false;
+		for (int size = this.holding.length - 1; size >= 0; size--) {
+			for (Assembly most = this.holding[size]; most != null
+					&& this.heldBytes > target; most = this.holding[size]) {
+				release(most);
+				shed = true;
+			}
 		}
-		return !kept.isEmpty();
+		return shed;
 	}
 
 	/** Whether some message has not gone on since then. */
@@ -249,6 +297,13 @@ final class MessageAssembler {
 		private int lastReceived;
 
 		private long lastNanos;
+
+		/** Of its memory, as a power of two; below 0 if it has none. */
+		private int size = -1;
+
+		private @Nullable Assembly previous;
+
+		private @Nullable Assembly next;
 
 		Assembly(IncomingMessage begun, int offset, boolean request) {
 			super(begun, request);

@@ -257,6 +257,59 @@ class MessageAssemblerTests {
 	}
 
 	@Test
+	void whatIsShedIsFoundWhateverBecameOfOtherMessages() {
+		long seed = Long.getLong("rdmarpc.test.seed", System.nanoTime());
+		Random random = new Random(seed);
+		byte[] message = bytes(21, 5000);
+		Map<Integer, Integer> received = new HashMap<>();
+		for (int step = 0; step < 20_000; step++) {
+			int id = random.nextInt(4);
+			String context = "step " + step + " of -Drdmarpc.test.seed=" + seed;
+			Integer before = received.get(id);
+			switch (random.nextInt(6)) {
+				case 0, 1 -> {
+					int first = random.nextInt(1500);
+					assertThat(begin(id, new byte[0], message, first, random.nextInt(8) == 0)).as(context)
+						.isEqualTo(before == null);
+					received.putIfAbsent(id, first);
+				}
+				case 2, 3 -> {
+					if (before == null) {
+						continue;
+					}
+					int more = Math.min(1 + random.nextInt(2000), message.length - before);
+					if (add(id, message, before, more) == Outcome.COMPLETE) {
+						this.assembler.takeCompleted(id).release();
+						received.remove(id);
+					}
+					else {
+						received.put(id, before + more);
+					}
+				}
+				case 4 -> {
+					if (random.nextBoolean()) {
+						this.assembler.cancel(id);
+						received.remove(id);
+					}
+					else {
+						this.assembler.drop(id);
+					}
+				}
+				default -> {
+					long held = this.assembler.heldBytes();
+					long bytes = 1 + random.nextInt(20_000);
+					assertThat(this.assembler.shed(bytes)).as(context).isEqualTo(held > 0);
+					assertThat(this.assembler.heldBytes()).as(context).isLessThanOrEqualTo(Math.max(0, held - bytes));
+				}
+			}
+			assertThat(this.assembler.count()).as(context).isEqualTo(received.size());
+		}
+		this.assembler.shed(Long.MAX_VALUE);
+		assertThat(this.assembler.heldBytes()).isZero();
+		assertThat(this.memory.metrics().allocatedBytes()).isZero();
+	}
+
+	@Test
 	void messageThatTricklesInDoesNotGoOn() {
 		byte[] message = bytes(20, 100);
 		begin(1, new byte[0], message, 10, false);
