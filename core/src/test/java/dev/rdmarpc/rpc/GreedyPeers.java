@@ -187,7 +187,7 @@ public final class GreedyPeers {
 		WITHDRAWALS(100_000, 2000, 200, "Read|silent"),
 
 		/** Begins messages that it never ends. */
-		BEGINNINGS(100_000, 10_000, CALLS, "does not go on with a message|unfinished"),
+		BEGINNINGS(100_000, 10_000, CALLS, "does not go on with a message|unfinished|silent"),
 
 		/** Sends a byte per second. */
 		TRICKLES(100, 20, 1, "did not arrive whole|silent|others need the room"),
