@@ -268,7 +268,7 @@ class MessageAssemblerTests {
 			Integer before = received.get(id);
 			switch (random.nextInt(6)) {
 				case 0, 1 -> {
-					int first = random.nextInt(1500);
+					int first = 1 + random.nextInt(1500);
 					assertThat(begin(id, new byte[0], message, first, random.nextInt(8) == 0)).as(context)
 						.isEqualTo(before == null);
 					received.putIfAbsent(id, first);
@@ -297,7 +297,7 @@ class MessageAssemblerTests {
 				}
 				default -> {
 					long held = this.assembler.heldBytes();
-					long bytes = 1 + random.nextInt(20_000);
+					int bytes = 1 + random.nextInt(20_000);
 					assertThat(this.assembler.shed(bytes)).as(context).isEqualTo(held > 0);
 					assertThat(this.assembler.heldBytes()).as(context).isLessThanOrEqualTo(Math.max(0, held - bytes));
 				}
