@@ -181,13 +181,13 @@ public final class GreedyPeers {
 		RESETS(200_000, 10_000, 50_000, ""),
 
 		/** Offers messages to be Read, and serves no Read. */
-		OFFERS(100_000, 10_000, CALLS, "Read|silent"),
+		OFFERS(100_000, 10_000, CALLS, "Read|silent|granted nothing"),
 
 		/** The same, and withdraws each offer. */
-		WITHDRAWALS(100_000, 2000, 200, "Read|silent"),
+		WITHDRAWALS(100_000, 2000, 200, "Read|silent|granted nothing"),
 
 		/** Begins messages that it never ends. */
-		BEGINNINGS(100_000, 10_000, CALLS, "does not go on with a message|unfinished|silent"),
+		BEGINNINGS(100_000, 10_000, CALLS, "does not go on with a message|unfinished|silent|granted nothing"),
 
 		/** Sends a byte per second. */
 		TRICKLES(100, 20, 1, "did not arrive whole|silent|others need the room"),
