@@ -320,6 +320,11 @@ public final class DeadlineQueue<E> {
 			this.item = item;
 		}
 
+		/** Whether it is in a queue. */
+		boolean isWaiting() {
+			return this.index != NOWHERE;
+		}
+
 	}
 
 	/** Some of what waits, in the order of adding. */

@@ -43,8 +43,8 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  *
  * <p>
  * Implementation notes. A peer may begin thousands of messages, and each may have to be
- * dropped for the next one, so those that have memory are linked with each other by its
- * size, and found without looking at the others.
+ * dropped for the next one, so those that have memory are in an order in which neither
+ * the largest nor any other is searched for.
  */
 final class MessageAssembler {
 
@@ -57,8 +57,8 @@ final class MessageAssembler {
 
 	private final Map<Integer, Assembly> assemblies = new HashMap<>();
 
-	/** Those that have memory, by powers of two of it, the last one first. */
-	private final @Nullable Assembly[] holding = new Assembly[Integer.SIZE];
+	/** Those that have memory: what has more of it is due earlier. */
+	private final DeadlineQueue<Assembly> holding = new DeadlineQueue<>();
 
 	private final int maxAssemblies;
 
@@ -181,37 +181,15 @@ final class MessageAssembler {
 	private void hold(Assembly assembly, @Nullable RegisteredBuffer target) {
 		assembly.continueIn(target);
 		if (target != null) {
-			int size = log2(target.length());
-			assembly.next = this.holding[size];
-			if (assembly.next != null) {
-				assembly.next.previous = assembly;
-			}
-			this.holding[size] = assembly;
-			assembly.size = size;
+			this.holding.add(assembly.place, -target.length());
 		}
 	}
 
 	/** Before its memory changes hands, if it has any. */
 	private void unlink(Assembly assembly) {
-		if (assembly.size < 0) {
-			return;
+		if (assembly.place.isWaiting()) {
+			this.holding.remove(assembly.place);
 		}
-		if (assembly.previous != null) {
-			assembly.previous.next = assembly.next;
-		}
-		else {
-			this.holding[assembly.size] = assembly.next;
-		}
-		if (assembly.next != null) {
-			assembly.next.previous = assembly.previous;
-		}
-		assembly.previous = null;
-		assembly.next = null;
-		assembly.size = -1;
-	}
-
-	private static int log2(int value) {
-		return Integer.SIZE - 1 - Integer.numberOfLeadingZeros(Math.max(1, value));
 	}
 
 	/** Takes the message that has just become complete or dropped, with its memory. */
@@ -248,20 +226,18 @@ final class MessageAssembler {
 	}
 
 	/**
-	 * Drops messages until so much memory has been given back, those that have the most
-	 * first; which of two goes first does not matter where one has less than twice as
-	 * much as the other. What a message costs does not depend on how many there are.
+	 * Drops messages, those with the most memory first, until so much has been given
+	 * back.
 	 * @return whether any was given back
 	 */
 	boolean shed(long bytes) {
 		long target = this.heldBytes - bytes;
 		boolean shed = false;
-		for (int size = this.holding.length - 1; size >= 0; size--) {
-			for (Assembly most = this.holding[size]; most != null
-					&& this.heldBytes > target; most = this.holding[size]) {
-				release(most);
-				shed = true;
-			}
+		Assembly most = this.holding.first();
+		while (most != null && this.heldBytes > target) {
+			release(most);
+			shed = true;
+			most = this.holding.first();
 		}
 		return shed;
 	}
@@ -298,12 +274,7 @@ final class MessageAssembler {
 
 		private long lastNanos;
 
-		/** Of its memory, as a power of two; below 0 if it has none. */
-		private int size = -1;
-
-		private @Nullable Assembly previous;
-
-		private @Nullable Assembly next;
+		private final DeadlineQueue.Place<Assembly> place = new DeadlineQueue.Place<>(this);
 
 		Assembly(IncomingMessage begun, int offset, boolean request) {
 			super(begun, request);

@@ -172,28 +172,28 @@ public final class GreedyPeers {
 	enum Kind {
 
 		/** Connects, shakes hands and says no more. */
-		CONNECTIONS(5000, 100, 1, "silent|others need the room|no receive buffers"),
+		CONNECTIONS(5000, 100, 1, true),
 
 		/** Gives calls up that it has never made. */
-		CANCELS(1_000_000, 50_000, 250_000, ""),
+		CANCELS(1_000_000, 50_000, 250_000, false),
 
 		/** Calls and gives up at once. */
-		RESETS(200_000, 10_000, 50_000, ""),
+		RESETS(200_000, 10_000, 50_000, false),
 
 		/** Offers messages to be Read, and serves no Read. */
-		OFFERS(100_000, 10_000, CALLS, "Read|silent|granted nothing"),
+		OFFERS(100_000, 10_000, CALLS, true),
 
 		/** The same, and withdraws each offer. */
-		WITHDRAWALS(100_000, 2000, 200, "Read|silent|granted nothing"),
+		WITHDRAWALS(100_000, 2000, 200, true),
 
 		/** Begins messages that it never ends. */
-		BEGINNINGS(100_000, 10_000, CALLS, "does not go on with a message|unfinished|silent|granted nothing"),
+		BEGINNINGS(100_000, 10_000, CALLS, true),
 
 		/** Sends a byte per second. */
-		TRICKLES(100, 20, 1, "did not arrive whole|silent|others need the room"),
+		TRICKLES(100, 20, 1, true),
 
 		/** Asks for much and never reads. */
-		DEAFNESS(100, 20, 1, "silent|granted nothing");
+		DEAFNESS(100, 20, 1, true);
 
 		private final int all;
 
@@ -201,20 +201,20 @@ public final class GreedyPeers {
 
 		private final int ofOne;
 
-		private final String reason;
+		private final boolean givenUp;
 
 		/**
 		 * Of a kind.
 		 * @param all how often where there is time
 		 * @param few how often in every build
 		 * @param ofOne how often a connection does it
-		 * @param reason why the server gives such a peer up, or empty if it does not
+		 * @param givenUp whether the server gives such a peer up
 		 */
-		Kind(int all, int few, int ofOne, String reason) {
+		Kind(int all, int few, int ofOne, boolean givenUp) {
 			this.all = all;
 			this.few = few;
 			this.ofOne = ofOne;
-			this.reason = reason;
+			this.givenUp = givenUp;
 		}
 
 		/** Its address, which is nobody else's. */
@@ -231,8 +231,8 @@ public final class GreedyPeers {
 			return (name != null) ? List.of(valueOf(name)) : List.of(values());
 		}
 
-		String reason() {
-			return this.reason;
+		boolean isGivenUp() {
+			return this.givenUp;
 		}
 
 	}

@@ -60,13 +60,19 @@ class RpcGreedyPeerTests {
 
 	private static final long PAUSE_NANOS = 200_000;
 
-	/** Below it the scheduler of a busy machine is measured. */
-	private static final long LEAST_NANOS = Duration.ofMillis(2).toNanos();
+	/** Below it the time slices of a busy machine are measured. */
+	private static final long LEAST_NANOS = Duration.ofMillis(EVERYTHING ? 2 : 4).toNanos();
 
 	/** How many times longer calls may take; the bound of what is measured is two. */
 	private static final int MOST_TIMES_LONGER = 3;
 
 	private static final int ATTEMPTS = 4;
+
+	/**
+	 * Which of them is said last depends on which tick of the server sees which first.
+	 */
+	private static final String REASONS = "silent|others need the room|no receive buffers|Read|unfinished"
+			+ "|does not go on with a message|did not arrive whole|granted nothing";
 
 	private static final long MOST_HEAP_KIB = 192 << 10;
 
@@ -118,7 +124,7 @@ class RpcGreedyPeerTests {
 			tries.append(line).append('\n');
 			long[] held = besieged.holdings();
 			assertThat(held[0]).as("heap in KiB while it is held: %s", line).isLessThan(MOST_HEAP_KIB);
-			if (kind.reason().isEmpty()) {
+			if (!kind.isGivenUp()) {
 				assertThat(besieged.seen()).as("who it is").contains(kind.address() + " cancels ");
 			}
 			good = busy[0] <= MOST_TIMES_LONGER * Math.max(LEAST_NANOS, Math.max(quiet, busy[1]));
@@ -127,11 +133,10 @@ class RpcGreedyPeerTests {
 	}
 
 	private static void awaitSeen(GreedyPeers.Kind kind, Server besieged, Calls calls) throws Exception {
-		if (kind.reason().isEmpty() || (LIMITED && kind == GreedyPeers.Kind.CONNECTIONS)) {
+		if (!kind.isGivenUp() || (LIMITED && kind == GreedyPeers.Kind.CONNECTIONS)) {
 			return;
 		}
-		Pattern expected = Pattern
-			.compile(Pattern.quote(kind.address()) + " given up [0-9]+: [^;]*(" + kind.reason() + ")");
+		Pattern expected = Pattern.compile(Pattern.quote(kind.address()) + " given up [0-9]+: [^;]*(" + REASONS + ")");
 		long begin = System.nanoTime();
 		String seen = besieged.seen();
 		while (!expected.matcher(seen).find()) {
