@@ -363,16 +363,34 @@ class LoopDriverTests {
 		outcome.get(20, TimeUnit.SECONDS);
 	}
 
-	/** Only a lower bound of time: nobody sleeps before it. */
+	/**
+	 * Only a lower bound of time: nobody sleeps before it, unless the processor was taken
+	 * away meanwhile, which the loop notices and which makes it sleep rightly.
+	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void aLargeMessageOnItsWayIsMetPolling(boolean submittedAfterRest) {
 		long configured = 2_000_000;
-		this.driver = new LoopDriver("driver-of-the-test", this.work, this.completions, new LoopMetrics(),
-				new PollingOptions(PollingMode.ADAPTIVE, configured), this.watcher);
+		this.work.expectsBytes = true;
+		for (int attempt = 1;; attempt++) {
+			LoopMetrics metrics = new LoopMetrics();
+			this.driver = new LoopDriver("driver-of-the-test", this.work, this.completions, metrics,
+					new PollingOptions(PollingMode.ADAPTIVE, configured), this.watcher);
+			long polled = polledBeforeSleep(submittedAfterRest);
+			if (polled >= configured) {
+				return;
+			}
+			assertThat(metrics.yields()).as("offers taken up, in attempt %d, after %d ns", attempt, polled)
+				.isPositive();
+			assertThat(attempt).as("attempts that others disturbed").isLessThan(1_000);
+			this.driver.close(() -> {
+			});
+		}
+	}
+
+	private long polledBeforeSleep(boolean submittedAfterRest) {
 		AtomicLong worked = new AtomicLong();
 		AtomicLong slept = new AtomicLong();
-		this.work.expectsBytes = true;
 		this.completions.onRequest = () -> slept.compareAndSet(0, System.nanoTime());
 		if (submittedAfterRest) {
 			this.driver.execute(() -> worked.set(System.nanoTime()));
@@ -382,7 +400,7 @@ class LoopDriverTests {
 		}
 		this.driver.start();
 		Await.until(() -> slept.get() != 0);
-		assertThat(slept.get() - worked.get()).isGreaterThanOrEqualTo(configured);
+		return slept.get() - worked.get();
 	}
 
 	private static Thread start(Runnable body) {
