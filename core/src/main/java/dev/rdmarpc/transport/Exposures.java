@@ -56,6 +56,9 @@ final class Exposures {
 
 	private final long graceNanos;
 
+	/** How many there are of each class. */
+	private final int[] openOfClass = new int[Classes.COUNT];
+
 	private long openBytes;
 
 	private long progressNanos;
@@ -79,6 +82,7 @@ final class Exposures {
 			revoke(before);
 		}
 		this.openBytes += message.exposedBytes();
+		this.openOfClass[message.priority()]++;
 		message.exposed(nowNanos, nowNanos + this.limitNanos + this.openBytes * NANOS_PER_BYTE);
 	}
 
@@ -105,6 +109,7 @@ final class Exposures {
 
 	private void revoke(OutgoingMessage message) {
 		this.openBytes -= message.exposedBytes();
+		this.openOfClass[message.priority()]--;
 		message.revoke();
 	}
 
@@ -136,6 +141,15 @@ final class Exposures {
 	private boolean isOver(OutgoingMessage message, long nowNanos) {
 		long idleNanos = Math.min(nowNanos - this.progressNanos, nowNanos - message.since());
 		return idleNanos >= this.limitNanos || nowNanos - message.exposedUntil() >= 0;
+	}
+
+	/** Whether there are any of a class or of less urgent ones. */
+	boolean anyUpTo(int priority) {
+		int count = 0;
+		for (int i = 0; i <= priority; i++) {
+			count += this.openOfClass[i];
+		}
+		return count > 0;
 	}
 
 	/** Whether there are none; a hint for threads other than the driver. */

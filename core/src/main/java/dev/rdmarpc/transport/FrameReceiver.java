@@ -215,6 +215,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			begin(message, frame, length, request);
 			return false;
 		}
+		this.transfers.passedByWhole(message.priority(), this.loop.nowNanos());
 		if (!this.loop.receives().canReplace()) {
 			onDropped(message, request);
 			return false;

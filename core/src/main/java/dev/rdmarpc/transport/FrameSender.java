@@ -59,6 +59,13 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private boolean closed;
 
+	/** Whether small messages were sent lately while large ones were being read. */
+	private boolean passing;
+
+	private long passedNanos;
+
+	private boolean latencyFavored;
+
 	private @Nullable SmallReplies replies;
 
 	/**
@@ -217,9 +224,34 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		if (!this.outbound.hasWaiting()) {
 			this.eagerLimit.allPosted();
 		}
-		if (this.transfers.post(pair) || posted) {
+		boolean reads = this.transfers.post(pair);
+		favorLatency(pair, this.loop.nowNanos());
+		if (reads || posted) {
 			pair.ringDoorbell();
 		}
+	}
+
+	/**
+	 * Tells the device whether large messages are under way, in either direction, and
+	 * small ones beside them that are as urgent or more.
+	 */
+	private void favorLatency(QueuePair pair, long nowNanos) {
+		int priority = this.outbound.takePostedWhole();
+		if (priority >= 0 && this.exposures.anyUpTo(priority)) {
+			this.passing = true;
+			this.passedNanos = nowNanos;
+		}
+		this.passing = this.passing && nowNanos - this.passedNanos < ReadWindow.LATELY_NANOS;
+		boolean favored = this.passing || this.transfers.isSharing();
+		if (favored != this.latencyFavored) {
+			this.latencyFavored = favored;
+			pair.favorLatency(favored);
+		}
+	}
+
+	/** What the device was told last. */
+	boolean favorsLatency() {
+		return this.latencyFavored;
 	}
 
 	@Override
@@ -333,6 +365,10 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 * @return why the channel should be given up, or {@code null}
 	 */
 	@Nullable String tick(long nowNanos) {
+		QueuePair pair = this.queuePair;
+		if (this.latencyFavored && pair != null) {
+			favorLatency(pair, nowNanos);
+		}
 		return this.exposures.expire(nowNanos) ? "the peer did not read a message in time" : null;
 	}
 

@@ -137,6 +137,9 @@ final class InboundTransfers {
 
 	private boolean shortOfMemory;
 
+	/** Whether small messages come beside what was asked for last. */
+	private boolean sharing;
+
 	/** Whether Reads are posted now, or first those that are under way go on. */
 	private boolean posting = true;
 
@@ -162,6 +165,11 @@ final class InboundTransfers {
 	/** A message of a class has come in frames: Reads make way for others like it. */
 	void passedBy(int priority, long nowNanos) {
 		this.window.arrived(priority, nowNanos);
+	}
+
+	/** It has come in one frame. */
+	void passedByWhole(int priority, long nowNanos) {
+		this.window.smallArrived(priority, nowNanos);
 	}
 
 	/**
@@ -407,6 +415,7 @@ final class InboundTransfers {
 			if (next == null || !this.posting) {
 				break;
 			}
+			this.sharing = this.window.isSharedWithSmall(next.priority(), this.nowNanos);
 			int slice = this.window.sliceBytes(next.priority(), this.nowNanos);
 			next.fillNext(this.read, this.attachment, slice);
 			if (pair.postSend(this.read) != PostResult.POSTED) {
@@ -425,6 +434,11 @@ final class InboundTransfers {
 					&& (following == null || this.window.hasRoom(following.priority(), this.nowNanos));
 		}
 		return any;
+	}
+
+	/** Whether small messages come beside those that are being read. */
+	boolean isSharing() {
+		return this.sharing && !isReadingNone();
 	}
 
 	/** The oldest Read has completed or was flushed. */

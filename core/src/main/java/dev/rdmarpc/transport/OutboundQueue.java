@@ -97,6 +97,9 @@ final class OutboundQueue {
 
 	private int silent;
 
+	/** The most urgent class of which a whole message was posted in a frame, or -1. */
+	private int postedWhole = -1;
+
 	/**
 	 * Creates a queue.
 	 * @param maxBacklog messages that may wait for credits before the peer is granted
@@ -287,9 +290,13 @@ final class OutboundQueue {
 				this.waited.accept(message.requestId(), nanos);
 			}
 		}
+		boolean first = message.isUnposted();
 		message.framePosted();
 		if (message.isExposed()) {
 			this.exposed.accept(message);
+		}
+		else if (first && message.isPosted() && !message.isControl()) {
+			this.postedWhole = Math.max(this.postedWhole, message.priority());
 		}
 		return true;
 	}
@@ -316,6 +323,16 @@ final class OutboundQueue {
 	/** Whether data waits behind the next frame of a message. */
 	private boolean hasMoreThan(OutgoingMessage message) {
 		return message.isControl() ? !this.data.isEmpty() : this.data.size() > 1 || message.hasMoreThanOneFrame();
+	}
+
+	/**
+	 * Returns the most urgent class of which a whole message was posted in a frame since
+	 * the last time, or -1.
+	 */
+	int takePostedWhole() {
+		int priority = this.postedWhole;
+		this.postedWhole = -1;
+		return priority;
 	}
 
 	/** A Send has completed or was flushed, and with it those before it. */

@@ -70,6 +70,15 @@ public interface QueuePair extends AutoCloseable {
 	}
 
 	/**
+	 * Says whether small messages are not to wait for the large ones beside which they
+	 * travel for now: the device then moves less of these at a time, which costs some of
+	 * their throughput. A hint; devices on which the adapter decides ignore it.
+	 */
+	default void favorLatency(boolean favored) {
+		// the same either way
+	}
+
+	/**
 	 * Hands all posted requests to the device, as a batch. Does not block.
 	 */
 	void ringDoorbell();

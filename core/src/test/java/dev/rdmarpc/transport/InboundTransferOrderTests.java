@@ -243,6 +243,35 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 		});
 	}
 
+	/** What comes in several frames takes longer than a step of the device anyway. */
+	@Test
+	void messagesInOneFrameAreToldFromOthers() throws Exception {
+		int chunk = 256 * 1024;
+		reading(8, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(1);
+			earnTrust(transfers, pair, buffer, 4 * chunk);
+			begin(transfers, buffer, 1, 4 * chunk, LOW, 0);
+			transfers.passedBy(HIGH, 0);
+			transfers.post(pair);
+			assertThat(transfers.isSharing()).as("in several frames").isFalse();
+			transfers.passedByWhole(HIGH, 0);
+			complete(transfers, pair);
+			transfers.post(pair);
+			assertThat(transfers.isSharing()).as("in one frame").isTrue();
+			completeAll(transfers, pair, 1000);
+			assertThat(transfers.isSharing()).as("beside nothing").isFalse();
+			begin(transfers, buffer, 2, 4 * chunk, LOW, ReadWindow.LATELY_NANOS);
+			transfers.post(pair);
+			assertThat(transfers.isSharing()).as("long ago").isFalse();
+			completeAll(transfers, pair, 1000);
+			begin(transfers, buffer, 3, 4 * chunk, HIGH, 2 * ReadWindow.LATELY_NANOS);
+			transfers.passedByWhole(LOW, 2 * ReadWindow.LATELY_NANOS);
+			transfers.post(pair);
+			assertThat(transfers.isSharing()).as("less urgent").isFalse();
+			completeAll(transfers, pair, 1000);
+		});
+	}
+
 	@Test
 	void slicesAndWindowAreSmallWhileOtherMessagesArrive() throws Exception {
 		int chunk = 256 * 1024;

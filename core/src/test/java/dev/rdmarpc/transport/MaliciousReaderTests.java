@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongToIntFunction;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.Await;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -209,6 +211,32 @@ class MaliciousReaderTests {
 		}
 		this.reader = new RawReader(this.device, this.listener.localAddress());
 		refused(window.address(), window.key(), 1);
+	}
+
+	@Test
+	void latencyIsFavoredWhileSmallMessagesPassALargeOne() {
+		refuseOne();
+		assertThat(favorsLatency()).as("nothing is being read").isFalse();
+		window(0);
+		assertThat(favorsLatency()).as("nothing small is sent").isFalse();
+		refuseOne();
+		assertThat(favorsLatency()).isTrue();
+		this.reader.control(FrameType.READ_DONE, 0);
+		Await.until(() -> !favorsLatency());
+	}
+
+	/** Has the server send a small reply. */
+	private void refuseOne() {
+		int bytes = ChannelOptions.DEFAULTS.maxMessageBytes() + 1;
+		this.reader.describe(3, bytes, 4711, 4711, bytes);
+		assertThat(FrameFlyweight.type(this.reader.next())).isEqualTo(FrameType.READ_DONE);
+		assertThat(FrameFlyweight.type(this.reader.next())).isEqualTo(FrameType.REPLY);
+	}
+
+	private boolean favorsLatency() {
+		CompletableFuture<Boolean> favors = new CompletableFuture<>();
+		this.loop.execute(() -> favors.complete(this.loop.channels().get(0).sender().favorsLatency()));
+		return favors.join();
 	}
 
 	@Test

@@ -67,6 +67,16 @@ class ReadWindowTests {
 	}
 
 	@Test
+	void windowIsShorterWhileSmallMessagesArrive() {
+		this.window.arrived(HIGH, this.now);
+		readAt(1_000_000_000, MILLI / 2);
+		long before = this.window.windowBytes(LOW, this.now);
+		this.window.smallArrived(NORMAL, this.now);
+		assertThat(this.window.windowBytes(LOW, this.now)).isLessThan(before);
+		assertThat(this.window.windowBytes(HIGH, this.now)).as("more urgent than these").isEqualTo(before);
+	}
+
+	@Test
 	void windowStaysWithinItsBounds() {
 		this.window.arrived(HIGH, this.now);
 		readAt(50_000_000, 1000);

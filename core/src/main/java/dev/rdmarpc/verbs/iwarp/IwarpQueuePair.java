@@ -34,6 +34,8 @@ final class IwarpQueuePair extends EngineQueuePair {
 
 	private final ConnectionLifecycle lifecycle;
 
+	private final SendQueue sends;
+
 	IwarpQueuePair(IwarpProtectionDomain domain, IwarpCompletionQueue completionQueue,
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number) {
 		this(domain, completionQueue, sharedReceives, options, number,
@@ -44,6 +46,7 @@ final class IwarpQueuePair extends EngineQueuePair {
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number, SendQueue sends) {
 		super(number, options, completionQueue.engine(), sends.queue(), sharedReceives);
 		this.domain = domain;
+		this.sends = sends;
 		this.lifecycle = new ConnectionLifecycle(new PeerAccess(device().stags(), domain, this), completionQueue, sends,
 				this, newReporter(completionQueue, sends), device().connectionThread(), device().options());
 	}
@@ -60,6 +63,11 @@ final class IwarpQueuePair extends EngineQueuePair {
 	@Override
 	public ConnectionLifecycle lifecycle() {
 		return this.lifecycle;
+	}
+
+	@Override
+	public void favorLatency(boolean favored) {
+		this.sends.favorLatency(favored);
 	}
 
 	@Override

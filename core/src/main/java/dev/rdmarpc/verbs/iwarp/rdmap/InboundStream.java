@@ -57,6 +57,9 @@ final class InboundStream {
 	/** Bytes read per stream before others get their turn. */
 	private static final int STEP_BYTES = 512 * 1024;
 
+	/** The same while small messages are not to wait. */
+	private static final int SHORT_STEP_BYTES = 64 * 1024;
+
 	/**
 	 * What is kept of an FPDU at most whose payload may be placed before it is complete,
 	 * unless only pad and CRC are missing.
@@ -164,7 +167,8 @@ final class InboundStream {
 		}
 		int before = this.sends.messages();
 		int total = 0;
-		while (total < STEP_BYTES && mayBegin() && !this.closed && !lingers(before)) {
+		int step = this.outbound.favorsLatency() ? SHORT_STEP_BYTES : STEP_BYTES;
+		while (total < step && mayBegin() && !this.closed && !lingers(before)) {
 			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");

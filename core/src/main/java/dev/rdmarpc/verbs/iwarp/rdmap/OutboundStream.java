@@ -48,6 +48,11 @@ import dev.rdmarpc.verbs.support.WorkQueue;
  * {@link StagingMemory}. It ends with a Read Response rather than within one, if that is
  * not too long, because what is posted next comes first in the next batch, and the peer
  * expects the response to go on ({@link ReadAhead}).
+ *
+ * <p>
+ * While small messages are not to wait for large ones, a batch is as short as is worth a
+ * system call, and a step ends with it, since what is posted meanwhile waits for it. How
+ * long a Read Response is then is up to the peer, which asks for short ones.
  */
 final class OutboundStream {
 
@@ -64,6 +69,9 @@ final class OutboundStream {
 
 	/** Bytes written per stream before others get their turn. */
 	private static final int STEP_BYTES = 1024 * 1024;
+
+	/** Both while small messages are not to wait. */
+	private static final int SHORT_STEP_BYTES = 64 * 1024;
 
 	/** What the zero-length Write that says ready to receive names. */
 	private static final int READY_TO_RECEIVE_STAG = 1;
@@ -129,6 +137,11 @@ final class OutboundStream {
 		this.heldBack = false;
 	}
 
+	/** Whether small messages are not to wait for large ones. */
+	boolean favorsLatency() {
+		return this.sendQueue.favorsLatency();
+	}
+
 	/** Stream position up to which the socket has taken the bytes. */
 	long writtenBytes() {
 		return this.writtenBytes;
@@ -150,7 +163,8 @@ final class OutboundStream {
 	 */
 	boolean flush() throws IOException, ProtocolViolation {
 		long before = this.writtenBytes;
-		while (this.writtenBytes - before < STEP_BYTES) {
+		int step = favorsLatency() ? SHORT_STEP_BYTES : STEP_BYTES;
+		while (this.writtenBytes - before < step) {
 			GatherBatch current = this.batch;
 			if (current == null) {
 				if (!hasWork()) {
@@ -220,7 +234,8 @@ final class OutboundStream {
 			this.readyToReceivePending = false;
 			fillReadyToReceive(target);
 		}
-		while (target.remainingBytes() < FILL_BYTES + (this.responder.midMessage() ? FINISH_BYTES : 0)) {
+		int fill = favorsLatency() ? SHORT_STEP_BYTES : FILL_BYTES;
+		while (target.remainingBytes() < fill + (this.responder.midMessage() ? FINISH_BYTES : 0)) {
 			boolean send = canSend();
 			boolean respond = !this.responder.isEmpty();
 			if (send && respond && !this.responder.midMessage() && isShortSend()) {

@@ -46,6 +46,8 @@ public final class SendQueue extends PostedSends {
 
 	private int messageSequenceNumber;
 
+	private volatile boolean latencyFavored;
+
 	/** Creates a send queue of which nothing is executed. */
 	public SendQueue(WorkQueue queue) {
 		super(queue);
@@ -56,6 +58,15 @@ public final class SendQueue extends PostedSends {
 	/** Notes up to which stream position the socket has taken the bytes. */
 	public void written(long position) {
 		this.writtenPosition = position;
+	}
+
+	/** Says whether small messages are not to wait for large ones; from any thread. */
+	public void favorLatency(boolean favored) {
+		this.latencyFavored = favored;
+	}
+
+	boolean favorsLatency() {
+		return this.latencyFavored;
 	}
 
 	WorkOpcode opcode() {

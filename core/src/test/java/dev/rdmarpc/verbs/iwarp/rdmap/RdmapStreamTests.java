@@ -206,6 +206,27 @@ class RdmapStreamTests {
 		assertThat(this.responder.received).hasSize(3);
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void largeMessagesMoveInShortStepsWhileLatencyIsFavored(boolean favored) throws Exception {
+		connect(false, 1_000_000);
+		readTwice();
+		this.initiator.stream.send();
+		this.responder.stream.receive();
+		this.responder.sendQueue.favorLatency(favored);
+		this.initiator.sendQueue.favorLatency(favored);
+		this.responder.stream.send();
+		assertThat(this.responder.stream.isIdle()).as("both answers are written in a step").isEqualTo(!favored);
+		while (!this.responder.stream.isIdle()) {
+			assertThat(this.responder.stream.send()).isTrue();
+		}
+		this.initiator.stream.receive();
+		long read = this.initiator.stream.framesReceived();
+		exchange();
+		assertThat(this.initiator.stream.framesReceived() == read).as("they are read in a step").isEqualTo(!favored);
+		assertThat(this.initiator.headEnded()).isTrue();
+	}
+
 	private RegisteredMemory readTwice() {
 		RegisteredMemory own = this.initiator.register(200_008, AccessFlag.LOCAL_WRITE);
 		RegisteredMemory open = this.responder.register(100_000, AccessFlag.REMOTE_READ);

@@ -162,6 +162,11 @@ final class FaultQueuePair implements QueuePair {
 	}
 
 	@Override
+	public void favorLatency(boolean favored) {
+		this.real.favorLatency(favored);
+	}
+
+	@Override
 	public void allowReceives(int count) {
 		this.real.allowReceives(count);
 	}
