@@ -31,13 +31,10 @@ import dev.rdmarpc.verbs.WorkRequest;
  */
 final class InboundTransfer extends InboundMessage {
 
-	private final long[] addresses;
+	/** The padded metadata, and then the list of windows: many may wait to be read. */
+	private final byte[] described;
 
-	private final int[] keys;
-
-	private final int[] lengths;
-
-	private final byte[] metadata;
+	private final int metadataBytes;
 
 	private int window;
 
@@ -65,18 +62,10 @@ final class InboundTransfer extends InboundMessage {
 	/** Copies what it needs of the frame, whose list of windows has been checked. */
 	InboundTransfer(IncomingMessage message, ByteBuffer frame, boolean request) {
 		super(message, request);
-		int at = message.messageOffset();
-		int count = WindowListFlyweight.count(frame, at);
-		this.addresses = new long[count];
-		this.keys = new int[count];
-		this.lengths = new int[count];
-		for (int i = 0; i < count; i++) {
-			this.addresses[i] = WindowListFlyweight.address(frame, at, i);
-			this.keys[i] = WindowListFlyweight.key(frame, at, i);
-			this.lengths[i] = WindowListFlyweight.lengthBytes(frame, at, i);
-		}
-		this.metadata = new byte[FrameFlyweight.padded(message.metadataBytes())];
-		frame.get(message.metadataOffset(), this.metadata);
+		this.metadataBytes = FrameFlyweight.padded(message.metadataBytes());
+		this.described = new byte[this.metadataBytes
+				+ WindowListFlyweight.length(WindowListFlyweight.count(frame, message.messageOffset()))];
+		frame.get(message.metadataOffset(), this.described);
 	}
 
 	/** Its class. */
@@ -140,7 +129,7 @@ final class InboundTransfer extends InboundMessage {
 
 	/** How much memory all of it takes. */
 	int memoryBytes() {
-		return this.metadata.length + head().messageBytes();
+		return this.metadataBytes + head().messageBytes();
 	}
 
 	/** There is no memory for it yet. */
@@ -172,10 +161,10 @@ final class InboundTransfer extends InboundMessage {
 		view.clear();
 		RegisteredBuffer before = memory();
 		if (before == null) {
-			view.put(0, this.metadata);
+			view.put(0, this.described, 0, this.metadataBytes);
 		}
 		else {
-			view.put(0, before.buffer().clear(), 0, this.metadata.length + this.postedBytes);
+			view.put(0, before.buffer().clear(), 0, this.metadataBytes + this.postedBytes);
 			before.release();
 		}
 		continueIn(memory);
@@ -187,14 +176,19 @@ final class InboundTransfer extends InboundMessage {
 		if (memory == null) {
 			throw new IllegalStateException("transfer without memory");
 		}
-		read.read(0, this.addresses[this.window] + this.windowBytes, this.keys[this.window]);
-		read.addSegment(memory.region(attachment), memory.regionOffset() + this.metadata.length + this.postedBytes,
+		read.read(0, WindowListFlyweight.address(this.described, this.metadataBytes, this.window) + this.windowBytes,
+				WindowListFlyweight.key(this.described, this.metadataBytes, this.window));
+		read.addSegment(memory.region(attachment), memory.regionOffset() + this.metadataBytes + this.postedBytes,
 				nextBytes(chunkBytes));
 	}
 
 	private int nextBytes(int chunkBytes) {
-		int room = heldBytes() - this.metadata.length - this.postedBytes;
-		return Math.min(Math.min(chunkBytes, room), this.lengths[this.window] - this.windowBytes);
+		int room = heldBytes() - this.metadataBytes - this.postedBytes;
+		return Math.min(Math.min(chunkBytes, room), windowLength() - this.windowBytes);
+	}
+
+	private int windowLength() {
+		return WindowListFlyweight.lengthBytes(this.described, this.metadataBytes, this.window);
 	}
 
 	/** The Read described last has been posted; returns how long it is. */
@@ -203,7 +197,7 @@ final class InboundTransfer extends InboundMessage {
 		this.outstanding++;
 		this.postedBytes += bytes;
 		this.windowBytes += bytes;
-		if (this.windowBytes == this.lengths[this.window]) {
+		if (this.windowBytes == windowLength()) {
 			this.window++;
 			this.windowBytes = 0;
 		}
@@ -212,12 +206,12 @@ final class InboundTransfer extends InboundMessage {
 
 	/** Whether Reads are still to be posted. */
 	boolean hasNext() {
-		return !this.cancelled && this.window < this.lengths.length;
+		return !this.cancelled && this.metadataBytes + WindowListFlyweight.length(this.window) < this.described.length;
 	}
 
 	/** Whether there is memory for another Read. */
 	boolean hasRoom() {
-		return heldBytes() > this.metadata.length + this.postedBytes;
+		return heldBytes() > this.metadataBytes + this.postedBytes;
 	}
 
 	/**
@@ -239,7 +233,7 @@ final class InboundTransfer extends InboundMessage {
 	/** What is there of the message, at the indexes that it will have. */
 	ByteBuffer arrived() {
 		ByteBuffer view = Objects.requireNonNull(memory()).buffer();
-		view.clear().position(this.metadata.length).limit(this.metadata.length + this.readBytes);
+		view.clear().position(this.metadataBytes).limit(this.metadataBytes + this.readBytes);
 		return view.order(ByteOrder.LITTLE_ENDIAN);
 	}
 

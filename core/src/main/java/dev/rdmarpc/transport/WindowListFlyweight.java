@@ -16,7 +16,10 @@
 
 package dev.rdmarpc.transport;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +53,10 @@ final class WindowListFlyweight {
 	private static final int HEADER_LENGTH = 8;
 
 	private static final int WINDOW_LENGTH = 16;
+
+	private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+	private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
 	private WindowListFlyweight() {
 	}
@@ -96,16 +103,21 @@ final class WindowListFlyweight {
 		return frame.getInt(at);
 	}
 
-	static long address(ByteBuffer frame, int at, int index) {
-		return frame.getLong(at + length(index));
-	}
-
-	static int key(ByteBuffer frame, int at, int index) {
-		return frame.getInt(at + length(index) + 8);
-	}
-
-	static int lengthBytes(ByteBuffer frame, int at, int index) {
+	private static int lengthBytes(ByteBuffer frame, int at, int index) {
 		return frame.getInt(at + length(index) + 12);
+	}
+
+	/** Of a list that was copied from a frame, as the two below. */
+	static long address(byte[] copy, int at, int index) {
+		return (long) LONGS.get(copy, at + length(index));
+	}
+
+	static int key(byte[] copy, int at, int index) {
+		return (int) INTS.get(copy, at + length(index) + 8);
+	}
+
+	static int lengthBytes(byte[] copy, int at, int index) {
+		return (int) INTS.get(copy, at + length(index) + 12);
 	}
 
 }

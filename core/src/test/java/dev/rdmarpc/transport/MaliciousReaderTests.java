@@ -112,7 +112,9 @@ class MaliciousReaderTests {
 		int at = FrameFlyweight.REPLY_HEADER_LENGTH;
 		assertThat(WindowListFlyweight.problem(reply, at, reply.capacity(), MESSAGE_BYTES)).isNull();
 		assertThat(WindowListFlyweight.count(reply, at)).isOne();
-		return new Window(WindowListFlyweight.address(reply, at, 0), WindowListFlyweight.key(reply, at, 0));
+		byte[] copy = new byte[reply.capacity()];
+		reply.get(0, copy);
+		return new Window(WindowListFlyweight.address(copy, at, 0), WindowListFlyweight.key(copy, at, 0));
 	}
 
 	private void refused(long address, int key, int length) {
