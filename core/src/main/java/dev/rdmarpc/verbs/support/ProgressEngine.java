@@ -22,7 +22,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -67,6 +66,9 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	/** How soon what has failed is tried again while a thread awaits. */
 	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+	/** How often those are looked at that disconnect, of which there may be many. */
+	private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
 	private final CompletionRing completions;
 
 	private final SteadyLock lock = new SteadyLock();
@@ -93,6 +95,8 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	private final Consumer<SelectionKey> readyAction = this::addReady;
 
 	private final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(getClass()));
+
+	private long drainCheckNanos = System.nanoTime();
 
 	private boolean selecting;
 
@@ -255,14 +259,21 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 		wakeUpIfSelecting();
 	}
 
-	/** Ends orderly disconnects that have run out of time. */
+	/**
+	 * Ends orderly disconnects that have run out of time, and forgets those that ended.
+	 */
 	protected final void endDrained() {
-		if (!this.draining.isEmpty()) {
-			long now = System.nanoTime();
-			for (Iterator<QueuePairLifecycle<?>> left = this.draining.iterator(); left.hasNext();) {
-				if (left.next().drainEnded(now)) {
-					left.remove();
-				}
+		if (this.draining.isEmpty()) {
+			return;
+		}
+		long now = System.nanoTime();
+		if (now - this.drainCheckNanos < 0) {
+			return;
+		}
+		this.drainCheckNanos = now + DRAIN_CHECK_NANOS;
+		for (int i = this.draining.size() - 1; i >= 0; i--) {
+			if (this.draining.get(i).drainEnded(now)) {
+				this.draining.remove(i);
 			}
 		}
 	}
@@ -318,9 +329,9 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 		}
 		long now = System.nanoTime();
 		for (QueuePairLifecycle<?> lifecycle : this.draining) {
-			least = Math.min(least, Math.max(1, lifecycle.drainDeadline() - now));
+			least = Math.min(least, lifecycle.drainDeadline() - now);
 		}
-		return least;
+		return Math.max(1, Math.max(least, Math.min(timeoutNanos, this.drainCheckNanos - now)));
 	}
 
 	/** Claims the selector for a blocking {@link #select}. */
