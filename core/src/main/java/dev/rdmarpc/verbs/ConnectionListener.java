@@ -25,8 +25,8 @@ public interface ConnectionListener extends AutoCloseable {
 	InetSocketAddress localAddress();
 
 	/**
-	 * Stops listening. Requests not yet answered are dropped; established connections
-	 * stay. Idempotent.
+	 * Stops listening, so that another listener can have the address. Requests not yet
+	 * answered are dropped; established connections stay. Idempotent.
 	 */
 	@Override
 	void close();

@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
@@ -34,6 +35,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -82,6 +84,9 @@ final class ConnectionThread implements Runnable {
 
 	/** How long to wait after the selector has failed. */
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	/** How long whoever closes something waits until its port is free. */
+	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final String deviceName;
 
@@ -135,6 +140,39 @@ final class ConnectionThread implements Runnable {
 		Selector current = started();
 		if (current != null) {
 			current.wakeup();
+		}
+	}
+
+	/**
+	 * Runs a task on the thread and has the selector let go of what that has closed.
+	 * Waits for it, a moment at most, except on the thread itself.
+	 */
+	void executeToClose(Runnable task) {
+		CountDownLatch done = new CountDownLatch(1);
+		execute(() -> {
+			try {
+				task.run();
+				releaseClosed();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			finally {
+				done.countDown();
+			}
+		});
+		boolean interrupted = false;
+		long deadline = System.nanoTime() + CLOSE_NANOS;
+		while (!isCurrent() && done.getCount() > 0 && !hasEnded() && System.nanoTime() - deadline < 0) {
+			try {
+				done.await(CLOSE_NANOS / 100, TimeUnit.NANOSECONDS);
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -332,14 +370,17 @@ final class ConnectionThread implements Runnable {
 		this.failures.log(Level.ERROR, "Unexpected failure on the connection thread of {}", this.deviceName, ex);
 	}
 
-	/** Closes all listeners and fails all attempts; lingering sockets stay. */
+	/**
+	 * Closes all listeners, whose ports are free then, and fails all attempts; lingering
+	 * sockets stay.
+	 */
 	void stopAccepting() {
 		synchronized (this) {
 			if (this.selector == null) {
 				return;
 			}
 		}
-		execute(() -> {
+		executeToClose(() -> {
 			for (SocketHandler handler : new ArrayList<>(this.handlers)) {
 				if (!(handler instanceof LingeringSocket) && !handler.isFinished()) {
 					handler.failed(new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));

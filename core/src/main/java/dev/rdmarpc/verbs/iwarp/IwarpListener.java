@@ -391,7 +391,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	@Override
 	public void close() {
 		closeQuietly(this.channel);
-		this.thread.execute(this::closeHere);
+		this.thread.executeToClose(this::closeHere);
 	}
 
 }
