@@ -222,6 +222,11 @@ public final class GreedyPeers {
 			return "127.0.0." + (2 + List.of(values()).indexOf(this));
 		}
 
+		/** How often the machine bears all of it. */
+		int mostTimes() {
+			return (this == CONNECTIONS) ? 2 : Integer.MAX_VALUE;
+		}
+
 		int count(boolean everything) {
 			return everything ? this.all : this.few;
 		}

@@ -61,12 +61,21 @@ class RpcGreedyPeerTests {
 	private static final long PAUSE_NANOS = 200_000;
 
 	/** Below it the time slices of a busy machine are measured. */
-	private static final long LEAST_NANOS = Duration.ofMillis(EVERYTHING ? 2 : 4).toNanos();
+	private static final long LEAST_NANOS = EVERYTHING ? 1 : Duration.ofMillis(4).toNanos();
 
-	/** How many times longer calls may take; the bound of what is measured is two. */
-	private static final int MOST_TIMES_LONGER = 3;
+	/**
+	 * How many times longer calls may take; in a build, less is measured than told apart.
+	 */
+	private static final int MOST_TIMES_LONGER = EVERYTHING ? 2 : 3;
 
+	/** How often each kind is tried again where others have used the machine. */
 	private static final int ATTEMPTS = 4;
+
+	/** In earnest, how often each kind is measured in the end. */
+	private static final int TIMES = 9;
+
+	/** In earnest, how often each kind is done before, for the server's compilers. */
+	private static final int PRIMING = Integer.getInteger("rdma.test.greed.priming", 15);
 
 	/**
 	 * Which of them is said last depends on which tick of the server sees which first.
@@ -104,32 +113,54 @@ class RpcGreedyPeerTests {
 	}
 
 	/**
-	 * Where others have used the machine meanwhile, it is tried again. In earnest, it is
-	 * done twice: the first time, the server's compilers take a processor, too.
+	 * Where others have used the machine meanwhile, it is tried again. In earnest, the
+	 * median of several times counts, after others in which the server's compilers took a
+	 * processor, too.
 	 */
 	private static void take(GreedyPeers.Kind kind, Server besieged, Greedy greedy, Calls calls) throws Exception {
 		StringBuilder tries = new StringBuilder();
-		int least = EVERYTHING ? 2 : 1;
-		boolean good = false;
-		for (int i = 0; i < least || (i < ATTEMPTS && !good); i++) {
-			long quiet = calls.whileIt(() -> false, PHASE_NANOS)[0];
-			greedy.command(kind + " " + kind.count(EVERYTHING));
-			long begin = System.nanoTime();
-			long[] busy = calls.whileIt(greedy::isBusy, PHASE_NANOS);
-			long millis = (System.nanoTime() - begin) / 1_000_000;
-			String line = kind + " in " + millis + " ms (done, refused: " + greedy.awaitLine(GreedyPeers.DONE)
-					+ "), p99 in us: quiet " + quiet / 1000 + ", besieged " + busy[0] / 1000 + ", spared "
-					+ busy[1] / 1000;
-			System.out.println(line);
-			tries.append(line).append('\n');
-			long[] held = besieged.holdings();
-			assertThat(held[0]).as("heap in KiB while it is held: %s", line).isLessThan(MOST_HEAP_KIB);
-			if (!kind.isGivenUp()) {
-				assertThat(besieged.seen()).as("who it is").contains(kind.address() + " cancels ");
+		if (!EVERYTHING) {
+			double timesLonger = Double.MAX_VALUE;
+			for (int i = 0; i < ATTEMPTS && timesLonger > MOST_TIMES_LONGER; i++) {
+				timesLonger = takeOnce(kind, besieged, greedy, calls, tries);
 			}
-			good = busy[0] <= MOST_TIMES_LONGER * Math.max(LEAST_NANOS, Math.max(quiet, busy[1]));
+			assertThat(timesLonger).as("how many times longer calls take: %s", tries)
+				.isLessThanOrEqualTo(MOST_TIMES_LONGER);
+			return;
 		}
-		assertThat(good).as("calls take at most %d times longer: %s", MOST_TIMES_LONGER, tries).isTrue();
+		double first = takeOnce(kind, besieged, greedy, calls, tries);
+		for (int i = 1; i < Math.min(PRIMING, kind.mostTimes() - TIMES); i++) {
+			takeOnce(kind, besieged, greedy, calls, tries);
+		}
+		double[] then = new double[Math.min(TIMES, kind.mostTimes() - 1)];
+		for (int i = 0; i < then.length; i++) {
+			then[i] = takeOnce(kind, besieged, greedy, calls, tries);
+		}
+		Arrays.sort(then);
+		double median = then[then.length / 2];
+		System.out.printf("%s: calls take %.2f times as long the first time, in the end %.2f (%.2f to %.2f)%n", kind,
+				first, median, then[0], then[then.length - 1]);
+		assertThat(median).as("how many times longer calls take: %s", tries).isLessThanOrEqualTo(MOST_TIMES_LONGER);
+	}
+
+	/** Returns how many times longer calls took meanwhile. */
+	private static double takeOnce(GreedyPeers.Kind kind, Server besieged, Greedy greedy, Calls calls,
+			StringBuilder tries) throws Exception {
+		long quiet = calls.whileIt(() -> false, PHASE_NANOS)[0];
+		greedy.command(kind + " " + kind.count(EVERYTHING));
+		long begin = System.nanoTime();
+		long[] busy = calls.whileIt(greedy::isBusy, PHASE_NANOS);
+		long millis = (System.nanoTime() - begin) / 1_000_000;
+		String line = kind + " in " + millis + " ms (done, refused: " + greedy.awaitLine(GreedyPeers.DONE)
+				+ "), p99 in us: quiet " + quiet / 1000 + ", besieged " + busy[0] / 1000 + ", spared " + busy[1] / 1000;
+		System.out.println(line);
+		tries.append(line).append('\n');
+		long[] held = besieged.holdings();
+		assertThat(held[0]).as("heap in KiB while it is held: %s", line).isLessThan(MOST_HEAP_KIB);
+		if (!kind.isGivenUp()) {
+			assertThat(besieged.seen()).as("who it is").contains(kind.address() + " cancels ");
+		}
+		return busy[0] / (double) Math.max(LEAST_NANOS, busy[1]);
 	}
 
 	private static void awaitSeen(GreedyPeers.Kind kind, Server besieged, Calls calls) throws Exception {
@@ -210,7 +241,10 @@ class RpcGreedyPeerTests {
 
 	}
 
-	/** Calls of a besieged server and of one that is spared, by turns. */
+	/**
+	 * Calls of a besieged server and of one that is spared, by turns. Each is called
+	 * first as often as the other, since the first call after a pause wakes threads up.
+	 */
 	private record Calls(BesiegedServer.Town besieged, BesiegedServer.Town spared) {
 
 		/** Returns the 99th percentile of each in nanoseconds. */
@@ -218,9 +252,16 @@ class RpcGreedyPeerTests {
 			List<Long> first = new ArrayList<>();
 			List<Long> second = new ArrayList<>();
 			long begin = System.nanoTime();
+			boolean turned = false;
 			while (System.nanoTime() - begin < leastNanos || goesOn.getAsBoolean()) {
+				if (turned) {
+					second.add(call(this.spared));
+				}
 				first.add(call(this.besieged));
-				second.add(call(this.spared));
+				if (!turned) {
+					second.add(call(this.spared));
+				}
+				turned = !turned;
 				LockSupport.parkNanos(PAUSE_NANOS);
 			}
 			return new long[] { percentile(first), percentile(second) };
