@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.Await;
+import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
