@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -138,8 +139,9 @@ class RpcGreedyPeerTests {
 		}
 		Arrays.sort(then);
 		double median = then[then.length / 2];
-		System.out.printf("%s: calls take %.2f times as long the first time, in the end %.2f (%.2f to %.2f)%n", kind,
-				first, median, then[0], then[then.length - 1]);
+		System.out.printf(Locale.ROOT,
+				"%s: calls take %.2f times as long the first time, in the end %.2f (%.2f to %.2f)%n", kind, first,
+				median, then[0], then[then.length - 1]);
 		assertThat(median).as("how many times longer calls take: %s", tries).isLessThanOrEqualTo(MOST_TIMES_LONGER);
 	}
 
