@@ -210,12 +210,11 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		if (message.isPart() && !check(this.streams.begin(message, inFrame == message.messageBytes()))) {
 			return false;
 		}
-		this.transfers.passedBy(message.priority(), this.loop.nowNanos());
+		this.transfers.passedBy(message.priority(), inFrame == message.messageBytes(), this.loop.nowNanos());
 		if (inFrame < message.messageBytes()) {
 			begin(message, frame, length, request);
 			return false;
 		}
-		this.transfers.passedByWhole(message.priority(), this.loop.nowNanos());
 		if (!this.loop.receives().canReplace()) {
 			onDropped(message, request);
 			return false;

@@ -162,14 +162,14 @@ final class InboundTransfers {
 		this.window.readDepth(depth);
 	}
 
-	/** A message of a class has come in frames: Reads make way for others like it. */
-	void passedBy(int priority, long nowNanos) {
+	/**
+	 * A message has come in frames, or one if it is small: Reads make way for its like.
+	 */
+	void passedBy(int priority, boolean small, long nowNanos) {
 		this.window.arrived(priority, nowNanos);
-	}
-
-	/** It has come in one frame. */
-	void passedByWhole(int priority, long nowNanos) {
-		this.window.smallArrived(priority, nowNanos);
+		if (small) {
+			this.window.smallArrived(priority, nowNanos);
+		}
 	}
 
 	/**

@@ -77,15 +77,11 @@ final class ReadWindow {
 
 	private final SchedulerOptions options;
 
-	/** When messages as urgent as a class, or more urgent ones, were seen last. */
-	private final long[] sharedNanos = new long[Classes.COUNT];
+	/** The messages for which transfers make way. */
+	private final RecentClasses others = new RecentClasses(LATELY_NANOS);
 
-	private final boolean[] shared = new boolean[Classes.COUNT];
-
-	/** The same of messages that came in one frame. */
-	private final long[] smallNanos = new long[Classes.COUNT];
-
-	private final boolean[] small = new boolean[Classes.COUNT];
+	/** Those of them that came in one frame. */
+	private final RecentClasses small = new RecentClasses(LATELY_NANOS);
 
 	private final double[] rates = new double[SAMPLES];
 
@@ -136,32 +132,22 @@ final class ReadWindow {
 
 	/** A message of a class has arrived, for which transfers of others make way. */
 	void arrived(int priority, long nowNanos) {
-		for (int i = 0; i <= priority; i++) {
-			this.sharedNanos[i] = nowNanos;
-			this.shared[i] = true;
-		}
+		this.others.add(priority, nowNanos);
 	}
 
-	/** A message of a class has come in one frame. */
+	/** It has come in one frame. */
 	void smallArrived(int priority, long nowNanos) {
-		for (int i = 0; i <= priority; i++) {
-			this.smallNanos[i] = nowNanos;
-			this.small[i] = true;
-		}
+		this.small.add(priority, nowNanos);
 	}
 
 	/** Whether small messages arrive for which transfers of a class make way. */
 	boolean isSharedWithSmall(int priority, long nowNanos) {
-		boolean lately = this.small[priority] && nowNanos - this.smallNanos[priority] < LATELY_NANOS;
-		this.small[priority] = lately;
-		return lately;
+		return this.small.hasFrom(priority, nowNanos);
 	}
 
 	/** Whether transfers of a class make way for others. */
 	private boolean isShared(int priority, long nowNanos) {
-		boolean lately = this.shared[priority] && nowNanos - this.sharedNanos[priority] < LATELY_NANOS;
-		this.shared[priority] = lately;
-		return lately;
+		return this.others.hasFrom(priority, nowNanos);
 	}
 
 	/** The window of a transfer of a class. */

@@ -251,10 +251,10 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 			transfers.readDepth(1);
 			earnTrust(transfers, pair, buffer, 4 * chunk);
 			begin(transfers, buffer, 1, 4 * chunk, LOW, 0);
-			transfers.passedBy(HIGH, 0);
+			transfers.passedBy(HIGH, false, 0);
 			transfers.post(pair);
 			assertThat(transfers.isSharing()).as("in several frames").isFalse();
-			transfers.passedByWhole(HIGH, 0);
+			transfers.passedBy(HIGH, true, 0);
 			complete(transfers, pair);
 			transfers.post(pair);
 			assertThat(transfers.isSharing()).as("in one frame").isTrue();
@@ -265,7 +265,7 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 			assertThat(transfers.isSharing()).as("long ago").isFalse();
 			completeAll(transfers, pair, 1000);
 			begin(transfers, buffer, 3, 4 * chunk, HIGH, 2 * ReadWindow.LATELY_NANOS);
-			transfers.passedByWhole(LOW, 2 * ReadWindow.LATELY_NANOS);
+			transfers.passedBy(LOW, true, 2 * ReadWindow.LATELY_NANOS);
 			transfers.post(pair);
 			assertThat(transfers.isSharing()).as("less urgent").isFalse();
 			completeAll(transfers, pair, 1000);
@@ -282,7 +282,7 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 			begin(transfers, buffer, 1, 32 * chunk, LOW, later);
 			transfers.post(pair);
 			assertThat(pair.readBytes).as("alone").hasSize(16).containsOnly(chunk);
-			transfers.passedBy(HIGH, later);
+			transfers.passedBy(HIGH, false, later);
 			int inFlight = 16 * chunk;
 			while (this.ended.size() < 1 && inFlight > 0) {
 				inFlight -= pair.readBytes.remove();
