@@ -250,6 +250,11 @@ final class BlockAllocator {
 		cache.unlock();
 	}
 
+	/** How much is allocated. Takes no lock. */
+	long allocatedBytes() {
+		return this.caches.allocatedBytes();
+	}
+
 	/** A counter of the caches, over all of them. */
 	long sum(ToLongFunction<ThreadCache> counter) {
 		return this.caches.sum(counter);

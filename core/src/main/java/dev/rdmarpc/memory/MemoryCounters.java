@@ -50,7 +50,7 @@ final class MemoryCounters implements MemoryMetrics {
 
 	@Override
 	public long allocatedBytes() {
-		return this.blocks.sum(ThreadCache::allocatedBytes);
+		return this.blocks.allocatedBytes();
 	}
 
 	@Override

@@ -32,19 +32,24 @@ import org.jspecify.annotations.Nullable;
  * Implementation notes. Everything is guarded by a lock that is taken by one
  * compare-and-set, which nobody else contends for in the normal case: others come only to
  * empty the cache when memory is short, to count, or because they have no cache of their
- * own. Whoever finds it taken goes elsewhere, see {@link ThreadCaches}. The lock of a
- * {@link SizeClassPool} may be taken inside, never the other way round. Each stack is
- * exchanged with its size class by halves, the blocks unused for longest going first, so
- * that a thread that only allocates and one that only releases meet in the size class
+ * own. How much is allocated is read without it: where memory is short, that is asked for
+ * each message. Whoever finds it taken goes elsewhere, see {@link ThreadCaches}. The lock
+ * of a {@link SizeClassPool} may be taken inside, never the other way round. Each stack
+ * is exchanged with its size class by halves, the blocks unused for longest going first,
+ * so that a thread that only allocates and one that only releases meet in the size class
  * once for many blocks.
  */
 final class ThreadCache extends ThreadCachePadding {
 
 	private static final VarHandle LOCKED;
 
+	private static final VarHandle ALLOCATED_BYTES;
+
 	static {
 		try {
-			LOCKED = MethodHandles.lookup().findVarHandle(ThreadCache.class, "locked", int.class);
+			MethodHandles.Lookup lookup = MethodHandles.lookup();
+			LOCKED = lookup.findVarHandle(ThreadCache.class, "locked", int.class);
+			ALLOCATED_BYTES = lookup.findVarHandle(ThreadCache.class, "allocatedBytes", long.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
@@ -314,13 +319,13 @@ final class ThreadCache extends ThreadCachePadding {
 	/** Counts what is not a block of a size class. The caller holds the lock. */
 	void countAllocation(int lengthBytes) {
 		this.allocations++;
-		this.allocatedBytes += lengthBytes;
+		ALLOCATED_BYTES.setOpaque(this, this.allocatedBytes + lengthBytes);
 	}
 
 	/** Counts what is not a block of a size class. The caller holds the lock. */
 	void countFree(int lengthBytes) {
 		this.frees++;
-		this.allocatedBytes -= lengthBytes;
+		ALLOCATED_BYTES.setOpaque(this, this.allocatedBytes - lengthBytes);
 	}
 
 	/** The caller holds the lock. */
@@ -333,11 +338,9 @@ final class ThreadCache extends ThreadCachePadding {
 		return this.frees;
 	}
 
-	/**
-	 * Allocated less freed with this cache; may be negative. The caller holds the lock.
-	 */
+	/** Allocated less freed with this cache; may be negative. Needs no lock. */
 	long allocatedBytes() {
-		return this.allocatedBytes;
+		return (long) ALLOCATED_BYTES.getOpaque(this);
 	}
 
 	/** Bytes of the blocks that are kept. The caller holds the lock. */

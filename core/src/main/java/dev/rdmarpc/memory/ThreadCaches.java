@@ -163,6 +163,15 @@ final class ThreadCaches {
 		this.own.remove();
 	}
 
+	/** How much is allocated. Takes no lock, and so is no more than an instant's. */
+	long allocatedBytes() {
+		long sum = 0;
+		for (ThreadCache cache : this.caches) {
+			sum += cache.allocatedBytes();
+		}
+		return sum;
+	}
+
 	/** A counter, over all caches. The caller holds no lock. */
 	long sum(ToLongFunction<ThreadCache> counter) {
 		long sum = 0;

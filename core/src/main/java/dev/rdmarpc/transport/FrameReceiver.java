@@ -32,6 +32,9 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Holder {
 
+	/** How many messages are forgotten before others have their turn. */
+	private static final int CLOSED_AT_ONCE = 48;
+
 	private final RpcChannel channel;
 
 	private final ChannelLoop loop;
@@ -408,14 +411,21 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.assembler.drop(requestId);
 	}
 
-	/** Gives back what no Read is under way for, and begins no more. */
-	void close() {
+	/**
+	 * Begins no more and gives back what no Read is under way for. A peer may have begun
+	 * thousands of messages in frames, for all of which others would have to wait.
+	 * @param all whether to give all back, and not a few of those
+	 * @return whether none of those is left
+	 */
+	boolean close(boolean all) {
+		boolean closed;
 		try {
 			this.transfers.close();
 		}
 		finally {
-			this.assembler.close();
+			closed = this.assembler.close(all ? Integer.MAX_VALUE : CLOSED_AT_ONCE);
 		}
+		return closed;
 	}
 
 	/** The ends of streams on the side that serves. */

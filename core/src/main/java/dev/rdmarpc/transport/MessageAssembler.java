@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.function.IntFunction;
 
@@ -255,12 +256,19 @@ final class MessageAssembler {
 		return oldest < 0;
 	}
 
-	/** Gives everything back. */
-	void close() {
-		for (Assembly assembly : this.assemblies.values()) {
-			release(assembly);
+	/**
+	 * Gives back what is under assembly, or some of it: a peer may have begun so many
+	 * messages that others would have to wait for all of them.
+	 * @param most how many messages to forget at most
+	 * @return whether there are no more
+	 */
+	boolean close(int most) {
+		Iterator<Assembly> each = this.assemblies.values().iterator();
+		for (int count = 0; count < most && each.hasNext(); count++) {
+			release(each.next());
+			each.remove();
 		}
-		this.assemblies.clear();
+		return this.assemblies.isEmpty();
 	}
 
 	/** A message under assembly. */

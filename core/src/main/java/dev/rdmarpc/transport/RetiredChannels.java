@@ -72,14 +72,14 @@ final class RetiredChannels {
 		for (int i = this.channels.size() - 1; i >= 0; i--) {
 			Retired retired = this.channels.get(i);
 			boolean overdue = nowNanos - retired.sinceNanos > PATIENCE_NANOS;
-			if (retired.isDrained(this.drains) || atOnce || overdue) {
-				try {
+			try {
+				if (retired.isDrained(this.drains) || atOnce || overdue) {
 					retired.dispose.run();
 					this.channels.remove(i);
 				}
-				catch (Throwable ex) {
-					failures.report(retired.channel, ex);
-				}
+			}
+			catch (Throwable ex) {
+				failures.report(retired.channel, ex);
 			}
 		}
 	}
@@ -103,7 +103,8 @@ final class RetiredChannels {
 		/**
 		 * Notes down an end that is to come.
 		 * @param channel whose it is, for messages
-		 * @param quiet whether the device has given all buffers back
+		 * @param quiet whether the device has given all buffers back; asked until it is
+		 * so
 		 * @param dispose releases the queue pair and what it still holds
 		 */
 		Retired(Object channel, BooleanSupplier quiet, Runnable dispose) {

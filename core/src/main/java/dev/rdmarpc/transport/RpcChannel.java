@@ -477,7 +477,7 @@ public final class RpcChannel implements QueuePairListener {
 		}
 		finally {
 			try {
-				giveBack();
+				giveBack(false);
 			}
 			finally {
 				retire();
@@ -497,9 +497,9 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
-	private void giveBack() {
+	private void giveBack(boolean all) {
 		try {
-			this.receiver.close();
+			this.receiver.close(all);
 		}
 		finally {
 			this.calls.failAll(this.failure, this.closeReason);
@@ -510,9 +510,11 @@ public final class RpcChannel implements QueuePairListener {
 		return this.retirement;
 	}
 
-	/** Whether the connection is over and all posted buffers have come back. */
+	/**
+	 * Gives more back; tells whether that is all, and the posted buffers have come back.
+	 */
 	boolean isQuiet() {
-		return this.sender.isQuiet();
+		return this.receiver.close(false) && this.sender.isQuiet();
 	}
 
 	/**
@@ -522,7 +524,7 @@ public final class RpcChannel implements QueuePairListener {
 	void dispose() {
 		this.sender.dispose();
 		this.receiver.transfers().dropPosted();
-		giveBack();
+		giveBack(true);
 	}
 
 	Ticks.Ticked ticked() {

@@ -58,7 +58,7 @@ class MessageAssemblerTests {
 
 	@AfterEach
 	void nothingIsOutstanding() {
-		this.assembler.close();
+		this.assembler.close(Integer.MAX_VALUE);
 		assertThat(this.memory.metrics().allocatedBytes()).isZero();
 		this.memory.close();
 	}
@@ -335,7 +335,7 @@ class MessageAssemblerTests {
 		add(1, message, 10, 10);
 		assertThat(this.assembler.anyStalled(Long.MAX_VALUE - 4)).isFalse();
 		assertThat(this.assembler.anyStalled(this.nowNanos + 1)).isTrue();
-		this.assembler.close();
+		this.assembler.close(Integer.MAX_VALUE);
 		assertThat(this.assembler.anyStalled(this.nowNanos + 1)).isFalse();
 	}
 

@@ -73,8 +73,7 @@ final class Reactor extends ProgressEngine<Connection> {
 
 	@Override
 	protected void stepBeforeAwait() {
-		runScheduled();
-		runBacklog();
+		super.stepBeforeAwait();
 		endDrained();
 		this.deadlines.check();
 		leaveFailed();

@@ -182,7 +182,7 @@ final class Connection implements EngineConnection, LinkOwner {
 
 	@Override
 	public boolean hasRoom() {
-		return this.engine.hasRoom();
+		return this.lifecycle.hasRoom();
 	}
 
 	@Override

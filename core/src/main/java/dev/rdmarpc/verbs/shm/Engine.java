@@ -84,8 +84,7 @@ final class Engine extends ProgressEngine<Connection> {
 	@Override
 	protected void stepBeforeAwait() {
 		try {
-			runScheduled();
-			runBacklog();
+			super.stepBeforeAwait();
 			advanceAll();
 		}
 		catch (InternalError ex) {

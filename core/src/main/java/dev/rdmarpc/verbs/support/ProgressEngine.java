@@ -56,6 +56,12 @@ import dev.rdmarpc.verbs.VerbsException;
  * repeats what could not be done for want of memory.
  *
  * <p>
+ * What a peer sends at once costs others time when it is handled. So while there are
+ * several connections, each completes a few receives per step, and the rest waits, for
+ * the most part in its socket or ring: what has come from another peer is never behind
+ * more than a few messages of each. One that is alone has no such bound.
+ *
+ * <p>
  * The selector is used by one thread at a time: by the awaiting thread while
  * {@link #isSelecting()}, otherwise by holders of the lock.
  *
@@ -65,6 +71,9 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 
 	/** How soon what has failed is tried again while a thread awaits. */
 	private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+	/** Receives that one of several connections may complete before the others. */
+	private static final int SHARE = 16;
 
 	/** How often those are looked at that disconnect, of which there may be many. */
 	private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -98,6 +107,8 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 
 	private long drainCheckNanos = System.nanoTime();
 
+	private long steps;
+
 	private boolean selecting;
 
 	private boolean failed;
@@ -129,6 +140,16 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	/** The completions that were not polled yet. */
 	final CompletionRing completions() {
 		return this.completions;
+	}
+
+	/** How many steps there were: what a connection may receive is counted by them. */
+	final long steps() {
+		return this.steps;
+	}
+
+	/** How many receives of a connection may complete in a step. */
+	final int share() {
+		return (this.connections.size() > 1) ? SHARE : Integer.MAX_VALUE;
 	}
 
 	/** Whether one more completion can be added. */
@@ -300,6 +321,7 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	 * @param wanting whether there are fewer completions than are wanted
 	 */
 	protected void step(boolean wanting) {
+		this.steps++;
 		runScheduled();
 		if (wanting) {
 			runBacklog();
@@ -311,7 +333,11 @@ public abstract class ProgressEngine<C extends EngineConnection> {
 	protected abstract void advance();
 
 	/** Makes a step of whoever awaits, before it looks for completions. */
-	protected abstract void stepBeforeAwait();
+	protected void stepBeforeAwait() {
+		this.steps++;
+		runScheduled();
+		runBacklog();
+	}
 
 	/**
 	 * Sees to it that whatever is to be done from now on ends the wait; returns false if

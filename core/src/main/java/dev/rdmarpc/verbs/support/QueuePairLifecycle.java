@@ -80,6 +80,10 @@ public abstract class QueuePairLifecycle<C extends EngineConnection> {
 
 	private long drainDeadline;
 
+	private long receivedStep;
+
+	private int receivedInStep;
+
 	/**
 	 * Creates the life of a queue pair that is not connected.
 	 * @param drainTimeout how long an orderly disconnect waits for what was posted
@@ -121,13 +125,22 @@ public abstract class QueuePairLifecycle<C extends EngineConnection> {
 		this.engine.schedule(this.scheduleNode);
 	}
 
-	/** Whether a Send of the peer may be completed now. */
+	/**
+	 * Whether a Send of the peer may be completed now: there is room, and it is its turn.
+	 */
 	public final boolean hasRoom() {
-		return this.engine.hasRoom();
+		return this.engine.hasRoom()
+				&& (this.receivedInStep < this.engine.share() || this.receivedStep != this.engine.steps());
 	}
 
 	/** A Send of the peer has filled a receive; there is room. */
 	public final void received(long id, long bytes, int invalidatedKey, boolean solicited) {
+		long step = this.engine.steps();
+		if (step != this.receivedStep) {
+			this.receivedStep = step;
+			this.receivedInStep = 0;
+		}
+		this.receivedInStep++;
 		this.reporter.completeReceive(id, bytes, invalidatedKey, solicited);
 	}
 

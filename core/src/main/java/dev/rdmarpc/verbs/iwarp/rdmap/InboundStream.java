@@ -103,6 +103,8 @@ final class InboundStream {
 
 	private StagingMemory.@Nullable Block partial;
 
+	private int partialOffset;
+
 	private int partialBytes;
 
 	private int partialNeeded;
@@ -200,12 +202,13 @@ final class InboundStream {
 		int kept = this.partialBytes;
 		ByteBuffer in = this.buffers.inbound();
 		int whole = (kept > 0) ? this.partialNeeded + TAIL_BYTES : TAIL_BYTES;
-		in.limit(small ? Math.min(whole, in.capacity()) : in.capacity()).position(kept);
+		int most = Math.max(whole, this.buffers.mostInboundBytes());
+		in.limit(Math.min(small ? whole : most, in.capacity())).position(kept);
 		this.askedBytes = Math.max(1, in.remaining());
 		int read = this.channel.read(in);
 		if (read > 0) {
 			takePartial(in);
-			parse(in, kept + read);
+			parse(in, 0, kept + read);
 		}
 		return read;
 	}
@@ -214,7 +217,7 @@ final class InboundStream {
 	private void takePartial(ByteBuffer in) {
 		StagingMemory.Block own = this.partial;
 		if (own != null) {
-			in.put(0, own.buffer(), 0, this.partialBytes);
+			in.put(0, own.buffer(), this.partialOffset, this.partialBytes);
 			this.buffers.copied(this.partialBytes);
 		}
 	}
@@ -253,7 +256,7 @@ final class InboundStream {
 		for (int i = 0; i < ahead.count(); i++) {
 			ByteBuffer gap = ahead.gap(i);
 			if (left < ahead.gapBytes(i)) {
-				parse(gap, left);
+				parse(gap, 0, left);
 				return;
 			}
 			gap.clear();
@@ -265,7 +268,7 @@ final class InboundStream {
 			if (!mayBegin() || !ahead.isAsExpected(i)) {
 				ByteBuffer displaced = ahead.displace(i, left, tail);
 				this.buffers.copied(displaced.position());
-				parse(displaced, displaced.position());
+				parse(displaced, 0, displaced.position());
 				return;
 			}
 			int placed = Math.min(left, ahead.payloadBytes(i));
@@ -275,7 +278,7 @@ final class InboundStream {
 				return;
 			}
 		}
-		parse(tail, left);
+		parse(tail, 0, left);
 	}
 
 	/**
@@ -298,21 +301,20 @@ final class InboundStream {
 	}
 
 	private void resume() throws ProtocolViolation {
-		if (this.partial == null) {
+		StagingMemory.Block own = this.partial;
+		if (own == null) {
 			this.stalled = false;
 		}
 		else if (mayBegin()) {
 			this.stalled = false;
-			ByteBuffer in = this.buffers.inbound(this.partialBytes);
-			takePartial(in);
-			parse(in, this.partialBytes);
+			parse(own.buffer(), this.partialOffset, this.partialOffset + this.partialBytes);
 		}
 	}
 
-	/** Handles the FPDUs in {@code in} from 0 to {@code limit} and keeps the rest. */
-	private void parse(ByteBuffer in, int limit) throws ProtocolViolation {
+	/** Handles the FPDUs in {@code in} up to {@code limit} and keeps the rest. */
+	private void parse(ByteBuffer in, int from, int limit) throws ProtocolViolation {
 		in.clear();
-		int position = 0;
+		int position = from;
 		while (!this.closed) {
 			int available = limit - position;
 			if (this.state == State.TRAILER) {
@@ -443,18 +445,19 @@ final class InboundStream {
 		this.dispatcher.begin(in, ddp, ulpduBytes);
 	}
 
-	/** Moves what could not be handled yet to a block that lasts. */
+	/** Moves what could not be handled yet to a block that lasts, unless it is in one. */
 	private void keep(ByteBuffer in, int position, int limit) throws ProtocolViolation {
 		int rest = limit - position;
 		StagingMemory.Block own = this.partial;
-		this.partialBytes = 0;
-		if (own != null && !own.fits(rest)) {
+		boolean inPlace = own != null && in == own.buffer();
+		this.partialBytes = inPlace ? rest : 0;
+		this.partialOffset = inPlace ? position : 0;
+		if (own != null && !inPlace && !own.fits(rest)) {
 			this.partial = null;
 			own.release();
-			own = null;
 		}
 		if (rest == 0) {
-			this.partialSince = 0;
+			releasePartial();
 			return;
 		}
 		this.partialNeeded = Math.max(rest, neededBytes(in, position, rest));
@@ -462,13 +465,32 @@ final class InboundStream {
 			this.partialSince = this.buffers.nextMoment();
 			this.partialFrame = this.frames;
 		}
-		if (own == null) {
-			own = this.owner.allocateStaging(rest);
-			this.partial = own;
+		if (own == null || !inPlace || !(this.stalled || own.fits(rest))) {
+			copyPartial(in, position, rest);
 		}
-		own.buffer().put(0, in, position, rest);
+	}
+
+	private void copyPartial(ByteBuffer in, int position, int rest) throws ProtocolViolation {
+		StagingMemory.Block own = this.partial;
+		StagingMemory.Block target = (own != null && own.fits(rest)) ? own : this.owner.allocateStaging(rest);
+		target.buffer().put(0, in, position, rest);
 		this.buffers.copied(rest);
+		if (own != null && own != target) {
+			own.release();
+		}
+		this.partial = target;
+		this.partialOffset = 0;
 		this.partialBytes = rest;
+	}
+
+	private void releasePartial() {
+		StagingMemory.Block own = this.partial;
+		if (own != null) {
+			this.partial = null;
+			own.release();
+		}
+		this.partialBytes = 0;
+		this.partialSince = 0;
 	}
 
 	/** Since when part of a frame has been kept, as a moment of the buffers, or 0. */
@@ -501,13 +523,7 @@ final class InboundStream {
 			this.state = State.HEADER;
 		}
 		this.placement.clear();
-		StagingMemory.Block own = this.partial;
-		if (own != null) {
-			this.partial = null;
-			own.release();
-		}
-		this.partialBytes = 0;
-		this.partialSince = 0;
+		releasePartial();
 		this.stalled = false;
 	}
 

@@ -28,6 +28,12 @@ public final class StreamBuffers {
 	/** What one read finds at most. */
 	private static final int INBOUND_BYTES = 128 * 1024;
 
+	/** The same where there is hardly any place to keep what cannot be handled yet. */
+	private static final int LEAST_INBOUND_BYTES = 4 * 1024;
+
+	/** A read finds at most this part of what there is to keep things in. */
+	private static final int KEEPERS = 32;
+
 	private static final int KEPT_BATCHES = 64;
 
 	private final int copyThreshold;
@@ -78,9 +84,13 @@ public final class StreamBuffers {
 		return this.inbound.clear();
 	}
 
-	/** Where frames that have waited are handled: more than one read may have found. */
-	ByteBuffer inbound(int bytes) {
-		return (bytes <= INBOUND_BYTES) ? inbound() : this.readAhead.displaced();
+	/**
+	 * How much one read should find: what a stream may not handle yet is kept, and all
+	 * together have a bounded place for that.
+	 */
+	int mostInboundBytes() {
+		StagingMemory memory = this.staging;
+		return Math.max(LEAST_INBOUND_BYTES, (memory.totalBytes() - memory.usedBytes()) / KEEPERS);
 	}
 
 	/** What is expected of the stream that is being read. */
