@@ -43,11 +43,17 @@ final class Priorities implements Callable<Integer> {
 
 	private static final String NONE = "-";
 
+	/** So many calls per second that all mixes have as many. */
+	private static final String PACED = TransferProcess.RATE + "1000";
+
 	private static final List<Mix> MIXES = List.of(new Mix("calls alone", false, "NORMAL", NONE),
 			new Mix("calls alone", true, "HIGH", NONE), new Mix("uploads alone", false, NONE, "NORMAL"),
 			new Mix("uploads alone", true, NONE, "LOW"), new Mix("both equal", false, "NORMAL", "NORMAL"),
 			new Mix("both equal", true, "NORMAL", "NORMAL"), new Mix("with priorities", true, "HIGH", "LOW"),
-			new Mix("on two queue pairs", true, "HIGH" + TransferProcess.APART, "LOW"));
+			new Mix("on two queue pairs", true, "HIGH" + TransferProcess.APART, "LOW"),
+			new Mix("1000 calls/s, equal", false, "NORMAL" + PACED, "NORMAL"),
+			new Mix("1000 calls/s, equal", true, "NORMAL" + PACED, "NORMAL"),
+			new Mix("1000 calls/s, with priorities", true, "HIGH" + PACED, "LOW"));
 
 	private static final List<String> FIGURES = List.of("p50 us", "p99 us", "calls/s", "uploads MB/s");
 
@@ -148,12 +154,14 @@ final class Priorities implements Callable<Integer> {
 		lines.add(bar("the same for calls on a queue pair of their own beside the uploads",
 				this.samples.median("on two queue pairs", on, "p99 us")
 						/ this.samples.median("calls alone", on, "p99 us")));
-		lines.add(bar("uploads with priorities to those of equals (goal: at least 0.95)",
-				this.samples.median("with priorities", on, "uploads MB/s")
-						/ this.samples.median("both equal", on, "uploads MB/s")));
-		lines.add(bar("the same to those of equals without scheduler",
-				this.samples.median("with priorities", on, "uploads MB/s")
-						/ this.samples.median("both equal", Mix.peer(false), "uploads MB/s")));
+		for (String among : List.of("with priorities", "1000 calls/s, with priorities")) {
+			String equal = among.equals("with priorities") ? "both equal" : "1000 calls/s, equal";
+			for (String peer : List.of(on, Mix.peer(false))) {
+				lines.add(bar("uploads, " + among + ", to " + equal + " / " + peer + " (goal: at least 0.95)",
+						this.samples.median(among, on, "uploads MB/s")
+								/ this.samples.median(equal, peer, "uploads MB/s")));
+			}
+		}
 		lines.add(bar("calls/s alone to those without scheduler (goal: at least 0.98)",
 				this.samples.median("calls alone", on, "calls/s")
 						/ this.samples.median("calls alone", Mix.peer(false), "calls/s")));

@@ -59,15 +59,19 @@ import dev.rdmarpc.transport.TransportOptions;
  * </pre>
  *
  * CALLS and UPLOADS are priorities, or {@code -} if there are none; calls on a queue pair
- * of their own have {@value #APART} behind theirs. One thread makes calls of 64 bytes,
- * one after the other, and each of THREADS uploads BYTES again and again, until the calls
- * are over and the last upload is. The histogram is HdrHistogram's, in nanoseconds,
- * compressed and in Base64.
+ * of their own have {@value #APART} behind theirs, and those of a given rate
+ * {@value #RATE} and the number per second. One thread makes calls of 64 bytes, one after
+ * the other, and each of THREADS uploads BYTES again and again, until the calls are over
+ * and the last upload is. The histogram is HdrHistogram's, in nanoseconds, compressed and
+ * in Base64.
  */
 public final class TransferProcess {
 
 	/** Behind the priority of calls on another queue pair than that of the uploads. */
 	public static final String APART = "/apart";
+
+	/** Between the priority of calls and how many are made per second. */
+	public static final String RATE = "@";
 
 	private static final int SMALL_BYTES = 64;
 
@@ -184,7 +188,9 @@ public final class TransferProcess {
 				LockSupport.parkNanos(nanos);
 			}
 			else {
-				echo(with(words[0]), latencies, begun + nanos);
+				String[] calls = words[0].split(RATE, -1);
+				long interval = (calls.length > 1) ? TimeUnit.SECONDS.toNanos(1) / Long.parseLong(calls[1]) : 0;
+				echo(with(calls[0]), latencies, begun + nanos, interval);
 			}
 			long took = System.nanoTime() - begun;
 			over.set(true);
@@ -219,16 +225,21 @@ public final class TransferProcess {
 		}
 	}
 
-	private static void echo(Transfer transfer, Histogram latencies, long end) {
+	/** Calls until a time, at least an interval after each other. */
+	private static void echo(Transfer transfer, Histogram latencies, long end, long interval) {
 		byte[] value = new byte[SMALL_BYTES];
 		long before = System.nanoTime();
+		long due = before;
 		while (before - end < 0) {
 			if (transfer.echo(value).length != SMALL_BYTES) {
 				throw new IllegalStateException("another value came back");
 			}
 			long now = System.nanoTime();
 			latencies.recordValue(Math.min(now - before, LONGEST_NANOS));
-			before = now;
+			due += interval;
+			for (before = now; interval > 0 && due - before > 0; before = System.nanoTime()) {
+				LockSupport.parkNanos(due - before);
+			}
 		}
 	}
 
