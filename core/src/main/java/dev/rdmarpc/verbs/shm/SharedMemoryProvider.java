@@ -20,6 +20,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.MemorySource;
 import dev.rdmarpc.verbs.ProviderAvailability;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
@@ -81,6 +82,12 @@ public final class SharedMemoryProvider implements VerbsProvider {
 	@Override
 	public List<String> deviceNames() {
 		return availability().available() ? List.of(DEVICE_NAME) : List.of();
+	}
+
+	@Override
+	public @Nullable MemorySource openMemorySource() {
+		return (this.options.trust() == SharedMemoryTrust.SAME_USER) ? new ExtentSource(Rendezvous.open(this.options))
+				: null;
 	}
 
 	@Override
