@@ -60,9 +60,8 @@ public interface VerbsProvider {
 
 	/**
 	 * Opens a source of memory that is of more use to devices of this provider than any
-	 * other, owned by the caller; {@code null} if all memory is the same to them. It
-	 * outlives devices.
-	 * @throws VerbsException with {@link VerbsError#UNAVAILABLE}
+	 * other, owned by the caller; {@code null} if all memory is the same to them, or none
+	 * can be had. It outlives devices.
 	 */
 	default @Nullable MemorySource openMemorySource() {
 		return null;

@@ -228,10 +228,10 @@ final class Connection implements EngineConnection, LinkOwner {
 		}
 	}
 
-	/** Whether memory of the peer's that this side reads was cut; system calls. */
-	boolean isPeerMemoryCut() {
+	/** Whether that, or memory of the peer's that this side reads, was; system calls. */
+	boolean isAnyCut() {
 		PeerMemory read = this.peerMemory;
-		return read != null && read.isCut();
+		return isCut() || (read != null && read.isCut());
 	}
 
 	/** An interrupt would close the file, and is the business of the thread's owner. */

@@ -158,16 +158,12 @@ final class Engine extends ProgressEngine<Connection> {
 		boolean found = this.faultDue;
 		this.faultDue = false;
 		for (int i = connections().size() - 1; i >= 0; i--) {
-			if (i < connections().size() && isCut(connections().get(i))) {
+			if (i < connections().size() && connections().get(i).isAnyCut()) {
 				found = true;
 				connections().get(i).lifecycle().memoryLost();
 			}
 		}
 		return found;
-	}
-
-	private static boolean isCut(Connection connection) {
-		return connection.isCut() || connection.isPeerMemoryCut();
 	}
 
 	/** Asks the peers to wake this side. */

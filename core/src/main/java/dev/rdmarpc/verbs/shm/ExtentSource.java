@@ -17,6 +17,8 @@ package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
 import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 
 import org.jspecify.annotations.Nullable;
@@ -62,9 +64,11 @@ final class ExtentSource implements MemorySource {
 		}
 		long number = OwnFiles.newNumber();
 		try {
-			MappedByteBuffer memory = this.files.create(number, lengthBytes);
+			ExtentOrigin origin = new ExtentOrigin(this.files.owner(), number);
+			ByteBuffer seal = ByteBuffer.allocate(ExtentOrigin.SEAL_BYTES).order(ByteOrder.nativeOrder());
+			MappedByteBuffer memory = this.files.create(number, lengthBytes, seal.putLong(0, origin.seal()));
 			cleaner.register(memory, new Removal(this.files, number));
-			return new ProvidedMemory(memory, new ExtentOrigin(this.files.owner(), number));
+			return new ProvidedMemory(memory, origin);
 		}
 		catch (IOException ex) {
 			logger.debug("No file of {} bytes in {}", lengthBytes, this.rendezvous, ex);

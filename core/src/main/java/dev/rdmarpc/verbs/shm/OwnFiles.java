@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
@@ -134,9 +135,10 @@ final class OwnFiles implements AutoCloseable {
 	/**
 	 * Creates a file and maps it. All of its memory is there then, so that whoever uses
 	 * it later finds it.
+	 * @param seal what the file has behind the memory
 	 * @throws IOException also if there is not so much memory
 	 */
-	synchronized MappedByteBuffer create(long number, int bytes) throws IOException {
+	synchronized MappedByteBuffer create(long number, int bytes, ByteBuffer seal) throws IOException {
 		if (this.closed) {
 			throw new IOException("owner is closed");
 		}
@@ -145,6 +147,9 @@ final class OwnFiles implements AutoCloseable {
 		boolean complete = false;
 		try (FileChannel channel = this.rendezvous.createForUser(file, bytes)) {
 			MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
+			if (channel.write(seal, bytes) != seal.limit()) {
+				throw new IOException("no room for the end of " + file);
+			}
 			complete = true;
 			return mapped;
 		}

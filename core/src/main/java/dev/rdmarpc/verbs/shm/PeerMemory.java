@@ -17,6 +17,7 @@ package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -94,7 +95,8 @@ final class PeerMemory implements PeerExtents {
 		Path file = OwnFiles.path(this.rendezvous, pool, extent);
 		try {
 			this.mapped.removeIf(Mapped::isGone);
-			ByteBuffer memory = OwnFiles.map(this.rendezvous, file.getFileName().toString(), 0);
+			ByteBuffer memory = OwnFiles.map(this.rendezvous, file.getFileName().toString(), 0)
+				.order(ByteOrder.nativeOrder());
 			makeRoom();
 			this.mapped.add(new Mapped(pool, extent, file, memory, ++this.uses));
 			return memory;

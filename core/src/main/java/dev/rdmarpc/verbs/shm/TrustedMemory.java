@@ -16,6 +16,7 @@
 package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -55,7 +56,7 @@ final class TrustedMemory implements AutoCloseable {
 		this.files = files;
 		long number = OwnFiles.newNumber();
 		this.tableName = files.name(number);
-		this.table = new WindowTable(files.create(number, WindowDescriptor.TOTAL_BYTES));
+		this.table = new WindowTable(files.create(number, WindowDescriptor.TOTAL_BYTES, ByteBuffer.allocate(0)));
 	}
 
 	/** Begins to share, or returns {@code null} if that is not possible. */
@@ -126,6 +127,11 @@ final class TrustedMemory implements AutoCloseable {
 		if (peer.addUsers(-1) == 0) {
 			this.peers.values().remove(peer);
 		}
+	}
+
+	/** How many peers there are whose memory is mapped. */
+	synchronized int peers() {
+		return this.peers.size();
 	}
 
 	@Override

@@ -20,9 +20,26 @@ import dev.rdmarpc.verbs.MemoryOrigin;
 /**
  * Which file memory is mapped from, which who is trusted may map too.
  *
+ * <p>
+ * Behind the memory, the file has a seal, which is gone when the file was cut: the
+ * virtual machine tells of a fault in mapped memory later than it goes on with what it
+ * has not read.
+ *
  * @param pool the number of its owner
  * @param extent the number of the file among those of its owner
  */
 public record ExtentOrigin(long pool, long extent) implements MemoryOrigin {
+
+	/** The size of the seal, in the byte order of the host. */
+	public static final int SEAL_BYTES = Long.BYTES;
+
+	/** The seal, which is not 0. */
+	public long seal() {
+		return seal(this.pool, this.extent);
+	}
+
+	static long seal(long pool, long extent) {
+		return (extent * 0x9E3779B97F4A7C15L ^ pool) | 1;
+	}
 
 }

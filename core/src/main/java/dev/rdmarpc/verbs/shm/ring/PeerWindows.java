@@ -56,6 +56,8 @@ public final class PeerWindows {
 
 	private int offset;
 
+	private long seal;
+
 	private @Nullable ByteBuffer memory;
 
 	/**
@@ -101,10 +103,11 @@ public final class PeerWindows {
 			return false;
 		}
 		ByteBuffer mapped = this.extents.find(pool, extent);
-		if (mapped == null || !isWithin(base, windowBytes, mapped.capacity())) {
+		if (mapped == null || !isWithin(base, windowBytes, mapped.capacity() - ExtentOrigin.SEAL_BYTES)) {
 			return false;
 		}
 		this.memory = mapped;
+		this.seal = ExtentOrigin.seal(pool, extent);
 		this.offset = (int) (base + offsetInWindow);
 		return true;
 	}
@@ -128,6 +131,13 @@ public final class PeerWindows {
 	boolean isStillOpen() {
 		VarHandle.loadLoadFence();
 		return (long) LONGS.getOpaque(this.table, this.record) == this.generation;
+	}
+
+	/** Whether the memory of the open window is all there; what was read of it was. */
+	boolean isWhole() {
+		ByteBuffer mapped = memory();
+		VarHandle.loadLoadFence();
+		return mapped.getLong(mapped.capacity() - ExtentOrigin.SEAL_BYTES) == this.seal;
 	}
 
 	/** Lets go of the memory of the open window. */

@@ -150,10 +150,13 @@ final class RequestSender {
 	 * @return false if the window has been closed meanwhile: nothing that was copied
 	 * counts
 	 */
-	private boolean tryCopyPiece(long sequence, PeerWindows shown) {
+	private boolean tryCopyPiece(long sequence, PeerWindows shown) throws LinkFailure {
 		long moved = this.cursor.moved();
 		int count = (int) Math.min(DIRECT_BYTES, this.queue.totalBytes(sequence) - moved);
 		this.cursor.copyFrom(shown.memory(), shown.offset() + (int) moved, count);
+		if (!shown.isWhole()) {
+			throw LinkFailure.ofNonsense("the memory that was lent was cut");
+		}
 		if (!shown.isStillOpen()) {
 			return false;
 		}
