@@ -35,8 +35,8 @@ import dev.rdmarpc.verbs.MemorySource.ProvidedMemory;
 
 /**
  * The direct memory that extents are made of, within the budget: of a provider's source
- * while that has some, or allocated. What an extent has given
- * back is used again for the next one, until the garbage collector frees it. Thread-safe.
+ * while that has some, or allocated. What an extent has given back is used again for the
+ * next one, until the garbage collector frees it. Thread-safe.
  *
  * <p>
  * Implementation notes. Java frees direct memory when the garbage collector has found its

@@ -131,8 +131,7 @@ final class Exposure {
 	/** Opens bytes of the memory around a buffer, which is that of its region. */
 	private void open(RegisteredBuffer buffer, int offset, int length) {
 		MemoryRegion region = buffer.findRegion(this.attachment);
-		MemoryRegion window = (region != null)
-				? this.domain.registerWindow(region, offset, length, ACCESS, this.peer)
+		MemoryRegion window = (region != null) ? this.domain.registerWindow(region, offset, length, ACCESS, this.peer)
 				: this.domain.registerMemory(buffer.memory().duplicate().limit(offset + length).position(offset),
 						ACCESS, this.peer);
 		this.windows[this.windowCount++] = window;

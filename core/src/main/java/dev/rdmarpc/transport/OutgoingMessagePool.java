@@ -229,7 +229,8 @@ final class OutgoingMessagePool {
 	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message, boolean part) {
 		ProtectionDomain domain = this.protectionDomain;
 		QueuePair peer = (domain != null) ? carrier.readerOf(message, part) : null;
-		return (domain != null && peer != null) ? Exposure.open(domain, this.attachment, peer, message, this::claim) : null;
+		return (domain != null && peer != null) ? Exposure.open(domain, this.attachment, peer, message, this::claim)
+				: null;
 	}
 
 	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,

@@ -56,8 +56,8 @@ public interface ProtectionDomain extends AutoCloseable {
 	/**
 	 * Registers memory of a {@link MemorySource}, which a device of the same provider
 	 * knows again. For other devices it is memory like any other.
-	 * @param memory see {@link #registerMemory(ByteBuffer, Set)}; positions are those of what
-	 * was provided
+	 * @param memory see {@link #registerMemory(ByteBuffer, Set)}; positions are those of
+	 * what was provided
 	 * @param origin which memory it is
 	 */
 	default MemoryRegion registerProvided(ByteBuffer memory, Set<AccessFlag> access, MemoryOrigin origin) {
@@ -73,8 +73,9 @@ public interface ProtectionDomain extends AutoCloseable {
 	 */
 	default MemoryRegion registerWindow(MemoryRegion region, int offsetBytes, int lengthBytes, Set<AccessFlag> access,
 			QueuePair peer) {
-		return registerMemory(region.memory().duplicate().clear().limit(offsetBytes + lengthBytes).position(offsetBytes),
-				access, peer);
+		return registerMemory(
+				region.memory().duplicate().clear().limit(offsetBytes + lengthBytes).position(offsetBytes), access,
+				peer);
 	}
 
 	/**

@@ -159,7 +159,8 @@ class ExposureTests {
 		addRegistered(new Random(1), 0, 1000);
 		QueuePair stranger = queuePair(this.device.allocateProtectionDomain());
 		assertThatExceptionOfType(VerbsException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.attachment, stranger, this.message, this.memory::allocate))
+			.isThrownBy(
+					() -> Exposure.open(this.domain, this.attachment, stranger, this.message, this.memory::allocate))
 			.withMessageContaining("not of this protection domain");
 	}
 
@@ -180,8 +181,8 @@ class ExposureTests {
 		addRegistered(random, 0, 1000);
 		addOther(random, 1000);
 		this.domain.close();
-		assertThatExceptionOfType(VerbsException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.attachment, this.peer, this.message, this.memory::allocate));
+		assertThatExceptionOfType(VerbsException.class).isThrownBy(
+				() -> Exposure.open(this.domain, this.attachment, this.peer, this.message, this.memory::allocate));
 	}
 
 }

@@ -104,7 +104,8 @@ public abstract class AbstractVerbsProviderTests {
 
 	private VerbsFixture fixture() {
 		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
-				this::checksPermissionToRead, this::stopsPlacingAtOnce, this::stopsSendingAtOnce, movesWithoutGarbage(), this::keysToldBy);
+				this::checksPermissionToRead, this::stopsPlacingAtOnce, this::stopsSendingAtOnce, movesWithoutGarbage(),
+				this::keysToldBy);
 	}
 
 	@Nested

@@ -105,7 +105,8 @@ final class VerbsFixture extends ProgressLoop
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
 			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
-			BooleanSupplier stopsPlacingAtOnce, BooleanSupplier stopsSendingAtOnce, boolean movesWithoutGarbage, Function<MemoryRegion, int[]> keysTold) {
+			BooleanSupplier stopsPlacingAtOnce, BooleanSupplier stopsSendingAtOnce, boolean movesWithoutGarbage,
+			Function<MemoryRegion, int[]> keysTold) {
 		this.movesWithoutGarbage = movesWithoutGarbage;
 		this.keysTold = keysTold;
 		this.stopsPlacingAtOnce = stopsPlacingAtOnce;

@@ -103,9 +103,9 @@ final class VerbsSide {
 
 	/** Memory that is lent to the peer of one endpoint. */
 	GuardedMemory lent(VerbsEndpoint endpoint, int length, AccessFlag... access) {
-		return this.fixture.track(
-				new GuardedMemory(source(), (memory, origin) -> lend(endpoint, memory, origin, Set.of(access)),
-						length, this.fixture.random().nextInt(64), this.fixture.random().nextLong()));
+		return this.fixture
+			.track(new GuardedMemory(source(), (memory, origin) -> lend(endpoint, memory, origin, Set.of(access)),
+					length, this.fixture.random().nextInt(64), this.fixture.random().nextLong()));
 	}
 
 	private synchronized @Nullable MemorySource source() {

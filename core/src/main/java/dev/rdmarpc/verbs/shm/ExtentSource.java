@@ -51,7 +51,6 @@ final class ExtentSource implements MemorySource {
 
 	private final OwnFiles files;
 
-
 	ExtentSource(Rendezvous rendezvous) {
 		this.rendezvous = rendezvous;
 		this.files = OwnFiles.open(rendezvous);

@@ -191,8 +191,7 @@ final class OwnFiles implements AutoCloseable {
 			throw new IOException("file " + file + " is no file of this user");
 		}
 		boolean interrupted = Thread.interrupted();
-		try (FileChannel channel = FileChannel.open(file,
-				Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+		try (FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
 			long size = channel.size();
 			if (size <= 0 || size > Integer.MAX_VALUE || (bytes != 0 && size != bytes)) {
 				throw new IOException("file " + file + " has " + size + " bytes");

@@ -100,8 +100,7 @@ final class TrustedMemory implements AutoCloseable {
 		}
 		PeerMemory peer = acquire(announced.table());
 		if (peer != null) {
-			link.readFrom(
-					new PeerWindows(peer.table(), announced.grantNumber(), announced.domainNumber(), peer));
+			link.readFrom(new PeerWindows(peer.table(), announced.grantNumber(), announced.domainNumber(), peer));
 		}
 		return peer;
 	}

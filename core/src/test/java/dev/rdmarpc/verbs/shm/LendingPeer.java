@@ -151,8 +151,8 @@ final class LendingPeer implements AutoCloseable {
 
 	/** Posts a Read into the sink. */
 	void post(RemoteRegion remote) {
-		this.queuePair
-			.postSend(this.request.read(1, remote.address(), remote.key()).addSegment(this.sink, 0, (int) remote.lengthBytes()));
+		this.queuePair.postSend(this.request.read(1, remote.address(), remote.key())
+			.addSegment(this.sink, 0, (int) remote.lengthBytes()));
 		this.queuePair.ringDoorbell();
 	}
 

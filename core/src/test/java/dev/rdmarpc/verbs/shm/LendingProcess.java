@@ -29,8 +29,7 @@ public final class LendingProcess {
 
 	/** Takes a directory and a trust. */
 	public static void main(String[] args) throws Exception {
-		LendingPeer peer = new LendingPeer(
-				LendingPeer.options(Path.of(args[0]), SharedMemoryTrust.valueOf(args[1])));
+		LendingPeer peer = new LendingPeer(LendingPeer.options(Path.of(args[0]), SharedMemoryTrust.valueOf(args[1])));
 		peer.fill(0);
 		System.out.println(SharingProcess.READY + peer.listen().getPort());
 		peer.accept();

@@ -297,8 +297,7 @@ class TrustedReadsTests {
 
 	@Test
 	void aFileLosesItsNameWhenItsMemoryIsUnreachable() throws Exception {
-		try (ExtentSource source = new ExtentSource(
-				Rendezvous.open(LendingPeer.options(this.directory, SAME_USER)))) {
+		try (ExtentSource source = new ExtentSource(Rendezvous.open(LendingPeer.options(this.directory, SAME_USER)))) {
 			ProvidedMemory memory = source.tryAllocate(LendingPeer.BYTES);
 			assertThat(memory.memory().capacity()).isEqualTo(LendingPeer.BYTES);
 			assertThat(extents()).hasSize(1);

@@ -181,9 +181,8 @@ class RdmaRpcPropertiesTests {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.shm.directory", "/tmp/rdma", "rdma.rpc.shm.group", "0",
 				"rdma.rpc.shm.ring-size", "1MB", "rdma.rpc.shm.max-queue-pairs", "7", "rdma.rpc.shm.max-read-depth",
 				"8", "rdma.rpc.shm.drain-timeout", "9s", "rdma.rpc.shm.trust", "same-user"));
-		assertThat(PropertyMapping.shm(properties.shm()))
-			.isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), "0", 1 << 20, 7, 8, Duration.ofSeconds(9),
-					SharedMemoryTrust.SAME_USER));
+		assertThat(PropertyMapping.shm(properties.shm())).isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), "0",
+				1 << 20, 7, 8, Duration.ofSeconds(9), SharedMemoryTrust.SAME_USER));
 	}
 
 	@Test

@@ -171,7 +171,9 @@ public final class RdmaPeer implements Peer {
 		/** As {@link #REGISTERED}, through shared memory. */
 		SHARED_MEMORY_REGISTERED("rdma-shm-registered", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
 
-		/** As {@link #SHARED_MEMORY_REGISTERED}, and processes of the user are trusted. */
+		/**
+		 * As {@link #SHARED_MEMORY_REGISTERED}, and processes of the user are trusted.
+		 */
 		SHARED_MEMORY_TRUSTED("rdma-shm-trusted", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
 
 		/** As {@link #INLINE}, with shared memory on both sides that nobody uses. */

@@ -25,7 +25,8 @@ public interface PeerExtents {
 
 	/**
 	 * Maps an extent, unless it is mapped already.
-	 * @return all of it with its seal, in the byte order of the host, for reading; {@code null} if that is not possible
+	 * @return all of it with its seal, in the byte order of the host, for reading;
+	 * {@code null} if that is not possible
 	 */
 	@Nullable ByteBuffer find(long pool, long extent);
 

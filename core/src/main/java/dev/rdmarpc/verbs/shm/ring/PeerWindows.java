@@ -68,8 +68,8 @@ public final class PeerWindows {
 	 */
 	public PeerWindows(ByteBuffer table, long grantNumber, long domainNumber, PeerExtents extents) {
 		if (table.capacity() != WindowDescriptor.TOTAL_BYTES) {
-			throw new IllegalArgumentException("table of " + table.capacity() + " bytes (expected: "
-					+ WindowDescriptor.TOTAL_BYTES + ")");
+			throw new IllegalArgumentException(
+					"table of " + table.capacity() + " bytes (expected: " + WindowDescriptor.TOTAL_BYTES + ")");
 		}
 		this.table = table.duplicate().order(ByteOrder.nativeOrder());
 		this.grantNumber = grantNumber;

@@ -55,8 +55,8 @@ public final class WindowTable {
 	/** Shows a region, if peers may read it and know where it lies. */
 	void publish(int index, RegisteredMemory region) {
 		Object whom = (region.borrower() != null) ? region.borrower() : region.protectionDomain();
-		if (index < WindowDescriptor.RECORDS && region.remoteReadable() && region.origin() instanceof ExtentOrigin origin
-				&& whom instanceof Grantee grantee) {
+		if (index < WindowDescriptor.RECORDS && region.remoteReadable()
+				&& region.origin() instanceof ExtentOrigin origin && whom instanceof Grantee grantee) {
 			int at = WindowDescriptor.record(index);
 			this.bytes.putInt(at + WindowDescriptor.KEY, region.remoteKey());
 			this.bytes.putInt(at + WindowDescriptor.LENGTH, region.lengthBytes());
