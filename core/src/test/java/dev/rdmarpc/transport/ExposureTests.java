@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.LeakDetection;
-import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.MemoryAttachment;
+import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;

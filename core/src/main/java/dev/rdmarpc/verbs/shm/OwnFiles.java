@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
@@ -31,6 +32,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.Set;
 
 import org.slf4j.Logger;
@@ -110,11 +112,11 @@ final class OwnFiles implements AutoCloseable {
 	}
 
 	private static String ownerName(long owner) {
-		return String.format("%s%010x", PREFIX, owner);
+		return PREFIX + HexFormat.of().toHexDigits(owner, OWNER_BITS / 4);
 	}
 
 	private static String name(long owner, long number) {
-		return String.format("%s-%016x", ownerName(owner), number);
+		return ownerName(owner) + "-" + HexFormat.of().toHexDigits(number);
 	}
 
 	/** The owner's number. */

@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package dev.rdmarpc.verbs.shm;
 
 import java.io.BufferedReader;
@@ -28,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +45,7 @@ import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.shm.ring.ExtentOrigin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /** Reads between peers of which one or both trust processes of the same user. */
 class TrustedReadsTests {
@@ -239,9 +242,7 @@ class TrustedReadsTests {
 			finally {
 				process.destroyForcibly().waitFor();
 			}
-			try (LendingPeer next = peer(SAME_USER)) {
-				next.close();
-			}
+			peer(SAME_USER).close();
 			List<String> left = Station.files(this.directory);
 			assertThat(left).as("what the reader has itself").hasSameElementsAs(own);
 		}
@@ -292,6 +293,7 @@ class TrustedReadsTests {
 				}
 			}
 			assertThat(extents()).as("the reader's own").hasSize(1);
+			assertThat(reader.device.copiedBytes()).isZero();
 		}
 	}
 
@@ -309,6 +311,34 @@ class TrustedReadsTests {
 				System.gc();
 				assertThat(System.nanoTime() - deadline).as("waiting for the file to go").isNegative();
 			}
+		}
+	}
+
+	@Test
+	void noFileOfAnotherUserIsMapped() throws Exception {
+		Rendezvous rendezvous = Rendezvous.open(LendingPeer.options(this.directory, SAME_USER));
+		Path file = this.directory.resolve("m-0123456789-0123456789abcdef");
+		Files.write(file, new byte[4096]);
+		try {
+			assertThat(OwnFiles.map(rendezvous, file.getFileName().toString(), 4096).capacity()).isEqualTo(4096);
+			assertThatIOException().isThrownBy(() -> OwnFiles.map(rendezvous, "../" + file.getFileName(), 4096));
+			assertThatIOException().isThrownBy(() -> OwnFiles.map(rendezvous, file.getFileName().toString(), 4095));
+			Assumptions.assumeTrue(tryGiveAway(file), "only a privileged user gives files away");
+			assertThatIOException().isThrownBy(() -> OwnFiles.map(rendezvous, file.getFileName().toString(), 4096))
+				.withMessageContaining("no file of this user");
+		}
+		finally {
+			Files.delete(file);
+		}
+	}
+
+	private static boolean tryGiveAway(Path file) {
+		try {
+			Files.setAttribute(file, "unix:uid", 12345);
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 
