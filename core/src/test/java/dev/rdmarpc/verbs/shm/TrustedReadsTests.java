@@ -219,7 +219,7 @@ class TrustedReadsTests {
 				BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
 				int port = Integer.parseInt(SharingProcess.awaitReady(output));
 				reader.connect(Station.loopback(port)).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
-				String[] window = SharingProcess.awaitReady(output).split(" ");
+				String[] window = SharingProcess.awaitReady(output).split(" ", -1);
 				RemoteRegion remote = new RemoteRegion(Long.parseLong(window[0]), Integer.parseInt(window[1]),
 						LendingPeer.BYTES);
 				WorkStatus status = WorkStatus.SUCCESS;

@@ -114,7 +114,7 @@ public final class PeerWindows {
 	}
 
 	private static boolean isWithin(long offset, long length, long whole) {
-		return offset >= 0 && offset <= whole - length;
+		return offset >= 0 && length >= 0 && length <= whole && offset <= whole - length;
 	}
 
 	/** Where the bytes of the open window lie, from {@link #offset()}. */
