@@ -19,10 +19,19 @@ package dev.rdmarpc;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Assumptions;
 
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.MemorySource;
+import dev.rdmarpc.verbs.VerbsProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryTrust;
 
 /**
  * Where the tests run: on what provider, at what address, and how slowly. System
@@ -44,6 +53,9 @@ public final class TestEnvironment {
 	 * Whether the device bears an answer that is none of its protocol's, which is usual.
 	 */
 	public static final String STRANGERS_PROPERTY = "rdma.test.strangers";
+
+	/** Whether processes that share memory trust those of the same user. */
+	public static final String TRUST_PROPERTY = "rdma.test.trust";
 
 	/** How many times slower than usual this machine is. */
 	public static final String TIME_SCALE_PROPERTY = "rdma.test.time-scale";
@@ -67,6 +79,31 @@ public final class TestEnvironment {
 	/** Whether this provider was asked for, so that it has to be available. */
 	public static boolean isMeant(String provider) {
 		return provider.equals(System.getProperty(PROVIDER_PROPERTY));
+	}
+
+	/** The providers that there are, as they are to be. */
+	public static List<VerbsProvider> providers() {
+		return providers(Boolean.getBoolean(TRUST_PROPERTY));
+	}
+
+	/** The providers that there are, with or without trust. */
+	public static List<VerbsProvider> providers(boolean trust) {
+		List<VerbsProvider> providers = ProviderSelection.discover();
+		if (trust) {
+			providers.replaceAll((provider) -> (provider instanceof SharedMemoryProvider)
+					? new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withTrust(SharedMemoryTrust.SAME_USER))
+					: provider);
+		}
+		return providers;
+	}
+
+	/** Creates memory of a source of one of the providers, if one has any. */
+	public static RegisteredMemory memory(MemoryOptions options, List<VerbsProvider> providers) {
+		MemorySource source = null;
+		for (VerbsProvider provider : providers) {
+			source = (source != null) ? source : provider.openMemorySource();
+		}
+		return RegisteredMemory.create(options, source);
 	}
 
 	/** The address of the device, in numbers. */

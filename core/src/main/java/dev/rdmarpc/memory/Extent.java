@@ -24,6 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.MemoryOrigin;
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
@@ -41,19 +42,30 @@ class Extent {
 	/** None when it was given back for good. */
 	private @Nullable ByteBuffer memory;
 
+	private final @Nullable MemoryOrigin origin;
+
 	private final ReentrantLock registration = new ReentrantLock();
 
 	private boolean withdrawn;
 
-	/** Whose each region is. */
+	/** Whose each region is; written before the regions are. */
 	private @Nullable MemoryAttachment[] registrants = new MemoryAttachment[0];
 
 	private volatile @Nullable MemoryRegion[] regions = new MemoryRegion[0];
 
-	/** Takes memory that is registered nowhere yet. */
+	/** Takes memory of the process's own that is registered nowhere yet. */
 	Extent(ByteBuffer memory) {
+		this(memory, null);
+	}
+
+	/**
+	 * Takes memory that is registered nowhere yet.
+	 * @param origin where a provider has it from, {@code null} if none has
+	 */
+	Extent(ByteBuffer memory, @Nullable MemoryOrigin origin) {
 		this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
 		this.lengthBytes = memory.capacity();
+		this.origin = origin;
 	}
 
 	final ByteBuffer memory() {
@@ -77,6 +89,14 @@ class Extent {
 		return (index < regions.length) ? regions[index] : null;
 	}
 
+	/** The region of an open attachment of this memory, or {@code null}. */
+	final @Nullable MemoryRegion region(MemoryAttachment attachment) {
+		int index = attachment.index();
+		MemoryRegion region = region(index);
+		@Nullable MemoryAttachment[] owners = this.registrants;
+		return (index < owners.length && owners[index] == attachment && !attachment.isClosed()) ? region : null;
+	}
+
 	/**
 	 * Registers with a device, unless it is already, or the attachment is closed, or the
 	 * extent is on its way out.
@@ -85,7 +105,7 @@ class Extent {
 		this.registration.lock();
 		try {
 			if (!this.withdrawn && !attachment.isClosed() && region(attachment.index()) == null) {
-				MemoryRegion region = attachment.hook().register(memory().duplicate().clear());
+				MemoryRegion region = attachment.hook().register(memory().duplicate().clear(), this.origin);
 				@Nullable MemoryRegion[] regions = this.regions;
 				@Nullable MemoryRegion[] changed = Arrays.copyOf(regions, Math.max(regions.length, attachment.index() + 1));
 				changed[attachment.index()] = region;

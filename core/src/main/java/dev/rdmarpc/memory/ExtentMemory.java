@@ -29,9 +29,14 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.MemoryOrigin;
+import dev.rdmarpc.verbs.MemorySource;
+import dev.rdmarpc.verbs.MemorySource.ProvidedMemory;
+
 /**
- * The direct memory that extents are made of, within the budget. What an extent has given
- * back is used again for the next one, until the garbage collector frees it. Thread-safe.
+ * The direct memory that extents are made of, within the budget: of a provider's source
+ * while that has some, or allocated. What an extent has given back is used again for the
+ * next one, until the garbage collector frees it. Thread-safe.
  *
  * <p>
  * Implementation notes. Java frees direct memory when the garbage collector has found its
@@ -57,6 +62,8 @@ final class ExtentMemory {
 
 	private final long maxBytes;
 
+	private final @Nullable MemorySource source;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final ReferenceQueue<ByteBuffer> freed = new ReferenceQueue<>();
@@ -74,8 +81,18 @@ final class ExtentMemory {
 
 	private volatile long collectAfterNanos = System.nanoTime();
 
+	/** Creates a budget of which nothing is spent, without a source. */
 	ExtentMemory(long maxBytes) {
+		this(maxBytes, null);
+	}
+
+	/**
+	 * Creates a budget of which nothing is spent.
+	 * @param source borrowed, {@code null} if there is none
+	 */
+	ExtentMemory(long maxBytes, @Nullable MemorySource source) {
 		this.maxBytes = maxBytes;
+		this.source = source;
 	}
 
 	/**
@@ -115,7 +132,7 @@ final class ExtentMemory {
 		Piece piece = null;
 		OutOfMemoryError refused = null;
 		try {
-			piece = new Piece(ByteBuffer.allocateDirect(bytes + MemoryOptions.PAGE_BYTES - 1), bytes, this.freed);
+			piece = allocate(bytes);
 		}
 		catch (OutOfMemoryError ex) {
 			refused = ex;
@@ -132,6 +149,12 @@ final class ExtentMemory {
 					refused);
 		}
 		return piece;
+	}
+
+	private Piece allocate(int bytes) {
+		ProvidedMemory provided = (this.source != null) ? this.source.tryAllocate(bytes) : null;
+		return (provided != null) ? new Piece(provided.memory(), bytes, provided.origin(), this.freed)
+				: new Piece(ByteBuffer.allocateDirect(bytes + MemoryOptions.PAGE_BYTES - 1), bytes, null, this.freed);
 	}
 
 	/** Any idle memory instead of what could not be allocated. */
@@ -306,17 +329,25 @@ final class ExtentMemory {
 
 		private final int bytes;
 
+		private final @Nullable MemoryOrigin origin;
+
 		private volatile @Nullable ByteBuffer memory;
 
-		Piece(ByteBuffer whole, int bytes, ReferenceQueue<ByteBuffer> freed) {
+		Piece(ByteBuffer whole, int bytes, @Nullable MemoryOrigin origin, ReferenceQueue<ByteBuffer> freed) {
 			super(whole, freed);
 			this.bytes = bytes;
+			this.origin = origin;
 			this.memory = aligned(whole);
 		}
 
 		/** From the first page on. In use. */
 		ByteBuffer memory() {
 			return Objects.requireNonNull(this.memory);
+		}
+
+		/** Where a provider has it from, {@code null} if none has. */
+		@Nullable MemoryOrigin origin() {
+			return this.origin;
 		}
 
 		private boolean revive() {

@@ -25,6 +25,8 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.MemorySource;
+
 /**
  * The extents of a pool: gives out runs of pages, grows within the budget, and gives
  * extents back. Thread-safe.
@@ -123,12 +125,22 @@ final class Extents {
 	 * @param deregistrar has {@link #deregisterRetired()} called, soon or at once
 	 */
 	Extents(MemoryOptions options, Registrar registrar, LongSupplier clock, Runnable deregistrar) {
+		this(options, null, registrar, clock, deregistrar);
+	}
+
+	/**
+	 * Creates a pool without extents, whose memory a source provides as far as it has
+	 * some.
+	 * @param source borrowed
+	 */
+	Extents(MemoryOptions options, @Nullable MemorySource source, Registrar registrar, LongSupplier clock,
+			Runnable deregistrar) {
 		this.options = options;
 		this.registrar = registrar;
 		this.clock = clock;
 		this.deregistrar = deregistrar;
 		this.retentionNanos = options.retention().toNanos();
-		this.memory = new ExtentMemory(options.maxBytes());
+		this.memory = new ExtentMemory(options.maxBytes(), source);
 	}
 
 	/** Registers the initial extents. */

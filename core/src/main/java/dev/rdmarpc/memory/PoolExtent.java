@@ -42,7 +42,7 @@ final class PoolExtent extends Extent {
 	private long freeSinceNanos;
 
 	PoolExtent(ExtentMemory.Piece piece) {
-		super(piece.memory());
+		super(piece.memory(), piece.origin());
 		this.piece = piece;
 		this.runs = new PageRuns(lengthBytes() / MemoryOptions.PAGE_BYTES);
 		this.spans = new Span[this.runs.pages()];

@@ -218,6 +218,14 @@ public final class RegisteredBuffer {
 		return region;
 	}
 
+	/**
+	 * The region of an attached device in which the buffer lies, {@code null} when the
+	 * attachment is closed or of another memory.
+	 */
+	public @Nullable MemoryRegion findRegion(MemoryAttachment attachment) {
+		return extent().region(attachment);
+	}
+
 	/** Where the buffer begins in each of its regions, in bytes. */
 	public int regionOffset() {
 		checkAlive();

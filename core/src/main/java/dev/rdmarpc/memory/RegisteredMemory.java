@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.verbs.MemorySource;
+
 /**
  * A pool of memory that is registered with one or more devices: a general allocator.
  * Grows by extents from {@link MemoryOptions#initialBytes()} to
@@ -44,6 +46,8 @@ public final class RegisteredMemory implements AutoCloseable {
 	private static final long COLLECT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
 	private final MemoryOptions options;
+
+	private final @Nullable MemorySource source;
 
 	private final boolean paranoid;
 
@@ -72,12 +76,13 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private RegisteredMemory(MemoryOptions options) {
+	private RegisteredMemory(MemoryOptions options, @Nullable MemorySource source) {
 		this.options = options;
+		this.source = source;
 		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
 		this.leakDetector = LeakDetector.of(options.leakDetection());
 		this.users = new UserRegistrations(this.registrar, options.registrationCacheBytes());
-		this.extents = new Extents(options, this.registrar, System::nanoTime, this.deregistering::request);
+		this.extents = new Extents(options, source, this.registrar, System::nanoTime, this.deregistering::request);
 		this.blocks = new BlockAllocator(this.home, options, this.extents, this.waiters, this.deregistering);
 		this.metrics = new MemoryCounters(this.blocks, this.extents, this.users, this.leakDetector);
 	}
@@ -87,9 +92,28 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws MemoryExhaustedException when the process has not enough direct memory
 	 */
 	public static RegisteredMemory create(MemoryOptions options) {
-		RegisteredMemory memory = new RegisteredMemory(options);
-		memory.extents.open();
-		return memory;
+		return create(options, null);
+	}
+
+	/**
+	 * Creates a pool and its initial extents, of memory that a provider's source has, and
+	 * of direct memory when it has none.
+	 * @param source takes ownership, also when this fails; {@code null} if there is none
+	 * @throws MemoryExhaustedException when the process has not enough direct memory
+	 */
+	public static RegisteredMemory create(MemoryOptions options, @Nullable MemorySource source) {
+		RegisteredMemory memory = new RegisteredMemory(options, source);
+		boolean complete = false;
+		try {
+			memory.extents.open();
+			complete = true;
+			return memory;
+		}
+		finally {
+			if (!complete && source != null) {
+				source.close();
+			}
+		}
 	}
 
 	/** The settings. */
@@ -337,6 +361,9 @@ public final class RegisteredMemory implements AutoCloseable {
 		this.users.close();
 		this.blocks.close();
 		this.waiters.signal();
+		if (this.source != null) {
+			this.source.close();
+		}
 		reportOutstanding();
 	}
 

@@ -20,7 +20,10 @@ import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryOrigin;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
 
@@ -45,6 +48,15 @@ public interface RegistrationHook {
 	 */
 	MemoryRegion register(ByteBuffer extent);
 
+	/**
+	 * Registers memory that may come from a source of a provider's.
+	 * @param origin which memory of the source it is, {@code null} if of none
+	 * @see #register(ByteBuffer)
+	 */
+	default MemoryRegion register(ByteBuffer extent, @Nullable MemoryOrigin origin) {
+		return register(extent);
+	}
+
 	/** Deregisters a region that {@link #register} returned. Must not throw. */
 	void deregister(MemoryRegion region);
 
@@ -65,6 +77,11 @@ public interface RegistrationHook {
 			@Override
 			public MemoryRegion register(ByteBuffer extent) {
 				return domain.registerMemory(extent, extent.isReadOnly() ? readOnly : writable);
+			}
+
+			@Override
+			public MemoryRegion register(ByteBuffer extent, @Nullable MemoryOrigin origin) {
+				return (origin != null) ? domain.registerProvided(extent, writable, origin) : register(extent);
 			}
 
 			@Override

@@ -25,6 +25,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.AccessFlag;
 import dev.rdmarpc.verbs.MemoryRegion;
@@ -47,6 +48,8 @@ final class Exposure {
 
 	private final ProtectionDomain domain;
 
+	private final MemoryAttachment attachment;
+
 	private final QueuePair peer;
 
 	private final MemoryRegion[] windows = new MemoryRegion[WindowListFlyweight.MAX_WINDOWS];
@@ -59,22 +62,24 @@ final class Exposure {
 
 	private int copiedBytes;
 
-	private Exposure(ProtectionDomain domain, QueuePair peer) {
+	private Exposure(ProtectionDomain domain, MemoryAttachment attachment, QueuePair peer) {
 		this.domain = domain;
+		this.attachment = attachment;
 		this.peer = peer;
 	}
 
 	/**
 	 * Opens a message.
+	 * @param attachment of its memory, to the domain
 	 * @param peer this side's end of the connection to the peer that is to read it
 	 * @param message borrowed; may be cleared afterwards
 	 * @param memory claims memory for what must be copied, or throws
 	 * @throws RuntimeException if there is no memory, or the device refuses a window;
 	 * nothing stays open then
 	 */
-	static Exposure open(ProtectionDomain domain, QueuePair peer, MessageSegments message,
+	static Exposure open(ProtectionDomain domain, MemoryAttachment attachment, QueuePair peer, MessageSegments message,
 			IntFunction<RegisteredBuffer> memory) {
-		Exposure exposure = new Exposure(domain, peer);
+		Exposure exposure = new Exposure(domain, attachment, peer);
 		try {
 			exposure.openAll(message, memory);
 			return exposure;
@@ -90,11 +95,10 @@ final class Exposure {
 			message.coalesce(WindowListFlyweight.MAX_WINDOWS);
 		}
 		this.copiedBytes = copiedBytes(message);
-		ByteBuffer copy = null;
+		RegisteredBuffer copy = null;
 		if (this.copiedBytes > 0) {
-			RegisteredBuffer claimed = memory.apply(this.copiedBytes);
-			this.held[this.heldCount++] = claimed;
-			copy = claimed.buffer().clear();
+			copy = memory.apply(this.copiedBytes);
+			this.held[this.heldCount++] = copy;
 		}
 		int copied = 0;
 		int opened = 0;
@@ -104,29 +108,32 @@ final class Exposure {
 			int length = message.segmentLength(i);
 			RegisteredBuffer buffer = message.segmentBuffer(i);
 			if (buffer == null && copy != null) {
-				copy.put(copied, segment, offset, length);
+				copy.buffer().clear().put(copied, segment, offset, length);
 				copied += length;
 			}
 			else if (buffer != null) {
 				opened = openCopied(copy, opened, copied);
 				this.held[this.heldCount++] = buffer.retain();
-				open(segment.duplicate().limit(offset + length).position(offset));
+				open(buffer, offset, length);
 			}
 		}
 		openCopied(copy, opened, copied);
 	}
 
 	/** Opens what was copied since the last time. */
-	private int openCopied(@Nullable ByteBuffer copy, int from, int to) {
+	private int openCopied(@Nullable RegisteredBuffer copy, int from, int to) {
 		if (copy != null && from < to) {
-			open(copy.limit(to).position(from));
-			copy.clear();
+			open(copy, copy.offset() + from, to - from);
 		}
 		return to;
 	}
 
-	private void open(ByteBuffer bytes) {
-		MemoryRegion window = this.domain.registerMemory(bytes, ACCESS, this.peer);
+	/** Opens bytes of the memory around a buffer, which is that of its region. */
+	private void open(RegisteredBuffer buffer, int offset, int length) {
+		MemoryRegion region = buffer.findRegion(this.attachment);
+		MemoryRegion window = (region != null) ? this.domain.registerWindow(region, offset, length, ACCESS, this.peer)
+				: this.domain.registerMemory(buffer.memory().duplicate().limit(offset + length).position(offset),
+						ACCESS, this.peer);
 		this.windows[this.windowCount++] = window;
 	}
 

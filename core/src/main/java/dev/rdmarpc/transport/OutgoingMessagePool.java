@@ -24,6 +24,7 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -43,6 +44,8 @@ final class OutgoingMessagePool {
 
 	private final @Nullable ProtectionDomain protectionDomain;
 
+	private final MemoryAttachment attachment;
+
 	private final LoopMetrics metrics;
 
 	private final BooleanSupplier isDriver;
@@ -58,6 +61,7 @@ final class OutgoingMessagePool {
 	OutgoingMessagePool(LoopResources resources, LoopMetrics metrics, BooleanSupplier isDriver) {
 		this.memory = resources.memory();
 		this.protectionDomain = resources.protectionDomain();
+		this.attachment = resources.attachment();
 		this.metrics = metrics;
 		this.isDriver = isDriver;
 		this.reserve = new MemoryReserve(this.memory);
@@ -225,7 +229,8 @@ final class OutgoingMessagePool {
 	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message, boolean part) {
 		ProtectionDomain domain = this.protectionDomain;
 		QueuePair peer = (domain != null) ? carrier.readerOf(message, part) : null;
-		return (domain != null && peer != null) ? Exposure.open(domain, peer, message, this::claim) : null;
+		return (domain != null && peer != null) ? Exposure.open(domain, this.attachment, peer, message, this::claim)
+				: null;
 	}
 
 	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,

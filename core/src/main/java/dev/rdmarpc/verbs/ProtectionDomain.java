@@ -54,6 +54,31 @@ public interface ProtectionDomain extends AutoCloseable {
 	MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer);
 
 	/**
+	 * Registers memory of a {@link MemorySource}, which a device of the same provider
+	 * knows again. For other devices it is memory like any other.
+	 * @param memory see {@link #registerMemory(ByteBuffer, Set)}; positions are those of
+	 * what was provided
+	 * @param origin which memory it is
+	 */
+	default MemoryRegion registerProvided(ByteBuffer memory, Set<AccessFlag> access, MemoryOrigin origin) {
+		return registerMemory(memory, access);
+	}
+
+	/**
+	 * Lends part of a region to one peer, as a region of its own: like
+	 * {@link #registerMemory(ByteBuffer, Set, QueuePair)} with the same memory, but the
+	 * device knows what it is part of.
+	 * @param region of this domain; it may be closed before the new one
+	 * @throws VerbsException see {@link #registerMemory(ByteBuffer, Set, QueuePair)}
+	 */
+	default MemoryRegion registerWindow(MemoryRegion region, int offsetBytes, int lengthBytes, Set<AccessFlag> access,
+			QueuePair peer) {
+		return registerMemory(
+				region.memory().duplicate().clear().limit(offsetBytes + lengthBytes).position(offsetBytes), access,
+				peer);
+	}
+
+	/**
 	 * Creates a shared receive queue.
 	 * @param depth receives it holds, from 1 to
 	 * {@link DeviceLimits#maxReceiveQueueDepth()}

@@ -59,6 +59,15 @@ public interface VerbsProvider {
 	List<String> deviceNames();
 
 	/**
+	 * Opens a source of memory that is of more use to devices of this provider than any
+	 * other, owned by the caller; {@code null} if all memory is the same to them, or none
+	 * can be had. It outlives devices.
+	 */
+	default @Nullable MemorySource openMemorySource() {
+		return null;
+	}
+
+	/**
 	 * Opens a device.
 	 * @param name one of {@link #deviceNames()}, or {@code null} for the provider's
 	 * default

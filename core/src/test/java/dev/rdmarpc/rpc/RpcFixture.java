@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
@@ -29,8 +30,10 @@ import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.VerbsProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -73,10 +76,23 @@ final class RpcFixture implements AutoCloseable {
 
 	private RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
 			TransportOptions serverSide, TransportOptions clientSide, long serverBytes) {
-		this.serverMemory = memory(serverBytes);
-		this.clientMemory = memory(Math.max(64L << 20, serverBytes));
-		this.serverTransport = RdmaTransport.open(onProvider(serverSide), this.serverMemory);
-		this.clientTransport = RdmaTransport.open(onProvider(clientSide), this.clientMemory);
+		this(serverOptions, clientOptions, serverSide, clientSide, serverBytes, TestEnvironment.providers(),
+				TestEnvironment.providers());
+	}
+
+	/** On one provider, of which each side has its own. */
+	RpcFixture(String provider, List<VerbsProvider> servers, List<VerbsProvider> clients) {
+		this(UnaryOperator.identity(), UnaryOperator.identity(), TransportOptions.DEFAULTS.withProvider(provider, ""),
+				TransportOptions.DEFAULTS.withProvider(provider, ""), 64L << 20, servers, clients);
+	}
+
+	private RpcFixture(UnaryOperator<RpcServerOptions> serverOptions, UnaryOperator<RpcClientOptions> clientOptions,
+			TransportOptions serverSide, TransportOptions clientSide, long serverBytes, List<VerbsProvider> servers,
+			List<VerbsProvider> clients) {
+		this.serverMemory = memory(serverBytes, servers);
+		this.clientMemory = memory(Math.max(64L << 20, serverBytes), clients);
+		this.serverTransport = open(serverSide, servers, this.serverMemory);
+		this.clientTransport = open(clientSide, clients, this.clientMemory);
 		this.server = startServer(serverOptions.apply(serverOptions(0)));
 		this.client = RpcClient.builder()
 			.transport(this.clientTransport)
@@ -96,8 +112,9 @@ final class RpcFixture implements AutoCloseable {
 		return RpcServerOptions.DEFAULTS.withAddress(new InetSocketAddress(TestEnvironment.address(), port));
 	}
 
-	private static TransportOptions onProvider(TransportOptions options) {
-		return options.withProvider(TestEnvironment.provider(options.provider()), options.device());
+	private static RdmaTransport open(TransportOptions asked, List<VerbsProvider> providers, RegisteredMemory memory) {
+		TransportOptions options = asked.withProvider(TestEnvironment.provider(asked.provider()), asked.device());
+		return RdmaTransport.open(options, ProviderSelection.selectAll(options.providers(), providers), memory);
 	}
 
 	/** Another client of the server, over a connection of its own. */
@@ -181,11 +198,11 @@ final class RpcFixture implements AutoCloseable {
 		Await.until(condition);
 	}
 
-	private static RegisteredMemory memory(long maxBytes) {
-		return RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(maxBytes)
+	private static RegisteredMemory memory(long maxBytes, List<VerbsProvider> providers) {
+		return TestEnvironment.memory(MemoryOptions.DEFAULTS.withMaxBytes(maxBytes)
 			.withInitialBytes(4L << 20)
 			.withAllocationTimeout(TestEnvironment.scaled(Duration.ofMillis(100)))
-			.withLeakDetection(LeakDetection.PARANOID));
+			.withLeakDetection(LeakDetection.PARANOID), providers);
 	}
 
 	@Override

@@ -29,10 +29,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.LeakDetection;
+import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.memory.RegistrationHook;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
@@ -53,6 +55,8 @@ class ExposureTests {
 
 	private final RegisteredMemory memory = RegisteredMemory
 		.create(MemoryOptions.DEFAULTS.withLeakDetection(LeakDetection.PARANOID));
+
+	private final MemoryAttachment attachment = this.memory.attach(RegistrationHook.of(this.domain));
 
 	private final MessageSegments message = new MessageSegments();
 
@@ -115,7 +119,7 @@ class ExposureTests {
 		addOther(random, 40_000);
 		long before = this.memory.metrics().allocations();
 		List<Integer> copied = new ArrayList<>();
-		Exposure exposure = Exposure.open(this.domain, this.peer, this.message, (bytes) -> {
+		Exposure exposure = Exposure.open(this.domain, this.attachment, this.peer, this.message, (bytes) -> {
 			copied.add(bytes);
 			return this.memory.allocate(bytes);
 		});
@@ -144,7 +148,7 @@ class ExposureTests {
 				addOther(random, 1 + random.nextInt(3000));
 			}
 		}
-		Exposure exposure = Exposure.open(this.domain, this.peer, this.message, this.memory::allocate);
+		Exposure exposure = Exposure.open(this.domain, this.attachment, this.peer, this.message, this.memory::allocate);
 		assertThat(exposure.windowCount()).as("seed %d", seed).isBetween(1, WindowListFlyweight.MAX_WINDOWS);
 		assertThat(content(exposure)).as("seed %d", seed).isEqualTo(this.expected.toByteArray());
 		exposure.close();
@@ -155,7 +159,8 @@ class ExposureTests {
 		addRegistered(new Random(1), 0, 1000);
 		QueuePair stranger = queuePair(this.device.allocateProtectionDomain());
 		assertThatExceptionOfType(VerbsException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, stranger, this.message, this.memory::allocate))
+			.isThrownBy(
+					() -> Exposure.open(this.domain, this.attachment, stranger, this.message, this.memory::allocate))
 			.withMessageContaining("not of this protection domain");
 	}
 
@@ -165,7 +170,7 @@ class ExposureTests {
 		addRegistered(random, 0, 1000);
 		addOther(random, 1000);
 		assertThatExceptionOfType(MemoryExhaustedException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.peer, this.message, (bytes) -> {
+			.isThrownBy(() -> Exposure.open(this.domain, this.attachment, this.peer, this.message, (bytes) -> {
 				throw new MemoryExhaustedException("none", null);
 			}));
 	}
@@ -176,8 +181,8 @@ class ExposureTests {
 		addRegistered(random, 0, 1000);
 		addOther(random, 1000);
 		this.domain.close();
-		assertThatExceptionOfType(VerbsException.class)
-			.isThrownBy(() -> Exposure.open(this.domain, this.peer, this.message, this.memory::allocate));
+		assertThatExceptionOfType(VerbsException.class).isThrownBy(
+				() -> Exposure.open(this.domain, this.attachment, this.peer, this.message, this.memory::allocate));
 	}
 
 }

@@ -112,7 +112,7 @@ abstract class AbstractReleaseTests extends AbstractVerbsTests {
 
 	@Test
 	void nothingIsSentOfARegionThatWasDeregistered() {
-		Assumptions.assumeTrue(this.fixture.stopsPlacingAtOnce(),
+		Assumptions.assumeTrue(this.fixture.stopsSendingAtOnce(),
 				"the device sends the rest of what it has begun although the region is deregistered");
 		for (int round = 0; round < TestEnvironment.rounds(18, 6); round++) {
 			ConnectedPair pair = this.fixture.connect().greet();

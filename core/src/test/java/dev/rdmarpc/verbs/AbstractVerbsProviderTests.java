@@ -71,6 +71,14 @@ public abstract class AbstractVerbsProviderTests {
 	}
 
 	/**
+	 * Whether not one byte of a region gets into a peer's memory any more once it is
+	 * deregistered, even of a Read that then fails; asked when the provider is available.
+	 */
+	protected boolean stopsSendingAtOnce() {
+		return stopsPlacingAtOnce();
+	}
+
+	/**
 	 * Whether steady traffic of small messages allocates nothing, as it must over
 	 * anything that takes and gives them whole.
 	 */
@@ -96,7 +104,8 @@ public abstract class AbstractVerbsProviderTests {
 
 	private VerbsFixture fixture() {
 		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
-				this::checksPermissionToRead, this::stopsPlacingAtOnce, movesWithoutGarbage(), this::keysToldBy);
+				this::checksPermissionToRead, this::stopsPlacingAtOnce, this::stopsSendingAtOnce, movesWithoutGarbage(),
+				this::keysToldBy);
 	}
 
 	@Nested

@@ -21,7 +21,10 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Set;
-import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.verbs.MemorySource.ProvidedMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,6 +37,8 @@ final class GuardedMemory implements AutoCloseable {
 
 	private static final int GUARD_BYTES = 4096;
 
+	private static final int PAGE_BYTES = 4096;
+
 	private final ByteBuffer whole;
 
 	private final int start;
@@ -44,18 +49,24 @@ final class GuardedMemory implements AutoCloseable {
 
 	private final MemoryRegion region;
 
-	GuardedMemory(ProtectionDomain domain, int length, int misalignment, long seed, Set<AccessFlag> access) {
-		this((memory) -> domain.registerMemory(memory, access), length, misalignment, seed);
+	GuardedMemory(@Nullable MemorySource source, ProtectionDomain domain, int length, int misalignment, long seed,
+			Set<AccessFlag> access) {
+		this(source, (memory, origin) -> (origin != null) ? domain.registerProvided(memory, access, origin)
+				: domain.registerMemory(memory, access), length, misalignment, seed);
 	}
 
-	GuardedMemory(Function<ByteBuffer, MemoryRegion> registration, int length, int misalignment, long seed) {
+	GuardedMemory(@Nullable MemorySource source, Registration registration, int length, int misalignment, long seed) {
 		this.start = GUARD_BYTES + misalignment;
 		this.length = length;
 		this.seed = seed;
 		int end = this.start + length;
-		this.whole = ByteBuffer.allocateDirect((end + GUARD_BYTES + 7) & ~7).order(ByteOrder.LITTLE_ENDIAN);
+		int all = end + GUARD_BYTES + PAGE_BYTES - 1 & -PAGE_BYTES;
+		ProvidedMemory provided = (source != null) ? source.tryAllocate(all) : null;
+		ByteBuffer bytes = (provided != null) ? provided.memory() : ByteBuffer.allocateDirect(all);
+		this.whole = bytes.order(ByteOrder.LITTLE_ENDIAN);
 		drawBackdrop();
-		this.region = registration.apply(this.whole.duplicate().limit(end).position(this.start));
+		this.region = registration.register(this.whole.duplicate().limit(end).position(this.start),
+				(provided != null) ? provided.origin() : null);
 	}
 
 	private void drawBackdrop() {
@@ -172,6 +183,14 @@ final class GuardedMemory implements AutoCloseable {
 	@Override
 	public void close() {
 		this.region.close();
+	}
+
+	/** How the memory is registered. */
+	@FunctionalInterface
+	interface Registration {
+
+		MemoryRegion register(ByteBuffer memory, @Nullable MemoryOrigin origin);
+
 	}
 
 }

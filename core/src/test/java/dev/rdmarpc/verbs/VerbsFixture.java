@@ -75,6 +75,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final BooleanSupplier stopsPlacingAtOnce;
 
+	private final BooleanSupplier stopsSendingAtOnce;
+
 	private final boolean movesWithoutGarbage;
 
 	private final Function<MemoryRegion, int[]> keysTold;
@@ -103,10 +105,12 @@ final class VerbsFixture extends ProgressLoop
 
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
 			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
-			BooleanSupplier stopsPlacingAtOnce, boolean movesWithoutGarbage, Function<MemoryRegion, int[]> keysTold) {
+			BooleanSupplier stopsPlacingAtOnce, BooleanSupplier stopsSendingAtOnce, boolean movesWithoutGarbage,
+			Function<MemoryRegion, int[]> keysTold) {
 		this.movesWithoutGarbage = movesWithoutGarbage;
 		this.keysTold = keysTold;
 		this.stopsPlacingAtOnce = stopsPlacingAtOnce;
+		this.stopsSendingAtOnce = stopsSendingAtOnce;
 		this.checksPermissionToRead = checksPermissionToRead;
 		this.notifiesOfSolicitedAlone = notifiesOfSolicitedAlone;
 		this.providerSupplier = providerSupplier;
@@ -133,6 +137,11 @@ final class VerbsFixture extends ProgressLoop
 
 	boolean stopsPlacingAtOnce() {
 		return this.stopsPlacingAtOnce.getAsBoolean();
+	}
+
+	/** Whether nothing is sent after a region was deregistered, see the suite. */
+	boolean stopsSendingAtOnce() {
+		return this.stopsSendingAtOnce.getAsBoolean();
 	}
 
 	/** The keys that Reads into a region have told peers, see the suite. */
@@ -265,6 +274,15 @@ final class VerbsFixture extends ProgressLoop
 		VerbsDevice device = provider().openDevice(null);
 		this.closeables.push(device);
 		return device;
+	}
+
+	/** Opens the provider's memory source if it has one, to be closed with the test. */
+	@Nullable MemorySource openMemorySource() {
+		MemorySource source = provider().openMemorySource();
+		if (source != null) {
+			this.closeables.push(source);
+		}
+		return source;
 	}
 
 	/** Where to listen: any port. */

@@ -16,8 +16,11 @@
 
 package dev.rdmarpc.verbs;
 
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one process would hold in a test: a device, a protection domain and what is made
@@ -32,6 +35,11 @@ final class VerbsSide {
 	private final VerbsDevice device;
 
 	private final ProtectionDomain domain;
+
+	/** Of memory that the provider prefers, if there is any; opened when it is needed. */
+	private @Nullable MemorySource source;
+
+	private boolean sourceOpened;
 
 	private final AtomicInteger endpointCount = new AtomicInteger();
 
@@ -95,13 +103,34 @@ final class VerbsSide {
 
 	/** Memory that is lent to the peer of one endpoint. */
 	GuardedMemory lent(VerbsEndpoint endpoint, int length, AccessFlag... access) {
-		return this.fixture.track(
-				new GuardedMemory((memory) -> this.domain.registerMemory(memory, Set.of(access), endpoint.queuePair()),
-						length, this.fixture.random().nextInt(64), this.fixture.random().nextLong()));
+		return this.fixture
+			.track(new GuardedMemory(source(), (memory, origin) -> lend(endpoint, memory, origin, Set.of(access)),
+					length, this.fixture.random().nextInt(64), this.fixture.random().nextLong()));
+	}
+
+	private synchronized @Nullable MemorySource source() {
+		if (!this.sourceOpened) {
+			this.source = this.fixture.openMemorySource();
+			this.sourceOpened = true;
+		}
+		return this.source;
+	}
+
+	/** Of provided memory, a window of a region of its own. */
+	private MemoryRegion lend(VerbsEndpoint endpoint, ByteBuffer memory, @Nullable MemoryOrigin origin,
+			Set<AccessFlag> access) {
+		if (origin == null) {
+			return this.domain.registerMemory(memory, access, endpoint.queuePair());
+		}
+		int offset = memory.position();
+		int length = memory.remaining();
+		try (MemoryRegion whole = this.domain.registerProvided(memory.clear(), Set.of(), origin)) {
+			return this.domain.registerWindow(whole, offset, length, access, endpoint.queuePair());
+		}
 	}
 
 	GuardedMemory memoryIn(ProtectionDomain memoryDomain, int length, AccessFlag... access) {
-		return this.fixture.track(new GuardedMemory(memoryDomain, length, this.fixture.random().nextInt(64),
+		return this.fixture.track(new GuardedMemory(source(), memoryDomain, length, this.fixture.random().nextInt(64),
 				this.fixture.random().nextLong(), Set.of(access)));
 	}
 

@@ -111,6 +111,16 @@ final class Admission {
 		return PosixFilePermissions.asFileAttribute(USER_FILE);
 	}
 
+	/** Lets the user alone use a file or socket that this process has created. */
+	static void admitUser(Path file) throws IOException {
+		Files.setPosixFilePermissions(file, USER_FILE);
+	}
+
+	/** Whether a user's number is that of this process. */
+	static boolean isOwn(Object user) throws IOException {
+		return user.equals(ownUser());
+	}
+
 	/** Creates a directory, unless another process does. */
 	void createDirectory(Path directory) throws IOException {
 		try {

@@ -26,6 +26,7 @@ import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkStatus;
 import dev.rdmarpc.verbs.shm.ring.Link;
 import dev.rdmarpc.verbs.shm.ring.LinkFailure;
@@ -59,6 +60,9 @@ final class Connection implements EngineConnection, LinkOwner {
 
 	private final Link link;
 
+	/** What is read directly, {@code null} if nothing is, or not any more. */
+	private @Nullable PeerMemory peerMemory;
+
 	private final ByteBuffer wakes = ByteBuffer.allocateDirect(WAKE_BYTES);
 
 	private @Nullable SelectionKey key;
@@ -78,8 +82,9 @@ final class Connection implements EngineConnection, LinkOwner {
 		this.lifecycle = lifecycle;
 		this.engine = engine;
 		this.peer = peer;
-		this.link = new Link(new SharedMemory(peer.memory(), peer.ringBytes(), peer.side()), peer.readDepth(),
-				peer.responderResources(), access, sends, receives, this);
+		SharedMemory memory = peer.sharedMemory();
+		this.link = new Link(memory, peer.readDepth(), peer.responderResources(), access, sends, receives, this);
+		this.peerMemory = (peer.trusted() != null) ? peer.trusted().join(this.link, memory) : null;
 	}
 
 	static long mappedBytes(int ringBytes) {
@@ -223,6 +228,12 @@ final class Connection implements EngineConnection, LinkOwner {
 		}
 	}
 
+	/** Whether that, or memory of the peer's that this side reads, was; system calls. */
+	boolean isAnyCut() {
+		PeerMemory read = this.peerMemory;
+		return isCut() || (read != null && read.isCut());
+	}
+
 	/** An interrupt would close the file, and is the business of the thread's owner. */
 	private static void restore(boolean interrupted) {
 		if (interrupted) {
@@ -256,6 +267,12 @@ final class Connection implements EngineConnection, LinkOwner {
 			truncate(file);
 		}
 		SetupHandler.closeQuietly(file);
+		PeerMemory read = this.peerMemory;
+		TrustedMemory trusted = this.peer.trusted();
+		if (read != null && trusted != null) {
+			this.peerMemory = null;
+			trusted.release(read);
+		}
 		if (this.peerGone) {
 			this.peer.sweeping().run();
 		}
@@ -284,10 +301,23 @@ final class Connection implements EngineConnection, LinkOwner {
 	 * @param side 0 for who listened, 1 for who connected
 	 * @param readDepth how many Reads of this side are outstanding at most
 	 * @param responderResources how many Reads of the peer are served at once
+	 * @param trusted what is shared with it if it is trusted, {@code null} if nothing is
 	 * @param sweeping removes what a peer that was killed has left
 	 */
 	record EstablishedPeer(SocketChannel socket, FileChannel file, ByteBuffer memory, int ringBytes, int side,
-			int readDepth, int responderResources, Runnable sweeping) {
+			int readDepth, int responderResources, @Nullable TrustedMemory trusted, Runnable sweeping) {
+
+		/** The memory, seen from this side. */
+		SharedMemory sharedMemory() {
+			return new SharedMemory(this.memory, this.ringBytes, this.side);
+		}
+
+		/** Tells the peer where to look if it is trusted, before it sees the memory. */
+		void announce(QueuePair queuePair) {
+			if (this.trusted != null && queuePair instanceof SharedMemoryQueuePair own) {
+				this.trusted.announce(sharedMemory(), own);
+			}
+		}
 
 	}
 

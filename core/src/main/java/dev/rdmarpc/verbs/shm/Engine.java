@@ -157,7 +157,7 @@ final class Engine extends ProgressEngine<Connection> {
 		boolean found = this.faultDue;
 		this.faultDue = false;
 		for (int i = connections().size() - 1; i >= 0; i--) {
-			if (i < connections().size() && connections().get(i).isCut()) {
+			if (i < connections().size() && connections().get(i).isAnyCut()) {
 				found = true;
 				connections().get(i).lifecycle().memoryLost();
 			}

@@ -168,9 +168,10 @@ final class Initiator extends SetupHandler {
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
 			this.device.rendezvous().removeFile(answer.name());
 			this.thread.deregister(current);
-			current.write(ByteBuffer.allocate(1));
 			EstablishedPeer peer = new EstablishedPeer(current, file, memory, ringBytes, 1, readDepth,
-					responderResources, () -> sweepLater(port));
+					responderResources, this.device.trusted(), () -> sweepLater(port));
+			peer.announce(this.lifecycle.queuePair());
+			current.write(ByteBuffer.allocate(1));
 			if (!this.lifecycle.established(peer, null)) {
 				throw new VerbsException(VerbsError.CLOSED, this.lifecycle + " was closed or disconnected");
 			}
@@ -190,7 +191,10 @@ final class Initiator extends SetupHandler {
 
 	/** The peer was killed, perhaps; what it has left is removed without haste. */
 	private void sweepLater(int port) {
-		this.thread.execute(() -> this.device.rendezvous().sweep(port));
+		this.thread.execute(() -> {
+			this.device.rendezvous().sweep(port);
+			OwnFiles.sweep(this.device.rendezvous());
+		});
 	}
 
 	private void end() {

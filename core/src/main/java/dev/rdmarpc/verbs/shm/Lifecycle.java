@@ -41,7 +41,7 @@ import dev.rdmarpc.verbs.support.WorkReporter;
 final class Lifecycle extends QueuePairLifecycle<Connection> {
 
 	private static final QueuePairFault MEMORY_LOST = new QueuePairFault(WorkStatus.CONNECTION_LOST, Origin.LOCAL,
-			"the shared memory of the connection is gone: its file was cut, or its file system is full");
+			"the shared memory of the connection, or that of the peer, is gone: its file was cut, or its file system is full");
 
 	private final PeerAccess access;
 
@@ -94,7 +94,7 @@ final class Lifecycle extends QueuePairLifecycle<Connection> {
 	 * the connection.
 	 */
 	private boolean isLost(@Nullable Connection current) {
-		if (current == null || !current.isCut()) {
+		if (current == null || !current.isAnyCut()) {
 			return false;
 		}
 		memoryLost();

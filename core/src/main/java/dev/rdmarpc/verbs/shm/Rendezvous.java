@@ -314,7 +314,7 @@ final class Rendezvous {
 
 	/** The capacity of the rings of a new connection, of which one is wanted. */
 	int ringBytes(int wantedBytes) {
-		return RingDescriptor.capacity(wantedBytes, this.directory.toFile().getUsableSpace());
+		return RingDescriptor.capacity(wantedBytes, freeBytes());
 	}
 
 	/** A new file for the memory of a connection to a port. */
@@ -324,17 +324,43 @@ final class Rendezvous {
 		return this.directory.resolve(port + "-" + HexFormat.of().formatHex(bytes));
 	}
 
+	/** How much memory is free for files. */
+	long freeBytes() {
+		return this.directory.toFile().getUsableSpace();
+	}
+
+	/** Where processes meet. */
+	Path directory() {
+		return this.directory;
+	}
+
 	/**
 	 * Creates the file of a connection with all its memory: where there is too little,
 	 * this fails, and not somebody who uses the memory later.
 	 */
 	FileChannel create(Path file, long bytes) throws IOException {
+		FileChannel channel = createForUser(file, bytes);
+		boolean admitted = false;
+		try {
+			this.admission.admit(file);
+			admitted = true;
+			return channel;
+		}
+		finally {
+			if (!admitted) {
+				channel.close();
+				Files.deleteIfExists(file);
+			}
+		}
+	}
+
+	/** Creates a file with all its memory that only this user can open. */
+	FileChannel createForUser(Path file, long bytes) throws IOException {
 		FileChannel channel = FileChannel.open(file,
 				EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
 				Admission.creating());
 		boolean sized = false;
 		try {
-			this.admission.admit(file);
 			ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(bytes, CHUNK_BYTES));
 			for (long done = 0; done < bytes;) {
 				done += channel.write(zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done)), done);
@@ -381,7 +407,8 @@ final class Rendezvous {
 		}
 	}
 
-	private <T> T locked(Action<T> action) {
+	/** Does something while no other process does so. */
+	<T> T locked(Action<T> action) {
 		processLock.lock();
 		try (FileChannel file = openLock()) {
 			lock(file);
@@ -450,7 +477,7 @@ final class Rendezvous {
 
 	/** What is done under the lock of the directory. */
 	@FunctionalInterface
-	private interface Action<T> {
+	interface Action<T> {
 
 		T run() throws IOException;
 

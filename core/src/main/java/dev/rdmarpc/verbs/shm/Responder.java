@@ -139,9 +139,10 @@ final class Responder extends SetupHandler {
 			long bytes = RingDescriptor.totalBytes(ringBytes);
 			file = rendezvous.create(path, bytes);
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
-			this.acceptance = new Acceptance(lifecycle, result,
-					new EstablishedPeer(this.socket, file, memory, ringBytes, 0, readDepth, responderResources, () -> {
-					}), asked.privateData(), name);
+			EstablishedPeer peer = new EstablishedPeer(this.socket, file, memory, ringBytes, 0, readDepth,
+					responderResources, this.listener.device().trusted(), this::sweepLater);
+			this.acceptance = new Acceptance(lifecycle, result, peer, asked.privateData(), name);
+			peer.announce(lifecycle.queuePair());
 			new SetupFrame(SetupFrame.Kind.ACCEPTANCE, readDepth, responderResources, ringBytes, options.privateData(),
 					name)
 				.write(this.socket);
@@ -154,6 +155,11 @@ final class Responder extends SetupHandler {
 			}
 			failed(ex);
 		}
+	}
+
+	/** The peer was killed, perhaps; what it has left is removed without haste. */
+	private void sweepLater() {
+		thread().execute(() -> OwnFiles.sweep(this.listener.device().rendezvous()));
 	}
 
 	private void notAccepted(Lifecycle lifecycle, CompletableFuture<ConnectionInfo> result, Throwable cause) {

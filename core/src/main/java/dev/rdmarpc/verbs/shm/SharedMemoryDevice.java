@@ -21,6 +21,8 @@ import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
@@ -33,6 +35,7 @@ import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
+import dev.rdmarpc.verbs.shm.ring.Grantee;
 import dev.rdmarpc.verbs.shm.ring.RegionTable;
 import dev.rdmarpc.verbs.support.Children;
 import dev.rdmarpc.verbs.support.LimitChecks;
@@ -60,7 +63,12 @@ final class SharedMemoryDevice implements VerbsDevice {
 
 	private final DeviceLimits limits;
 
-	private final RegionTable regions = new RegionTable(new SecureRandom());
+	private final SecureRandom random = new SecureRandom();
+
+	/** What is shared with processes that are trusted, {@code null} if nothing is. */
+	private final @Nullable TrustedMemory trusted;
+
+	private final RegionTable regions;
 
 	private final ConnectionThread connectionThread;
 
@@ -81,6 +89,8 @@ final class SharedMemoryDevice implements VerbsDevice {
 		this.name = name;
 		this.options = options;
 		this.rendezvous = rendezvous;
+		this.trusted = (options.trust() == SharedMemoryTrust.SAME_USER) ? TrustedMemory.open(rendezvous) : null;
+		this.regions = new RegionTable(this.random, (this.trusted != null) ? this.trusted.table() : null);
 		this.state = new OpenState("device " + name);
 		this.listeners = new Children<>(this.state, SharedMemoryListener::close);
 		this.domains = new Children<>(this.state, SharedMemoryDomain::close);
@@ -138,6 +148,16 @@ final class SharedMemoryDevice implements VerbsDevice {
 
 	RegionTable regions() {
 		return this.regions;
+	}
+
+	/** What is shared with processes that are trusted, {@code null} if nothing is. */
+	@Nullable TrustedMemory trusted() {
+		return this.trusted;
+	}
+
+	/** A number for a {@link Grantee}. */
+	long newGrantNumber() {
+		return this.random.nextLong() | 1;
 	}
 
 	QueuePairNumbers queuePairNumbers() {
@@ -226,6 +246,9 @@ final class SharedMemoryDevice implements VerbsDevice {
 			this.domains.closeAll();
 			this.completionQueues.closeAll();
 			this.connectionThread.shutDown();
+			if (this.trusted != null) {
+				this.trusted.close();
+			}
 		}
 	}
 

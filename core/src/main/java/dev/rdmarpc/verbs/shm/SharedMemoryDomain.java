@@ -20,24 +20,33 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.shm.ring.Grantee;
 import dev.rdmarpc.verbs.support.EngineCompletionQueue;
 import dev.rdmarpc.verbs.support.EngineProtectionDomain;
 import dev.rdmarpc.verbs.support.EngineReceiveQueue;
 import dev.rdmarpc.verbs.support.RegisteredMemory;
 
 /** A protection domain of shared memory. */
-final class SharedMemoryDomain extends EngineProtectionDomain<SharedMemoryQueuePair> {
+final class SharedMemoryDomain extends EngineProtectionDomain<SharedMemoryQueuePair> implements Grantee {
 
 	private final SharedMemoryDevice device;
+
+	private final long grantNumber;
 
 	SharedMemoryDomain(SharedMemoryDevice device) {
 		super(device.queuePairNumbers());
 		this.device = device;
+		this.grantNumber = device.newGrantNumber();
 	}
 
 	@Override
 	public SharedMemoryDevice device() {
 		return this.device;
+	}
+
+	@Override
+	public long grantNumber() {
+		return this.grantNumber;
 	}
 
 	@Override
@@ -48,6 +57,11 @@ final class SharedMemoryDomain extends EngineProtectionDomain<SharedMemoryQueueP
 	@Override
 	protected RegisteredMemory addRegion(RegionFactory factory) {
 		return this.device.regions().add(factory);
+	}
+
+	@Override
+	protected void invalidate(RegisteredMemory region) {
+		this.device.regions().invalidate(region);
 	}
 
 	@Override

@@ -38,9 +38,11 @@ import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
  * @param maxReadDepth RDMA Reads outstanding in one direction of a connection
  * @param drainTimeout how long an orderly disconnect waits until the peer has taken what
  * was posted
+ * @param trust which peers may read memory that this process has opened for them without
+ * this process's help; they must say the same of it
  */
 public record SharedMemoryOptions(@Nullable Path directory, @Nullable String group, int ringBytes, int maxQueuePairs,
-		int maxReadDepth, Duration drainTimeout) {
+		int maxReadDepth, Duration drainTimeout, SharedMemoryTrust trust) {
 
 	/** The least {@link #ringBytes()}. */
 	public static final int MIN_RING_BYTES = RingDescriptor.MIN_RING_BYTES;
@@ -53,7 +55,7 @@ public record SharedMemoryOptions(@Nullable Path directory, @Nullable String gro
 
 	/** The default settings. */
 	public static final SharedMemoryOptions DEFAULTS = new SharedMemoryOptions(null, null, 1024 * 1024, 65536, 128,
-			Duration.ofSeconds(5));
+			Duration.ofSeconds(5), SharedMemoryTrust.NONE);
 
 	/**
 	 * Checks the bounds.
@@ -78,31 +80,37 @@ public record SharedMemoryOptions(@Nullable Path directory, @Nullable String gro
 	/** These settings with another {@link #directory()}. */
 	public SharedMemoryOptions withDirectory(Path directory) {
 		return new SharedMemoryOptions(directory, this.group, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout);
+				this.drainTimeout, this.trust);
 	}
 
 	/** These settings with a {@link #group()} that is let in. */
 	public SharedMemoryOptions withGroup(String group) {
 		return new SharedMemoryOptions(this.directory, group, this.ringBytes, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout);
+				this.drainTimeout, this.trust);
 	}
 
 	/** These settings with another {@link #ringBytes()}. */
 	public SharedMemoryOptions withRingBytes(int ringBytes) {
 		return new SharedMemoryOptions(this.directory, this.group, ringBytes, this.maxQueuePairs, this.maxReadDepth,
-				this.drainTimeout);
+				this.drainTimeout, this.trust);
 	}
 
 	/** These settings with other limits of a device. */
 	public SharedMemoryOptions withLimits(int maxQueuePairs, int maxReadDepth) {
 		return new SharedMemoryOptions(this.directory, this.group, this.ringBytes, maxQueuePairs, maxReadDepth,
-				this.drainTimeout);
+				this.drainTimeout, this.trust);
 	}
 
 	/** These settings with another {@link #drainTimeout()}. */
 	public SharedMemoryOptions withDrainTimeout(Duration drainTimeout) {
 		return new SharedMemoryOptions(this.directory, this.group, this.ringBytes, this.maxQueuePairs,
-				this.maxReadDepth, drainTimeout);
+				this.maxReadDepth, drainTimeout, this.trust);
+	}
+
+	/** These settings with another {@link #trust()}. */
+	public SharedMemoryOptions withTrust(SharedMemoryTrust trust) {
+		return new SharedMemoryOptions(this.directory, this.group, this.ringBytes, this.maxQueuePairs,
+				this.maxReadDepth, this.drainTimeout, trust);
 	}
 
 }

@@ -19,7 +19,10 @@ package dev.rdmarpc.verbs.shm;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.verbs.MemorySource;
 import dev.rdmarpc.verbs.ProviderAvailability;
 import dev.rdmarpc.verbs.VerbsDevice;
 import dev.rdmarpc.verbs.VerbsError;
@@ -45,6 +48,8 @@ public final class SharedMemoryProvider implements VerbsProvider {
 	public static final String DEVICE_NAME = "shm0";
 
 	private static final int PREFERENCE = 10;
+
+	private static final Logger logger = LoggerFactory.getLogger(SharedMemoryProvider.class);
 
 	private final SharedMemoryOptions options;
 
@@ -81,6 +86,20 @@ public final class SharedMemoryProvider implements VerbsProvider {
 	@Override
 	public List<String> deviceNames() {
 		return availability().available() ? List.of(DEVICE_NAME) : List.of();
+	}
+
+	@Override
+	public @Nullable MemorySource openMemorySource() {
+		if (this.options.trust() != SharedMemoryTrust.SAME_USER || !availability().available()) {
+			return null;
+		}
+		try {
+			return new ExtentSource(Rendezvous.open(this.options));
+		}
+		catch (VerbsException ex) {
+			logger.warn("Registered memory is not shared with processes that are trusted", ex);
+			return null;
+		}
 	}
 
 	@Override

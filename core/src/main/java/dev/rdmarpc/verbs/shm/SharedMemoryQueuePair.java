@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.shm;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.shm.ring.Grantee;
 import dev.rdmarpc.verbs.shm.ring.PeerAccess;
 import dev.rdmarpc.verbs.shm.ring.SendQueue;
 import dev.rdmarpc.verbs.support.EngineQueuePair;
@@ -26,11 +27,13 @@ import dev.rdmarpc.verbs.support.EngineReceiveQueue;
 import dev.rdmarpc.verbs.support.WorkQueue;
 
 /** A queue pair of shared memory: while connected, its life has a {@link Connection}. */
-final class SharedMemoryQueuePair extends EngineQueuePair {
+final class SharedMemoryQueuePair extends EngineQueuePair implements Grantee {
 
 	private final SharedMemoryDomain domain;
 
 	private final Lifecycle lifecycle;
+
+	private final long grantNumber;
 
 	SharedMemoryQueuePair(SharedMemoryDomain domain, SharedMemoryCompletionQueue completionQueue,
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number) {
@@ -42,6 +45,7 @@ final class SharedMemoryQueuePair extends EngineQueuePair {
 			@Nullable EngineReceiveQueue sharedReceives, QueuePairOptions options, int number, SendQueue sends) {
 		super(number, options, completionQueue.engine(), sends.queue(), sharedReceives);
 		this.domain = domain;
+		this.grantNumber = domain.device().newGrantNumber();
 		this.lifecycle = new Lifecycle(new PeerAccess(device().regions(), domain, this), completionQueue, sends, this,
 				newReporter(completionQueue, sends), device().options().drainTimeout());
 	}
@@ -53,6 +57,11 @@ final class SharedMemoryQueuePair extends EngineQueuePair {
 
 	SharedMemoryDevice device() {
 		return this.domain.device();
+	}
+
+	@Override
+	public long grantNumber() {
+		return this.grantNumber;
 	}
 
 	@Override

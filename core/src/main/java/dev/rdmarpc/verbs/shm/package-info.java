@@ -26,7 +26,10 @@
  * by {@link dev.rdmarpc.verbs.shm.SharedMemoryListener} and
  * {@link dev.rdmarpc.verbs.shm.Initiator}, until a
  * {@link dev.rdmarpc.verbs.shm.Lifecycle} takes over socket and memory. The rings, and
- * all that goes through them, are in {@code ring}.
+ * all that goes through them, are in {@code ring}. What is shared beyond them with
+ * processes that are trusted lies in {@link dev.rdmarpc.verbs.shm.OwnFiles files}: memory
+ * of an {@link dev.rdmarpc.verbs.shm.ExtentSource} and the table of a
+ * {@link dev.rdmarpc.verbs.shm.TrustedMemory}.
  *
  * <p>
  * Threading. Each completion queue owns an {@link dev.rdmarpc.verbs.shm.Engine engine}:

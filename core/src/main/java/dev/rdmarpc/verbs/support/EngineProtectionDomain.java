@@ -22,6 +22,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryOrigin;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
@@ -59,6 +60,13 @@ public abstract class EngineProtectionDomain<Q extends EngineQueuePair> implemen
 	/** Gives a new region its key and base address. */
 	protected abstract RegisteredMemory addRegion(RegionFactory factory);
 
+	/**
+	 * Ends the validity of a region for every step that begins from now on. Idempotent.
+	 */
+	protected void invalidate(RegisteredMemory region) {
+		region.invalidate();
+	}
+
 	/** Takes the key of a region back. */
 	protected abstract void removeRegion(RegisteredMemory region);
 
@@ -76,21 +84,40 @@ public abstract class EngineProtectionDomain<Q extends EngineQueuePair> implemen
 
 	@Override
 	public final MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access) {
-		return register(memory, access, null);
+		return register(Registration.of(memory, access), null);
 	}
 
 	@Override
 	public final MemoryRegion registerMemory(ByteBuffer memory, Set<AccessFlag> access, QueuePair peer) {
+		return register(Registration.of(memory, access), ownOfDomain(peer));
+	}
+
+	@Override
+	public final MemoryRegion registerProvided(ByteBuffer memory, Set<AccessFlag> access, MemoryOrigin origin) {
+		return register(Registration.of(memory, access).of(origin, memory.position()), null);
+	}
+
+	@Override
+	public final MemoryRegion registerWindow(MemoryRegion region, int offsetBytes, int lengthBytes,
+			Set<AccessFlag> access, QueuePair peer) {
+		if (!(region instanceof RegisteredMemory whole) || whole.protectionDomain() != this) {
+			throw new VerbsException(VerbsError.INVALID_ARGUMENT, region + " is not of this protection domain");
+		}
+		ByteBuffer memory = whole.memory().duplicate().clear().limit(offsetBytes + lengthBytes).position(offsetBytes);
+		return register(Registration.of(memory, access).of(whole.origin(), whole.originOffset() + offsetBytes),
+				ownOfDomain(peer));
+	}
+
+	private Q ownOfDomain(QueuePair peer) {
 		Q own = own(peer);
 		if (own.domain() != this) {
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT, peer + " is not of this protection domain");
 		}
-		return register(memory, access, own);
+		return own;
 	}
 
-	private MemoryRegion register(ByteBuffer memory, Set<AccessFlag> access, @Nullable QueuePair borrower) {
+	private MemoryRegion register(Registration asked, @Nullable QueuePair borrower) {
 		this.state.check();
-		Registration asked = Registration.of(memory, access);
 		return this.regions
 			.add(addRegion((key, base) -> new RegisteredMemory(this, asked, borrower, key, base, this::deregister)));
 	}
@@ -100,7 +127,7 @@ public abstract class EngineProtectionDomain<Q extends EngineQueuePair> implemen
 	 * has ended it.
 	 */
 	private void deregister(RegisteredMemory region) {
-		region.invalidate();
+		invalidate(region);
 		if (this.regions.remove(region)) {
 			removeRegion(region);
 		}

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.MemoryOrigin;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
@@ -49,6 +50,10 @@ public final class RegisteredMemory implements MemoryRegion {
 	private final ByteBuffer memory;
 
 	private final int lengthBytes;
+
+	private final @Nullable MemoryOrigin origin;
+
+	private final int originOffset;
 
 	private final int key;
 
@@ -82,6 +87,8 @@ public final class RegisteredMemory implements MemoryRegion {
 		this.deregistration = deregistration;
 		this.memory = asked.memory();
 		this.lengthBytes = asked.lengthBytes();
+		this.origin = asked.origin();
+		this.originOffset = asked.originOffset();
 		this.key = key;
 		this.base = base;
 		this.localWrite = asked.localWrite();
@@ -117,6 +124,26 @@ public final class RegisteredMemory implements MemoryRegion {
 	@Override
 	public boolean isValid() {
 		return this.valid;
+	}
+
+	/** Whose peers may use it, if they may. */
+	public ProtectionDomain protectionDomain() {
+		return this.protectionDomain;
+	}
+
+	/** Whose peer alone may use it, {@code null} if all of the domain may. */
+	public @Nullable QueuePair borrower() {
+		return this.borrower;
+	}
+
+	/** Where the provider has the memory from, {@code null} if it does not know. */
+	public @Nullable MemoryOrigin origin() {
+		return this.origin;
+	}
+
+	/** Where it begins in its {@link #origin()}. */
+	public int originOffset() {
+		return this.originOffset;
 	}
 
 	/** Whether peers may read it. */

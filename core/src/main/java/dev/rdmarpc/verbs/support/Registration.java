@@ -19,7 +19,10 @@ package dev.rdmarpc.verbs.support;
 import java.nio.ByteBuffer;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.AccessFlag;
+import dev.rdmarpc.verbs.MemoryOrigin;
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
@@ -31,8 +34,12 @@ import dev.rdmarpc.verbs.VerbsException;
  * @param localWrite whether local work requests may fill them; who lets peers write does
  * @param remoteRead whether peers may read them
  * @param remoteWrite whether peers may write them
+ * @param origin where the provider has the memory from, {@code null} if it is of the
+ * process's own
+ * @param originOffset where it begins in that
  */
-public record Registration(ByteBuffer memory, boolean localWrite, boolean remoteRead, boolean remoteWrite) {
+public record Registration(ByteBuffer memory, boolean localWrite, boolean remoteRead, boolean remoteWrite,
+		@Nullable MemoryOrigin origin, int originOffset) {
 
 	/**
 	 * Checks arguments.
@@ -52,7 +59,13 @@ public record Registration(ByteBuffer memory, boolean localWrite, boolean remote
 			throw new VerbsException(VerbsError.INVALID_ARGUMENT,
 					memory + " cannot be registered for writing (expected: a writable buffer)");
 		}
-		return new Registration(memory.slice(), localWrite, access.contains(AccessFlag.REMOTE_READ), remoteWrite);
+		return new Registration(memory.slice(), localWrite, access.contains(AccessFlag.REMOTE_READ), remoteWrite, null,
+				0);
+	}
+
+	/** The same, of memory that the provider knows. */
+	public Registration of(@Nullable MemoryOrigin origin, int originOffset) {
+		return new Registration(this.memory, this.localWrite, this.remoteRead, this.remoteWrite, origin, originOffset);
 	}
 
 	/** How many bytes are registered. */

@@ -180,7 +180,7 @@ final class PropertyMapping {
 				PropertyCheck.range(prefix + "max-queue-pairs", shm.maxQueuePairs(), 1, 1 << 24),
 				PropertyCheck.range(prefix + "max-read-depth", shm.maxReadDepth(), 1,
 						SharedMemoryOptions.MAX_READ_DEPTH),
-				PropertyCheck.notNegative(prefix + "drain-timeout", shm.drainTimeout()));
+				PropertyCheck.notNegative(prefix + "drain-timeout", shm.drainTimeout()), shm.trust());
 	}
 
 	private static boolean isGroup(String group) {

@@ -37,6 +37,7 @@ import dev.rdmarpc.rpc.RpcStatus;
 import dev.rdmarpc.transport.PollingMode;
 import dev.rdmarpc.verbs.TlsOptions.ClientAuthentication;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
+import dev.rdmarpc.verbs.shm.SharedMemoryTrust;
 
 /**
  * The properties of RDMA RPC.
@@ -224,10 +225,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * connection.
 	 * @param drainTimeout How long an orderly disconnect waits for posted work to be
 	 * taken.
+	 * @param trust Which peers may read what they were lent out of this process's memory
+	 * by themselves, which saves a copy of large messages: processes of the same user, or
+	 * none. Both sides have to say so.
 	 */
 	public record Shm(@Nullable Path directory, @Nullable String group, @DefaultValue("1MB") DataSize ringSize,
 			@DefaultValue("65536") int maxQueuePairs, @DefaultValue("128") int maxReadDepth,
-			@DefaultValue("5s") Duration drainTimeout) {
+			@DefaultValue("5s") Duration drainTimeout, @DefaultValue("none") SharedMemoryTrust trust) {
 
 	}
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.boot.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -36,6 +37,7 @@ import dev.rdmarpc.transport.RailSelections;
 import dev.rdmarpc.transport.RdmaAuthenticator;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.MemorySource;
 import dev.rdmarpc.verbs.VerbsProvider;
 import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
@@ -101,8 +103,19 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties) {
-		return RegisteredMemory.create(PropertyMapping.memory(properties.memory()));
+	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties, RailSelections rails) {
+		return RegisteredMemory.create(PropertyMapping.memory(properties.memory()), openMemorySource(rails));
+	}
+
+	/** Of the first provider whose devices can do more with memory of its own. */
+	private static @Nullable MemorySource openMemorySource(RailSelections rails) {
+		for (ProviderSelection rail : rails.all()) {
+			MemorySource source = rail.provider().openMemorySource();
+			if (source != null) {
+				return source;
+			}
+		}
+		return null;
 	}
 
 	/** Opened by the first client or server. */

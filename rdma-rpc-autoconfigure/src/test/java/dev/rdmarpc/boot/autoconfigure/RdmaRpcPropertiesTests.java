@@ -51,6 +51,7 @@ import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.CrcMode;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryTrust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -179,9 +180,9 @@ class RdmaRpcPropertiesTests {
 	void sharedMemoryOptions() {
 		RdmaRpcProperties properties = bind(Map.of("rdma.rpc.shm.directory", "/tmp/rdma", "rdma.rpc.shm.group", "0",
 				"rdma.rpc.shm.ring-size", "1MB", "rdma.rpc.shm.max-queue-pairs", "7", "rdma.rpc.shm.max-read-depth",
-				"8", "rdma.rpc.shm.drain-timeout", "9s"));
-		assertThat(PropertyMapping.shm(properties.shm()))
-			.isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), "0", 1 << 20, 7, 8, Duration.ofSeconds(9)));
+				"8", "rdma.rpc.shm.drain-timeout", "9s", "rdma.rpc.shm.trust", "same-user"));
+		assertThat(PropertyMapping.shm(properties.shm())).isEqualTo(new SharedMemoryOptions(Path.of("/tmp/rdma"), "0",
+				1 << 20, 7, 8, Duration.ofSeconds(9), SharedMemoryTrust.SAME_USER));
 	}
 
 	@Test

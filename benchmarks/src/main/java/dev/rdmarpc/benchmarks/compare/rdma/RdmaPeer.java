@@ -45,10 +45,15 @@ import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.ChannelSecurity;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.TlsOptions;
+import dev.rdmarpc.verbs.VerbsProvider;
 import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryTrust;
 
 /**
  * This framework with its default options, except for limits that let the largest
@@ -83,7 +88,7 @@ public final class RdmaPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws Exception {
-		Resources resources = Resources.open(this.variant.provider);
+		Resources resources = Resources.open(this.variant);
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
 			.options(RpcServerOptions.DEFAULTS.withLoopback(0)
@@ -103,7 +108,7 @@ public final class RdmaPeer implements Peer {
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) throws Exception {
 		ChannelOptions channel = channel(this.variant.tls ? TlsSetup.clientContext() : null);
-		Resources resources = Resources.open(this.variant.provider);
+		Resources resources = Resources.open(this.variant);
 		if (this.variant.isRegistered()) {
 			RegisteredBuffer payload = resources.memory().allocate(workload.payloadBytes());
 			payload.buffer().put(workload.payload());
@@ -166,6 +171,11 @@ public final class RdmaPeer implements Peer {
 		/** As {@link #REGISTERED}, through shared memory. */
 		SHARED_MEMORY_REGISTERED("rdma-shm-registered", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
 
+		/**
+		 * As {@link #SHARED_MEMORY_REGISTERED}, and processes of the user are trusted.
+		 */
+		SHARED_MEMORY_TRUSTED("rdma-shm-trusted", ChannelOptions.DEFAULTS.eagerBytes(), "shm"),
+
 		/** As {@link #INLINE}, with shared memory on both sides that nobody uses. */
 		RAILS("rdma-rails", ChannelOptions.DEFAULTS.eagerBytes(), "shm," + IwarpProvider.NAME),
 
@@ -205,7 +215,8 @@ public final class RdmaPeer implements Peer {
 		}
 
 		private boolean isRegistered() {
-			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED || this == TLS_REGISTERED;
+			return this == REGISTERED || this == SHARED_MEMORY_REGISTERED || this == SHARED_MEMORY_TRUSTED
+					|| this == TLS_REGISTERED;
 		}
 
 		private RailOptions rails() {
@@ -227,7 +238,7 @@ public final class RdmaPeer implements Peer {
 		private String service() {
 			return switch (this) {
 				case EAGER, READ, SHARED_MEMORY, RAILS, TLS -> INLINE.peer;
-				case SHARED_MEMORY_REGISTERED, TLS_REGISTERED -> REGISTERED.peer;
+				case SHARED_MEMORY_REGISTERED, SHARED_MEMORY_TRUSTED, TLS_REGISTERED -> REGISTERED.peer;
 				case EXECUTOR -> DEFAULT.peer;
 				default -> this.peer;
 			};
@@ -268,10 +279,22 @@ public final class RdmaPeer implements Peer {
 	/** What clients and servers of a process share. */
 	private record Resources(RdmaTransport transport, RegisteredMemory memory) implements Closeable {
 
-		static Resources open(String provider) {
+		static Resources open(Variant variant) {
+			if (variant == Variant.SHARED_MEMORY_TRUSTED) {
+				return openTrusted();
+			}
 			RegisteredMemory memory = RegisteredMemory.create(MEMORY);
-			TransportOptions options = TransportOptions.DEFAULTS.withProviders(List.of(provider.split(",")));
+			TransportOptions options = TransportOptions.DEFAULTS.withProviders(List.of(variant.provider.split(",")));
 			return new Resources(RdmaTransport.open(options, memory), memory);
+		}
+
+		private static Resources openTrusted() {
+			VerbsProvider provider = new SharedMemoryProvider(
+					SharedMemoryOptions.DEFAULTS.withTrust(SharedMemoryTrust.SAME_USER));
+			RegisteredMemory memory = RegisteredMemory.create(MEMORY, provider.openMemorySource());
+			List<String> names = List.of(SharedMemoryProvider.NAME);
+			return new Resources(RdmaTransport.open(TransportOptions.DEFAULTS.withProviders(names),
+					ProviderSelection.selectAll(names, List.of(provider)), memory), memory);
 		}
 
 		@Override

@@ -105,6 +105,11 @@ public final class Link {
 		this.receiver = new SendReceiver(owner, access, receives);
 	}
 
+	/** Has Reads of what the peer shows there executed by this side alone. */
+	public void readFrom(PeerWindows windows) {
+		this.sender.readFrom(windows);
+	}
+
 	/** Consumes what the peer has published, then writes what is to be written. */
 	public void advance() throws LinkFailure {
 		long before = this.receiver.messages();
@@ -180,11 +185,14 @@ public final class Link {
 	public void flush() throws LinkFailure {
 		boolean written;
 		long before = this.outbound.tail();
+		long directBefore = this.sender.directBytes();
 		try {
 			do {
 				this.postponed = this.outbound.tail() - before > STEP_BYTES && !this.responder.isEmpty();
 				boolean answered = !this.postponed && this.responder.tryWrite();
-				written = this.sender.tryWrite() || answered;
+				boolean enough = this.sender.directBytes() - directBefore >= STEP_BYTES && this.sends.hasNext();
+				this.postponed |= enough;
+				written = (!enough && this.sender.tryWrite()) || answered;
 				if (this.outbound.unpublishedBytes() > PUBLISH_BYTES) {
 					publish();
 				}
@@ -193,7 +201,13 @@ public final class Link {
 		}
 		finally {
 			publish();
+			countDirect(this.sender.directBytes() - directBefore);
 		}
+	}
+
+	private void countDirect(long bytes) {
+		this.copiedBytes += bytes;
+		this.moved |= bytes > 0;
 	}
 
 	private void publish() {

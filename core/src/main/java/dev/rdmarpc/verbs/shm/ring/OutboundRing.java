@@ -122,6 +122,11 @@ final class OutboundRing {
 		return readHead() != before;
 	}
 
+	/** Whether the peer has consumed all that was committed up to a position. */
+	boolean isConsumed(long position) throws LinkFailure {
+		return this.knownHead >= position || readHead() >= position;
+	}
+
 	private long readHead() throws LinkFailure {
 		long head = this.memory.peerHead();
 		if (head < this.knownHead || head > this.published || head % RingDescriptor.UNIT_BYTES != 0) {

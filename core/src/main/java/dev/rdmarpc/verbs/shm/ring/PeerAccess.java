@@ -56,7 +56,7 @@ public record PeerAccess(RegionTable regions, ProtectionDomain domain, QueuePair
 			throw LinkFailure.ofRequest(WorkStatus.REMOTE_ACCESS_ERROR, sequence,
 					"Send with Invalidate of key " + RegisteredMemory.name(key) + ", which is not lent to the peer");
 		}
-		region.invalidate();
+		this.regions.invalidate(region);
 	}
 
 }

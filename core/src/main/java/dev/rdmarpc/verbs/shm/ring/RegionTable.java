@@ -60,15 +60,32 @@ public final class RegionTable {
 
 	private int[] counts = new int[0];
 
+	private final @Nullable WindowTable windows;
+
 	/** Creates an empty table. */
 	public RegionTable(SecureRandom secureRandom) {
+		this(secureRandom, null);
+	}
+
+	/**
+	 * Creates an empty table.
+	 * @param windows shows peers the regions that they may read directly, {@code null} if
+	 * there are none
+	 */
+	public RegionTable(SecureRandom secureRandom, @Nullable WindowTable windows) {
 		this.random = new SplittableRandom(secureRandom.nextLong());
+		this.windows = windows;
+	}
+
+	/** The place of a key's region. */
+	static int index(int key) {
+		return key >>> COUNT_BITS;
 	}
 
 	/** The region under a key, or {@code null}. */
 	@Nullable RegisteredMemory lookup(int key) {
 		@Nullable RegisteredMemory[] current = this.regions;
-		int index = key >>> COUNT_BITS;
+		int index = index(key);
 		RegisteredMemory region = (index < current.length) ? current[index] : null;
 		return (region != null && region.remoteKey() == key) ? region : null;
 	}
@@ -85,12 +102,32 @@ public final class RegionTable {
 		@Nullable RegisteredMemory[] current = this.regions;
 		current[index] = region;
 		this.regions = current;
+		if (this.windows != null) {
+			this.windows.publish(index, region);
+		}
 		return region;
 	}
 
-	/** Removes a region; idempotent. */
+	/**
+	 * Ends the validity of a region, also for who reads it directly; idempotent.
+	 */
+	public void invalidate(RegisteredMemory region) {
+		region.invalidate();
+		if (this.windows != null && region.origin() != null) {
+			revoke(region, this.windows);
+		}
+	}
+
+	private synchronized void revoke(RegisteredMemory region, WindowTable shown) {
+		int index = index(region.remoteKey());
+		if (this.regions[index] == region) {
+			shown.revoke(index);
+		}
+	}
+
+	/** Removes a region that is not valid any more; idempotent. */
 	public synchronized void remove(RegisteredMemory region) {
-		int index = region.remoteKey() >>> COUNT_BITS;
+		int index = index(region.remoteKey());
 		@Nullable RegisteredMemory[] current = this.regions;
 		if (current[index] == region) {
 			current[index] = null;

@@ -16,12 +16,27 @@
 
 package dev.rdmarpc.verbs.shm.ring;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.support.WorkQueue;
 
-/** Writes posted requests to the ring, one record at a time. */
+/**
+ * Writes posted requests to the ring, one record at a time, and executes Reads itself of
+ * what the peer shows.
+ *
+ * <p>
+ * Implementation notes. A Read that is copied here happens at once, so it must not
+ * overtake what the peer has to do before it: Writes and invalidations that the peer has
+ * not yet consumed make it one that is asked for, and it waits for the answers to those
+ * that were asked for before. When the window turns out to be closed at the end, the peer
+ * is asked as well, and says what is wrong.
+ */
 final class RequestSender {
+
+	/** So much is copied of a Read at a time. */
+	private static final int DIRECT_BYTES = 256 * 1024;
 
 	private final SendQueue sends;
 
@@ -37,9 +52,22 @@ final class RequestSender {
 
 	private final SegmentCursor cursor;
 
+	private @Nullable PeerWindows windows;
+
 	private boolean begun;
 
 	private boolean stalled;
+
+	/** Whether the Read that was begun is copied here. */
+	private boolean direct;
+
+	/** Whether the Read that was begun has to be asked for. */
+	private boolean asking;
+
+	/** Up to where the ring holds what has to be done before a Read that follows. */
+	private long readBarrier;
+
+	private long directBytes;
 
 	RequestSender(SendQueue sends, PeerAccess access, OutboundRing ring, PieceSize pieces, ReadRequester reads) {
 		this.sends = sends;
@@ -49,6 +77,16 @@ final class RequestSender {
 		this.reads = reads;
 		this.domain = access.domain();
 		this.cursor = new SegmentCursor(this.queue, this.domain);
+	}
+
+	/** Reads what the peer shows there without asking for it. */
+	void readFrom(PeerWindows shown) {
+		this.windows = shown;
+	}
+
+	/** How many bytes of the peer's memory were ever copied here. */
+	long directBytes() {
+		return this.directBytes;
 	}
 
 	/** Whether the last step found no room in the ring. */
@@ -82,6 +120,57 @@ final class RequestSender {
 	}
 
 	private boolean tryWriteRead(long sequence) throws LinkFailure {
+		PeerWindows shown = this.windows;
+		if (shown != null && !this.asking) {
+			if (!this.direct && isShown(sequence, shown)) {
+				if (!this.reads.isEmpty()) {
+					return false;
+				}
+				this.direct = true;
+			}
+			if (this.direct && tryCopyPiece(sequence, shown)) {
+				return true;
+			}
+			this.cursor.begin(sequence);
+			this.asking = true;
+			this.direct = false;
+			shown.close();
+		}
+		return tryAskFor(sequence);
+	}
+
+	/** Whether a Read can be copied here, and the peer has done what lies before it. */
+	private boolean isShown(long sequence, PeerWindows shown) throws LinkFailure {
+		return this.ring.isConsumed(this.readBarrier) && shown.tryOpen(this.queue.remoteKey(sequence),
+				this.queue.remoteAddress(sequence), this.queue.totalBytes(sequence));
+	}
+
+	/**
+	 * Copies a piece of a Read out of the peer's memory.
+	 * @return false if the window has been closed meanwhile: nothing that was copied
+	 * counts
+	 */
+	private boolean tryCopyPiece(long sequence, PeerWindows shown) throws LinkFailure {
+		long moved = this.cursor.moved();
+		int count = (int) Math.min(DIRECT_BYTES, this.queue.totalBytes(sequence) - moved);
+		this.cursor.copyFrom(shown.memory(), shown.offset() + (int) moved, count);
+		if (!shown.isWhole()) {
+			throw LinkFailure.ofNonsense("the memory that was lent was cut");
+		}
+		if (!shown.isStillOpen()) {
+			return false;
+		}
+		this.directBytes += count;
+		if (this.cursor.moved() == this.queue.totalBytes(sequence)) {
+			shown.close();
+			this.direct = false;
+			this.begun = false;
+			this.sends.endNext(true);
+		}
+		return true;
+	}
+
+	private boolean tryAskFor(long sequence) throws LinkFailure {
 		if (!this.reads.hasRoom()) {
 			return false;
 		}
@@ -93,6 +182,7 @@ final class RequestSender {
 				this.queue.remoteAddress(sequence), this.queue.totalBytes(sequence), 0);
 		this.reads.add(sequence);
 		this.begun = false;
+		this.asking = false;
 		this.sends.endNext(false);
 		return true;
 	}
@@ -115,6 +205,9 @@ final class RequestSender {
 		}
 		else {
 			this.ring.commit(RingDescriptor.SEND, flags | flags(opcode), (int) sequence, key, 0, 0, count);
+		}
+		if (opcode == WorkOpcode.WRITE || opcode == WorkOpcode.SEND_WITH_INVALIDATE) {
+			this.readBarrier = this.ring.tail();
 		}
 		if (last) {
 			this.begun = false;

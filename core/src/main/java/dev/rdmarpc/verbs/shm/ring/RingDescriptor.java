@@ -24,12 +24,21 @@ package dev.rdmarpc.verbs.shm.ring;
  *          | side 0, who listened      |         0 | tail (8)  state (4) status (4)|
  *     1024 +---------------------------+        16 | failed sequence (4)           |
  *          | side 1, who connected     |       128 | head (8)                      |
- *     4096 +---------------------------+       256 | asleep (4)                    |
- *          | ring written by side 0    |       384 | left (4)                      |
- * + length +---------------------------+       512 | detail: length (4), ASCII     |
- *          | ring written by side 1    |           +-------------------------------+
- *          +---------------------------+
+ *     2048 +---------------------------+       256 | asleep (4)                    |
+ *          | announcement of side 0    |       384 | left (4)                      |
+ *     2304 +---------------------------+       512 | detail: length (4), ASCII     |
+ *          | announcement of side 1    |           +-------------------------------+
+ *     4096 +---------------------------+
+ *          | ring written by side 0    |  announcement: +--------------------------+
+ * + length +---------------------------+              0 | grant (8)   domain (8)   |
+ *          | ring written by side 1    |             16 | length (4)  ASCII        |
+ *          +---------------------------+                +--------------------------+
  * </pre>
+ *
+ * <p>
+ * A side that trusts processes of its user announces its window table by name before the
+ * peer gets to see the memory, and the numbers by which records in there name this
+ * connection's queue pair and its domain. The others leave zeros.
  *
  * <p>
  * Each side writes its own part and its own ring only, with one exception: who wakes a
@@ -85,6 +94,19 @@ public final class RingDescriptor {
 	static final int DETAIL = 512;
 
 	static final int MAX_DETAIL_BYTES = SIDE_BYTES - DETAIL - Integer.BYTES;
+
+	/** Where the announcement of side 0 begins. */
+	static final int ANNOUNCEMENT = 2 * SIDE_BYTES;
+
+	static final int ANNOUNCEMENT_BYTES = 256;
+
+	static final int GRANT = 0;
+
+	static final int DOMAIN = 8;
+
+	static final int TABLE = 16;
+
+	static final int MAX_TABLE_BYTES = 64;
 
 	/** State: connected. */
 	static final int OPEN = 0;

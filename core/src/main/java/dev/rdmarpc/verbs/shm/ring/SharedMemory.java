@@ -22,6 +22,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The mapped memory of one connection, seen from one of its two sides.
  *
@@ -126,6 +128,33 @@ public final class SharedMemory {
 		INTS.setRelease(this.bytes, this.own + RingDescriptor.STATE, RingDescriptor.ENDED);
 	}
 
+	/** Tells the peer which windows it may look into; before it sees the memory. */
+	public void announce(Announcement announcement) {
+		byte[] name = announcement.table().getBytes(StandardCharsets.US_ASCII);
+		int at = announcement(this.own);
+		this.bytes.putLong(at + RingDescriptor.GRANT, announcement.grantNumber());
+		this.bytes.putLong(at + RingDescriptor.DOMAIN, announcement.domainNumber());
+		this.bytes.put(at + RingDescriptor.TABLE + Integer.BYTES, name);
+		this.bytes.putInt(at + RingDescriptor.TABLE, name.length);
+	}
+
+	/** What the peer has announced, {@code null} if nothing that makes sense. */
+	public @Nullable Announcement peerAnnouncement() {
+		int at = announcement(this.peer);
+		int length = this.bytes.getInt(at + RingDescriptor.TABLE);
+		if (length <= 0 || length > RingDescriptor.MAX_TABLE_BYTES) {
+			return null;
+		}
+		byte[] name = new byte[length];
+		this.bytes.get(at + RingDescriptor.TABLE + Integer.BYTES, name);
+		return new Announcement(new String(name, StandardCharsets.US_ASCII),
+				this.bytes.getLong(at + RingDescriptor.GRANT), this.bytes.getLong(at + RingDescriptor.DOMAIN));
+	}
+
+	private static int announcement(int side) {
+		return RingDescriptor.ANNOUNCEMENT + side / RingDescriptor.SIDE_BYTES * RingDescriptor.ANNOUNCEMENT_BYTES;
+	}
+
 	/** Asks the peer to wake this side; a full fence lies behind it. */
 	void fallAsleep(int how) {
 		if ((int) INTS.getOpaque(this.bytes, this.own + RingDescriptor.ASLEEP) != how) {
@@ -155,6 +184,17 @@ public final class SharedMemory {
 	boolean leave() {
 		int ownBit = (this.own == 0) ? 1 : 2;
 		return (int) INTS.getAndBitwiseOr(this.bytes, RingDescriptor.LEFT, ownBit) != 0;
+	}
+
+	/**
+	 * What a side says of its windows.
+	 *
+	 * @param table the name of its window table
+	 * @param grantNumber names its queue pair
+	 * @param domainNumber names the domain of that
+	 */
+	public record Announcement(String table, long grantNumber, long domainNumber) {
+
 	}
 
 }

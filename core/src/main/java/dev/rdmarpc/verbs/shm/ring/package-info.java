@@ -21,7 +21,9 @@
  * <p>
  * {@link dev.rdmarpc.verbs.shm.ring.Link} is the door: it executes posted work requests
  * and serves those of the peer. Everything in this package but posting is guarded by the
- * lock of the completion queue.
+ * lock of the completion queue. Reads from a peer that trusts this side pass by the
+ * rings: {@link dev.rdmarpc.verbs.shm.ring.PeerWindows} finds what the peer shows in its
+ * {@link dev.rdmarpc.verbs.shm.ring.WindowTable}.
  *
  * <p>
  * Trust. The peer may write anything into the memory at any time. Every index and length
