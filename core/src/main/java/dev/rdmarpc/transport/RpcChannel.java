@@ -510,9 +510,7 @@ public final class RpcChannel implements QueuePairListener {
 		return this.retirement;
 	}
 
-	/**
-	 * Gives more back; tells whether that is all, and the posted buffers have come back.
-	 */
+	/** Gives more back; tells whether all is back, posted buffers included. */
 	boolean isQuiet() {
 		return this.receiver.close(false) && this.sender.isQuiet();
 	}

@@ -16,10 +16,13 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -136,6 +139,36 @@ class RailPropertiesTests {
 				.rootCause()
 				.hasMessageContaining("rdma.rpc.client.far.providers")
 				.hasMessageContaining("[iwarp]"));
+	}
+
+	/**
+	 * The memory lies in files of the directory then, as long as the application runs.
+	 */
+	@Test
+	void theMemoryIsSharedWithProcessesThatAreTrusted() throws Exception {
+		run(this.runner.withPropertyValues("rdma.rpc.shm.trust=same-user"), (context) -> {
+			assertThat(railOf(context, "near")).isEqualTo("shm");
+			assertThat(filesOfMemory()).isNotEmpty();
+		});
+		assertThat(filesOfMemory()).isEmpty();
+		run(this.runner, (context) -> {
+			assertThat(railOf(context, "near")).isEqualTo("shm");
+			assertThat(filesOfMemory()).isEmpty();
+		});
+	}
+
+	private List<Path> filesOfMemory() throws IOException {
+		try (Stream<Path> files = Files.list(this.directory.resolve("meeting"))) {
+			return files.filter((file) -> file.getFileName().toString().startsWith("m-")).toList();
+		}
+	}
+
+	@Test
+	void whoIsTrustedIsChecked() {
+		this.runner.withPropertyValues("rdma.rpc.shm.trust=everybody")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("rdma.rpc.shm.trust")
+				.hasStackTraceContaining("everybody"));
 	}
 
 	private static String railOf(AssertableApplicationContext context, String target) {
