@@ -449,7 +449,7 @@ final class InboundStream {
 	private void keep(ByteBuffer in, int position, int limit) throws ProtocolViolation {
 		int rest = limit - position;
 		StagingMemory.Block own = this.partial;
-		boolean inPlace = own != null && in == own.buffer();
+		boolean inPlace = own != null && own.isMemory(in);
 		this.partialBytes = inPlace ? rest : 0;
 		this.partialOffset = inPlace ? position : 0;
 		if (own != null && !inPlace && !own.fits(rest)) {

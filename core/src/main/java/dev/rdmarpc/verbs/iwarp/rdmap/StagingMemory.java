@@ -184,6 +184,12 @@ public final class StagingMemory {
 			return this.buffer;
 		}
 
+		/** Whether that is the object of its bytes. */
+		@SuppressWarnings("ReferenceEquality") // the same memory, not equal content
+		boolean isMemory(ByteBuffer bytes) {
+			return bytes == this.buffer;
+		}
+
 		int bytes() {
 			return LEAST_BYTES << this.order;
 		}
