@@ -126,7 +126,7 @@ final class Priorities implements Callable<Integer> {
 		Map<String, Histogram> inOrder = new LinkedHashMap<>();
 		MIXES.forEach((mix) -> {
 			Histogram latencies = this.histograms.get(mix.toString());
-			if (latencies != null) {
+			if (latencies != null && !mix.calls().contains(TransferProcess.RATE)) {
 				inOrder.put(mix.toString(), latencies);
 			}
 		});
