@@ -161,16 +161,19 @@ final class Extents {
 			if (extent == null) {
 				return null;
 			}
+			int page = extent.runs().find(pages);
+			// before anything is taken, because there may be no heap for it
+			Span span = extent.span(page, pages, sizeClass);
 			if (extent.runs().isFree()) {
 				this.index.used(extent);
 			}
 			this.freePages -= pages;
-			int page = extent.runs().take(pages);
+			extent.runs().take(page, pages);
 			this.index.update(extent);
 			if (this.cacheLimit != Integer.MAX_VALUE) {
 				limitCaches();
 			}
-			return extent.span(page, pages, sizeClass);
+			return span;
 		}
 		finally {
 			this.lock.unlock();

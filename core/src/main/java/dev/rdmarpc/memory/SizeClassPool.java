@@ -42,10 +42,12 @@ final class SizeClassPool {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** The spans that have a free block, and no others. */
+	/** The spans that have a free block, and no others; there is room for all. */
 	private final SpanHeap partial = new SpanHeap();
 
 	private final int maxUnused;
+
+	private int spans;
 
 	private int unused;
 
@@ -70,7 +72,7 @@ final class SizeClassPool {
 		try {
 			int taken = 0;
 			while (taken < count) {
-				RegisteredBuffer block = takeLocked(taken == 0);
+				RegisteredBuffer block = (taken == 0) ? takeLocked(true) : takeAnother();
 				if (block == null) {
 					break;
 				}
@@ -97,27 +99,59 @@ final class SizeClassPool {
 		}
 	}
 
+	/**
+	 * Takes one more block, or none, also for want of heap: those before are not lost.
+	 */
+	@SuppressWarnings("UnusedException")
+	private @Nullable RegisteredBuffer takeAnother() {
+		try {
+			return takeLocked(false);
+		}
+		catch (OutOfMemoryError ex) {
+			return null;
+		}
+	}
+
 	private @Nullable RegisteredBuffer takeLocked(boolean fresh) {
 		if (this.closed) {
 			return null;
 		}
 		Span span = this.partial.first();
 		if (span == null) {
-			span = fresh ? this.extents.takeSpan(this.spanPages, this.sizeClass) : null;
+			span = fresh ? takeSpan() : null;
 			if (span == null) {
 				return null;
 			}
-			this.partial.add(span);
-			this.unused++;
 		}
-		if (span.isUnused()) {
+		boolean unusedBefore = span.isUnused();
+		RegisteredBuffer block = span.take(this.home);
+		if (unusedBefore) {
 			this.unused--;
 		}
-		RegisteredBuffer block = span.take(this.home);
 		if (span.available() == 0) {
 			this.partial.remove(span);
 		}
 		return block;
+	}
+
+	/**
+	 * Takes a new span, for which there is room among the others whenever it comes back.
+	 */
+	private @Nullable Span takeSpan() {
+		this.partial.reserve(this.spans + 1);
+		Span span = this.extents.takeSpan(this.spanPages, this.sizeClass);
+		if (span != null) {
+			this.spans++;
+			this.unused++;
+			this.partial.add(span);
+		}
+		return span;
+	}
+
+	private void giveSpan(Span span) {
+		this.partial.remove(span);
+		this.spans--;
+		this.extents.giveSpan(span);
 	}
 
 	/** Takes blocks back and clears their places in the array. */
@@ -160,8 +194,7 @@ final class SizeClassPool {
 		}
 		if (span.isUnused()) {
 			if (this.unused >= this.maxUnused || this.extents.cacheLimit() != Integer.MAX_VALUE) {
-				this.partial.remove(span);
-				this.extents.giveSpan(span);
+				giveSpan(span);
 			}
 			else {
 				this.unused++;
@@ -176,9 +209,8 @@ final class SizeClassPool {
 			for (int index = 0; this.unused > 0 && index < this.partial.size();) {
 				Span span = this.partial.get(index);
 				if (span.isUnused()) {
-					this.partial.remove(span);
 					this.unused--;
-					this.extents.giveSpan(span);
+					giveSpan(span);
 					index = 0;
 				}
 				else {

@@ -115,8 +115,9 @@ final class Span {
 			return buffer;
 		}
 		int offset = this.page * MemoryOptions.PAGE_BYTES + this.begun * this.blockBytes;
+		RegisteredBuffer buffer = new RegisteredBuffer(home, this, offset);
 		this.begun++;
-		return new RegisteredBuffer(home, this, offset);
+		return buffer;
 	}
 
 	/** Takes a block back. */

@@ -44,10 +44,15 @@ final class SpanHeap {
 		return Objects.requireNonNull(this.spans[index]);
 	}
 
-	void add(Span span) {
-		if (this.size == this.spans.length) {
-			this.spans = Arrays.copyOf(this.spans, this.size * 2);
+	/** Makes room for so many spans, so that adding them needs no memory. */
+	void reserve(int count) {
+		if (count > this.spans.length) {
+			this.spans = Arrays.copyOf(this.spans, Math.max(count, this.spans.length * 2));
 		}
+	}
+
+	/** Adds a span for which there is room. */
+	void add(Span span) {
 		siftUp(this.size++, span);
 	}
 

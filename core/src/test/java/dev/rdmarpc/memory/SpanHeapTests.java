@@ -34,6 +34,7 @@ class SpanHeapTests {
 		Span later = new Span(extent(8, 2), 0, 4, 0);
 		Span first = new Span(extent(8, 1), 4, 4, 0);
 		SpanHeap heap = new SpanHeap();
+		heap.reserve(2);
 		heap.add(later);
 		heap.add(first);
 		assertThat(heap.first()).isSameAs(first);
@@ -64,6 +65,7 @@ class SpanHeapTests {
 			List<Span> from = add ? outside : inside;
 			Span span = from.remove(random.nextInt(from.size()));
 			if (add) {
+				heap.reserve(inside.size() + 1);
 				heap.add(span);
 				inside.add(span);
 			}
