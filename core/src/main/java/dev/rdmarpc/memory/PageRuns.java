@@ -122,15 +122,6 @@ final class PageRuns {
 		this.freePages -= count;
 	}
 
-	/** Takes so many pages in a row; returns the first of them, or -1. */
-	int take(int count) {
-		int run = find(count);
-		if (run != NONE) {
-			take(run, count);
-		}
-		return run;
-	}
-
 	/** Gives back what {@link #take} gave. */
 	void give(int page, int count) {
 		if (this.tags[page] != -count || this.tags[page + count - 1] != -count) {

@@ -274,10 +274,10 @@ public final class ChannelListener implements AutoCloseable {
 	}
 
 	private void accept(ChannelLoop loop, RpcChannel channel, ConnectionRequest request) {
-		channel
-			.attach(this.transport.railOf(loop).createQueuePair(loop.resources(), channel, this.transport.options()));
+		Rail rail = this.transport.railOf(loop);
+		channel.attach(rail.createQueuePair(loop.resources(), channel, this.transport.options()));
 		channel.accepting(request.remoteAddress(), request.peerCertificates());
-		ConnectOptions connect = this.transport.railOf(loop).connectOptions(this.options, this.transport.options());
+		ConnectOptions connect = rail.connectOptions(this.options, this.transport.options());
 		request.accept(channel.queuePair(), connect).whenComplete((info, failure) -> {
 			if (failure == null) {
 				loop.executeLater(() -> {

@@ -188,11 +188,7 @@ public final class RdmaTransport implements AutoCloseable {
 
 	/** The rail that a loop was started on. */
 	Rail railOf(ChannelLoop loop) {
-		int index = 0;
-		while (!this.rails.get(index).name().equals(loop.rail())) {
-			index++;
-		}
-		return this.rails.get(index);
+		return this.rails.stream().filter((rail) -> rail.name().equals(loop.rail())).findFirst().orElseThrow();
 	}
 
 	/** The provider of {@link #rail()} and why it was chosen. */

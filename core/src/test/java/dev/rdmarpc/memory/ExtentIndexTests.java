@@ -80,7 +80,9 @@ class ExtentIndexTests {
 		if (found.runs().isFree()) {
 			this.index.used(found);
 		}
-		spans.add(new Span(found, found.runs().take(pages), pages, Span.LARGE));
+		int page = found.runs().find(pages);
+		found.runs().take(page, pages);
+		spans.add(new Span(found, page, pages, Span.LARGE));
 		this.index.update(found);
 	}
 

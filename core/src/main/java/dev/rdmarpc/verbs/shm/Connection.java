@@ -269,12 +269,13 @@ final class Connection implements EngineConnection, LinkOwner {
 		SetupHandler.closeQuietly(file);
 		PeerMemory read = this.peerMemory;
 		TrustedMemory trusted = this.peer.trusted();
+		boolean lastReader = false;
 		if (read != null && trusted != null) {
 			this.peerMemory = null;
-			trusted.release(read);
+			lastReader = trusted.release(read);
 		}
 		if (this.peerGone) {
-			this.peer.sweeping().run();
+			this.peer.sweeping().sweep(lastReader);
 		}
 	}
 
@@ -305,7 +306,7 @@ final class Connection implements EngineConnection, LinkOwner {
 	 * @param sweeping removes what a peer that was killed has left
 	 */
 	record EstablishedPeer(SocketChannel socket, FileChannel file, ByteBuffer memory, int ringBytes, int side,
-			int readDepth, int responderResources, @Nullable TrustedMemory trusted, Runnable sweeping) {
+			int readDepth, int responderResources, @Nullable TrustedMemory trusted, Sweeping sweeping) {
 
 		/** The memory, seen from this side. */
 		SharedMemory sharedMemory() {
@@ -318,6 +319,18 @@ final class Connection implements EngineConnection, LinkOwner {
 				this.trusted.announce(sharedMemory(), own);
 			}
 		}
+
+	}
+
+	/** Removes without haste what a peer that was killed, perhaps, has left. */
+	@FunctionalInterface
+	interface Sweeping {
+
+		/**
+		 * A connection has ended without a word.
+		 * @param lastReader whether no other reads the memory of that peer
+		 */
+		void sweep(boolean lastReader);
 
 	}
 

@@ -169,7 +169,7 @@ final class Initiator extends SetupHandler {
 			this.device.rendezvous().removeFile(answer.name());
 			this.thread.deregister(current);
 			EstablishedPeer peer = new EstablishedPeer(current, file, memory, ringBytes, 1, readDepth,
-					responderResources, this.device.trusted(), () -> sweepLater(port));
+					responderResources, this.device.trusted(), (lastReader) -> sweepLater(port, lastReader));
 			peer.announce(this.lifecycle.queuePair());
 			current.write(ByteBuffer.allocate(1));
 			if (!this.lifecycle.established(peer, null)) {
@@ -190,10 +190,12 @@ final class Initiator extends SetupHandler {
 	}
 
 	/** The peer was killed, perhaps; what it has left is removed without haste. */
-	private void sweepLater(int port) {
+	private void sweepLater(int port, boolean lastReader) {
 		this.thread.execute(() -> {
 			this.device.rendezvous().sweep(port);
-			OwnFiles.sweep(this.device.rendezvous());
+			if (lastReader) {
+				OwnFiles.sweep(this.device.rendezvous());
+			}
 		});
 	}
 

@@ -158,8 +158,10 @@ final class Responder extends SetupHandler {
 	}
 
 	/** The peer was killed, perhaps; what it has left is removed without haste. */
-	private void sweepLater() {
-		thread().execute(() -> OwnFiles.sweep(this.listener.device().rendezvous()));
+	private void sweepLater(boolean lastReader) {
+		if (lastReader) {
+			thread().execute(() -> OwnFiles.sweep(this.listener.device().rendezvous()));
+		}
 	}
 
 	private void notAccepted(Lifecycle lifecycle, CompletableFuture<ConnectionInfo> result, Throwable cause) {

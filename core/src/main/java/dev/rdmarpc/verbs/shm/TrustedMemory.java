@@ -122,11 +122,12 @@ final class TrustedMemory implements AutoCloseable {
 		}
 	}
 
-	/** A connection does not use its peer's memory any more. */
-	synchronized void release(PeerMemory peer) {
-		if (peer.addUsers(-1) == 0) {
-			this.peers.values().remove(peer);
-		}
+	/**
+	 * A connection does not use its peer's memory any more.
+	 * @return whether it was the last one
+	 */
+	synchronized boolean release(PeerMemory peer) {
+		return peer.addUsers(-1) == 0 && this.peers.values().remove(peer);
 	}
 
 	/** How many peers there are whose memory is mapped. */

@@ -139,7 +139,8 @@ class HostileSharerTests {
 					}
 				});
 				assertThat(raw.queuePair.fault().status()).isEqualTo(WorkStatus.CONNECTION_LOST);
-				assertThat(raw.queuePair.fault().detail()).contains("shared memory of the connection", "is gone: its file was cut");
+				assertThat(raw.queuePair.fault().detail()).contains("shared memory of the connection",
+						"is gone: its file was cut");
 				connectAfterFault();
 				close(raw);
 			}

@@ -22,7 +22,6 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -52,8 +51,7 @@ class KilledPeerTests {
 
 	@BeforeEach
 	void start() throws Exception {
-		this.directory = Files.createTempDirectory("rdma",
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+		this.directory = Station.newDirectory();
 		this.station = new Station(this.directory);
 	}
 

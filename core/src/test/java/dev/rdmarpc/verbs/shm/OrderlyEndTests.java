@@ -18,7 +18,6 @@ package dev.rdmarpc.verbs.shm;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -50,8 +49,7 @@ class OrderlyEndTests {
 
 	@BeforeEach
 	void start() throws Exception {
-		this.directory = Files.createTempDirectory("rdma",
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+		this.directory = Station.newDirectory();
 		this.station = new Station(this.directory);
 		this.peer = new Station(this.directory);
 		this.logger.addAppender(this.lines);

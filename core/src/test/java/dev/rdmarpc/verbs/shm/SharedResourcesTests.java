@@ -24,7 +24,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,8 +68,7 @@ class SharedResourcesTests {
 
 	@BeforeEach
 	void createDirectory() throws Exception {
-		this.directory = Files.createTempDirectory("rdma",
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+		this.directory = Station.newDirectory();
 	}
 
 	@AfterEach

@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -230,6 +231,12 @@ final class Station implements AutoCloseable {
 
 	private static boolean hasEnded(QueuePair there, QueuePair back) {
 		return there.state() == QueuePairState.ERROR || back.state() == QueuePairState.ERROR;
+	}
+
+	/** A directory for this user's processes to meet in. */
+	static Path newDirectory() throws IOException {
+		return Files.createTempDirectory("rdma",
+				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
 	}
 
 	/** What lies in a directory besides its lock. */

@@ -56,8 +56,7 @@ class TrustedReadsTests {
 
 	@BeforeEach
 	void createDirectory() throws Exception {
-		this.directory = Files.createTempDirectory("rdma",
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+		this.directory = Station.newDirectory();
 	}
 
 	@AfterEach
