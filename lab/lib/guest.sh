@@ -149,6 +149,16 @@ guest_exec() {
   esac
 }
 
+# guest_has_crashed DIRECTORY: whether the guest's kernel has met a bug of its own.
+guest_has_crashed() {
+  [ -n "$(guest_crash "$1")" ]
+}
+
+# guest_crash DIRECTORY: prints what the guest's kernel said first of such a bug, if it did.
+guest_crash() {
+  grep -m 1 -aoE '(kernel BUG at|BUG: |Oops: |general protection fault).*' "$1/console.log"
+}
+
 # guest_command COMMAND...: prints the script that the guest runs.
 guest_command() {
   printf 'cd %q 2>/dev/null || cd /\n' "$PWD"

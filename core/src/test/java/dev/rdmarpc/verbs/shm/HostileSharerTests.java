@@ -56,9 +56,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class HostileSharerTests {
 
-	/** Java 17 was seen to throw it in the middle of what the thread did next. */
-	private static final String LATE = "older virtual machines report a fault too late to contain it";
-
 	private static final int ATTEMPTS = 20;
 
 	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofSeconds(2));
@@ -125,7 +122,7 @@ class HostileSharerTests {
 	}
 
 	@Test
-	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = LATE)
+	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = Station.LATE)
 	void aFileThatIsCutEndsItsConnectionAndNotTheProcess() throws Exception {
 		for (int i = 0; i < TestEnvironment.rounds(20, 5); i++) {
 			try (Raw raw = connect()) {
@@ -148,7 +145,7 @@ class HostileSharerTests {
 	}
 
 	@Test
-	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = LATE)
+	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = Station.LATE)
 	void aThreadThatSleepsBearsAFileThatIsCut() throws Exception {
 		try (Raw raw = connect()) {
 			this.cut = true;

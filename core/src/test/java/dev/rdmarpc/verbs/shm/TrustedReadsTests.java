@@ -32,6 +32,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -248,6 +250,7 @@ class TrustedReadsTests {
 	}
 
 	@Test
+	@EnabledForJreRange(min = JRE.JAVA_25, disabledReason = Station.LATE)
 	void memoryThatIsCutEndsTheConnectionAndNothingElse() throws Exception {
 		try (LendingPeer lender = peer(SAME_USER); LendingPeer reader = peer(SAME_USER)) {
 			reader.connect(lender);
