@@ -77,6 +77,9 @@ final class Priorities implements Callable<Integer> {
 	@Option(names = "--prime-millis", description = "For how long each mix runs before.", defaultValue = "3000")
 	private long primeMillis;
 
+	@Option(names = "--only", description = "Only mixes whose names begin so.", defaultValue = "")
+	private String only;
+
 	private final Samples samples = new Samples();
 
 	private final Map<String, Histogram> histograms = new LinkedHashMap<>();
@@ -84,21 +87,24 @@ final class Priorities implements Callable<Integer> {
 	@Override
 	public Integer call() throws Exception {
 		int rounds = this.options.rounds(3, 9);
-		try (Pair without = new Pair(false); Pair with = new Pair(true)) {
-			for (Mix mix : MIXES) {
-				Pair pair = mix.scheduled() ? with : without;
+		List<Mix> mixes = mixes();
+		try (Pair pair = new Pair()) {
+			for (Mix mix : mixes) {
 				pair.run(mix, this.options.quick ? this.primeMillis / 2 : this.primeMillis);
 			}
 			for (int round = 0; round < rounds; round++) {
-				for (int i = 0; i < MIXES.size(); i++) {
-					Mix mix = MIXES.get((i + round) % MIXES.size());
-					measure(mix, mix.scheduled() ? with : without);
+				for (int i = 0; i < mixes.size(); i++) {
+					measure(mixes.get((i + round) % mixes.size()), pair);
 				}
 			}
 		}
 		this.options.write(table(), this.samples,
 				DistributionChart.draw("share of calls of 64 bytes answered in", pictured()));
 		return 0;
+	}
+
+	private List<Mix> mixes() {
+		return MIXES.stream().filter((mix) -> mix.name().startsWith(this.only)).toList();
 	}
 
 	private void measure(Mix mix, Pair pair) throws DataFormatException {
@@ -137,7 +143,7 @@ final class Priorities implements Callable<Integer> {
 		List<String> titles = new ArrayList<>(List.of("what / scheduler"));
 		titles.addAll(FIGURES);
 		MarkdownTable table = new MarkdownTable(titles);
-		for (Mix mix : MIXES) {
+		for (Mix mix : mixes()) {
 			List<String> cells = new ArrayList<>(List.of(mix.toString()));
 			FIGURES.forEach((figure) -> {
 				double median = this.samples.median(mix.name(), mix.peer(), figure);
@@ -148,35 +154,36 @@ final class Priorities implements Callable<Integer> {
 		List<String> lines = new ArrayList<>(table.toLines());
 		lines.add("");
 		String on = Mix.peer(true);
-		lines.add(bar("p99 with priorities to that of calls alone (goal: at most 5)",
+		bar(lines, "p99 with priorities to that of calls alone (goal: at most 5)",
 				this.samples.median("with priorities", on, "p99 us")
-						/ this.samples.median("calls alone", on, "p99 us")));
-		lines.add(bar("the same for calls on a queue pair of their own beside the uploads",
+						/ this.samples.median("calls alone", on, "p99 us"));
+		bar(lines, "the same for calls on a queue pair of their own beside the uploads",
 				this.samples.median("on two queue pairs", on, "p99 us")
-						/ this.samples.median("calls alone", on, "p99 us")));
+						/ this.samples.median("calls alone", on, "p99 us"));
 		for (String among : List.of("with priorities", "1000 calls/s, with priorities")) {
 			String equal = among.equals("with priorities") ? "both equal" : "1000 calls/s, equal";
 			for (String peer : List.of(on, Mix.peer(false))) {
-				lines.add(bar("uploads, " + among + ", to " + equal + " / " + peer + " (goal: at least 0.95)",
+				bar(lines, "uploads, " + among + ", to " + equal + " / " + peer + " (goal: at least 0.95)",
 						this.samples.median(among, on, "uploads MB/s")
-								/ this.samples.median(equal, peer, "uploads MB/s")));
+								/ this.samples.median(equal, peer, "uploads MB/s"));
 			}
 		}
-		lines.add(bar("calls/s alone to those without scheduler (goal: at least 0.98)",
-				this.samples.median("calls alone", on, "calls/s")
-						/ this.samples.median("calls alone", Mix.peer(false), "calls/s")));
+		lines.add("- calls/s alone to those without scheduler (goal: at least 0.98): "
+				+ this.samples.ratioWithError("calls alone", on, Mix.peer(false), "calls/s"));
 		return lines;
 	}
 
-	private static String bar(String what, double ratio) {
-		return String.format(Locale.ROOT, "- %s: %.2f", what, ratio);
+	private static void bar(List<String> lines, String what, double ratio) {
+		if (!Double.isNaN(ratio)) {
+			lines.add(String.format(Locale.ROOT, "- %s: %.2f", what, ratio));
+		}
 	}
 
 	/** What runs at the same time. */
 	private record Mix(String name, boolean scheduled, String calls, String uploads) {
 
 		static String peer(boolean scheduled) {
-			return scheduled ? "on" : "off";
+			return scheduled ? TransferProcess.ON : TransferProcess.OFF;
 		}
 
 		String peer() {
@@ -190,19 +197,18 @@ final class Priorities implements Callable<Integer> {
 
 	}
 
-	/** A server and its client, which are stopped while they are not asked anything. */
+	/** A server and its client. */
 	private final class Pair implements AutoCloseable {
 
 		private final ForkedProcess server;
 
 		private final ForkedProcess client;
 
-		Pair(boolean scheduled) throws IOException {
-			this.server = process("server", scheduled);
+		Pair() throws IOException {
+			this.server = process("server");
 			try {
-				this.client = process("client", scheduled, this.server.greeting());
+				this.client = process("client", this.server.greeting().split(" ", -1));
 				this.client.greeting();
-				stop(true);
 			}
 			catch (IOException | RuntimeException ex) {
 				this.server.close();
@@ -210,35 +216,22 @@ final class Priorities implements Callable<Integer> {
 			}
 		}
 
-		private ForkedProcess process(String role, boolean scheduled, String... more) throws IOException {
+		private ForkedProcess process(String role, String... more) throws IOException {
 			List<String> command = new ArrayList<>(List.of(
 					Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms256m", "-Xmx1g",
-					"-XX:MaxDirectMemorySize=1536m", "-XX:-UsePerfData", "-cp", System.getProperty("java.class.path"),
-					TransferProcess.class.getName(), role, Boolean.toString(scheduled), Priorities.this.provider));
+					"-XX:MaxDirectMemorySize=2560m", "-XX:-UsePerfData", "-cp", System.getProperty("java.class.path"),
+					TransferProcess.class.getName(), role, Priorities.this.provider));
 			command.addAll(List.of(more));
-			return ForkedProcess.start("priorities-" + Mix.peer(scheduled) + "-" + role, command,
-					Priorities.this.options.logs());
-		}
-
-		private void stop(boolean stopped) {
-			this.server.stop(stopped);
-			this.client.stop(stopped);
+			return ForkedProcess.start("priorities-" + role, command, Priorities.this.options.logs());
 		}
 
 		String run(Mix mix, long millis) {
-			stop(false);
-			try {
-				return this.client.ask(ANSWER_SECONDS, mix.calls() + " " + mix.uploads() + " " + Priorities.this.uploads
-						+ " " + Priorities.this.uploadBytes + " " + millis);
-			}
-			finally {
-				stop(true);
-			}
+			return this.client.ask(ANSWER_SECONDS, mix.peer() + " " + mix.calls() + " " + mix.uploads() + " "
+					+ Priorities.this.uploads + " " + Priorities.this.uploadBytes + " " + millis);
 		}
 
 		@Override
 		public void close() {
-			stop(false);
 			this.client.close();
 			this.server.close();
 		}

@@ -17,6 +17,7 @@
 package dev.rdmarpc.benchmarks.workloads;
 
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -81,6 +82,18 @@ final class Samples {
 		}
 		return String.format(Locale.ROOT, "%.2f (%.2f to %.2f)", median(ratios), ratios.get(0),
 				ratios.get(ratios.size() - 1));
+	}
+
+	/** The mean ratio, and twice its standard error. */
+	String ratioWithError(String line, String peer, String base, String figure) {
+		DoubleSummaryStatistics ratios = new DoubleSummaryStatistics();
+		ratios(line, peer, base, figure).forEach(ratios::accept);
+		double squares = ratios(line, peer, base, figure).stream()
+			.mapToDouble((ratio) -> Math.pow(ratio - ratios.getAverage(), 2))
+			.sum();
+		long rounds = ratios.getCount();
+		return (rounds < 2) ? "-" : String.format(Locale.ROOT, "%.3f +/- %.3f", ratios.getAverage(),
+				2 * Math.sqrt(squares / (rounds - 1) / rounds));
 	}
 
 	/** All medians, as comma-separated values. */
