@@ -50,6 +50,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private final Exposures exposures;
 
+	private final SmallMessages small;
+
 	private final OutboundQueue outbound;
 
 	/** Streams to this side that have something to grant. */
@@ -63,6 +65,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	private boolean passing;
 
 	private long passedNanos;
+
+	/** Since when there are any to be read. */
+	private long exposedNanos;
 
 	private boolean latencyFavored;
 
@@ -82,6 +87,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.transfers = transfers;
 		this.eagerLimit = new EagerLimit(options.eagerBytes());
 		this.exposures = new Exposures(options.deadPeerNanos());
+		this.small = this.loop.resources().small();
 		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
 				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed, calls::waited);
 	}
@@ -233,11 +239,14 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/**
 	 * Tells the device whether large messages are under way, in either direction, and
-	 * small ones beside them that are as urgent or more.
+	 * small ones beside them, on any channel of the loop, that are as urgent or more.
 	 */
 	private void favorLatency(QueuePair pair, long nowNanos) {
 		int priority = this.outbound.takePostedWhole();
-		if (priority >= 0 && this.exposures.anyUpTo(priority)) {
+		if (priority >= 0) {
+			this.small.posted(priority, nowNanos);
+		}
+		if (!this.exposures.isEmpty() && this.exposures.anyUpTo(this.small.mostUrgentPosted(this.exposedNanos))) {
 			this.passing = true;
 			this.passedNanos = nowNanos;
 		}
@@ -326,6 +335,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/** The frame that describes a message to be Read has been posted. */
 	private void exposed(OutgoingMessage message) {
+		if (this.exposures.isEmpty()) {
+			this.exposedNanos = this.loop.nowNanos();
+		}
 		this.exposures.add(message, this.loop.nowNanos());
 		this.loop.tickSoon();
 	}
@@ -366,7 +378,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 */
 	@Nullable String tick(long nowNanos) {
 		QueuePair pair = this.queuePair;
-		if (this.latencyFavored && pair != null) {
+		if (pair != null && (this.latencyFavored || !this.exposures.isEmpty())) {
 			favorLatency(pair, nowNanos);
 		}
 		return this.exposures.expire(nowNanos) ? "the peer did not read a message in time" : null;

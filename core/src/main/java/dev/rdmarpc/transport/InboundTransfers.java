@@ -150,7 +150,7 @@ final class InboundTransfers {
 		this.metrics = metrics;
 		this.memory = resources.memory();
 		this.maxTransfers = maxTransfers;
-		this.window = new ReadWindow(resources.scheduler());
+		this.window = new ReadWindow(resources.scheduler(), resources.small());
 		this.maxBytes = options.maxUnfinishedBytes();
 		this.patienceNanos = options.deadPeerNanos();
 		this.tellNanos = Math.min(TELL_NANOS, this.patienceNanos / TELL_FRACTION);
@@ -415,7 +415,7 @@ final class InboundTransfers {
 			if (next == null || !this.posting) {
 				break;
 			}
-			this.sharing = this.window.isSharedWithSmall(next.priority(), this.nowNanos);
+			this.sharing = this.window.isBesideSmall(next.priority(), this.nowNanos);
 			int slice = this.window.sliceBytes(next.priority(), this.nowNanos);
 			next.fillNext(this.read, this.attachment, slice);
 			if (pair.postSend(this.read) != PostResult.POSTED) {

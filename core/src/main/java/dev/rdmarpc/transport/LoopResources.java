@@ -37,10 +37,11 @@ import dev.rdmarpc.verbs.VerbsDevice;
  * @param sharedReceiveQueue owned
  * @param receives owned
  * @param scheduler how large transfers make way for other messages
+ * @param small those other messages that are small, of all channels
  */
 record LoopResources(String rail, RegisteredMemory memory, MemoryAttachment attachment,
 		@Nullable ProtectionDomain protectionDomain, CompletionQueue completionQueue,
-		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives, SchedulerOptions scheduler) {
+		SharedReceiveQueue sharedReceiveQueue, ReceivePool receives, SchedulerOptions scheduler, SmallMessages small) {
 
 	/** Opens those of a loop on a rail, or none. */
 	static LoopResources open(Rail rail, RegisteredMemory memory, TransportOptions options, int frameBytes) {
@@ -55,7 +56,7 @@ record LoopResources(String rail, RegisteredMemory memory, MemoryAttachment atta
 			ReceivePool pool = new ReceivePool(receiveQueue, memory, rail.attachment(), frameBytes, receives);
 			return new LoopResources(rail.name(), memory, rail.attachment(),
 					(limits.maxReadDepth() > 0) ? rail.protectionDomain() : null, completionQueue, receiveQueue, pool,
-					options.scheduler());
+					options.scheduler(), new SmallMessages());
 		}
 		catch (Throwable ex) {
 			if (receiveQueue != null) {

@@ -33,6 +33,9 @@ final class RecentClasses {
 
 	/** There is a message of a class. */
 	void add(int priority, long nowNanos) {
+		if (this.lately[priority] && this.lastNanos[priority] == nowNanos) {
+			return;
+		}
 		for (int i = 0; i <= priority; i++) {
 			this.lastNanos[i] = nowNanos;
 			this.lately[i] = true;
@@ -44,6 +47,11 @@ final class RecentClasses {
 		boolean any = this.lately[priority] && nowNanos - this.lastNanos[priority] < this.latelyNanos;
 		this.lately[priority] = any;
 		return any;
+	}
+
+	/** The same since a time, which may be longer ago. */
+	boolean hasFromSince(int priority, long sinceNanos) {
+		return this.lately[priority] && this.lastNanos[priority] - sinceNanos >= 0;
 	}
 
 }

@@ -77,9 +77,9 @@ final class LoopFixture implements AutoCloseable {
 			.withLeakDetection(LeakDetection.PARANOID));
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
-		this.loop = new ChannelLoop(
-				"loop-of-the-test", new LoopResources("none", this.memory, this.attachment, null, this.completions,
-						this.receiveQueue, this.receives, SchedulerOptions.DEFAULTS),
+		this.loop = new ChannelLoop("loop-of-the-test",
+				new LoopResources("none", this.memory, this.attachment, null, this.completions, this.receiveQueue,
+						this.receives, SchedulerOptions.DEFAULTS, new SmallMessages()),
 				PollingOptions.DEFAULTS, this.watcher, (closed) -> {
 				});
 	}

@@ -227,6 +227,19 @@ class MaliciousReaderTests {
 		Await.until(() -> !favorsLatency());
 	}
 
+	@Test
+	void latencyIsFavoredWhileSmallMessagesAreOnOtherChannels() {
+		window(0);
+		assertThat(favorsLatency()).as("nothing small is sent").isFalse();
+		try (RawReader reading = this.reader) {
+			this.reader = new RawReader(this.device, this.listener.localAddress());
+			refuseOne();
+			Await.until(this::favorsLatency);
+			reading.control(FrameType.READ_DONE, 0);
+			Await.until(() -> !favorsLatency());
+		}
+	}
+
 	/** Has the server send a small reply. */
 	private void refuseOne() {
 		int bytes = ChannelOptions.DEFAULTS.maxMessageBytes() + 1;

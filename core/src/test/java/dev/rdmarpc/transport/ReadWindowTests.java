@@ -33,7 +33,9 @@ class ReadWindowTests {
 
 	private static final SchedulerOptions OPTIONS = new SchedulerOptions(16 << 10, 256 << 10, 64 << 10, 4 << 20);
 
-	private final ReadWindow window = new ReadWindow(OPTIONS);
+	private final SmallMessages small = new SmallMessages();
+
+	private final ReadWindow window = new ReadWindow(OPTIONS, this.small);
 
 	private long now = System.nanoTime();
 
@@ -77,6 +79,19 @@ class ReadWindowTests {
 	}
 
 	@Test
+	void windowIsShorterWhileSmallMessagesArriveOnOtherChannelsOfTheLoop() {
+		ReadWindow other = new ReadWindow(OPTIONS, this.small);
+		assertThat(this.window.windowBytes(NORMAL, this.now)).isEqualTo(4 << 20);
+		other.smallArrived(NORMAL, this.now);
+		assertThat(this.window.windowBytes(NORMAL, this.now)).isLessThan(4 << 20);
+		assertThat(this.window.windowBytes(HIGH, this.now)).as("more urgent than these").isEqualTo(4 << 20);
+		assertThat(this.window.isBesideSmall(NORMAL, this.now)).isTrue();
+		this.now += ReadWindow.LATELY_NANOS;
+		assertThat(this.window.windowBytes(NORMAL, this.now)).as("none lately").isEqualTo(4 << 20);
+		assertThat(this.window.isBesideSmall(NORMAL, this.now)).isFalse();
+	}
+
+	@Test
 	void windowStaysWithinItsBounds() {
 		this.window.arrived(HIGH, this.now);
 		readAt(50_000_000, 1000);
@@ -89,7 +104,7 @@ class ReadWindowTests {
 
 	@Test
 	void readsOfTheConnectionAreEnoughForTheWindow() {
-		ReadWindow few = new ReadWindow(OPTIONS);
+		ReadWindow few = new ReadWindow(OPTIONS, new SmallMessages());
 		few.readDepth(2);
 		few.arrived(HIGH, this.now);
 		assertThat(2L * few.sliceBytes(LOW, this.now)).isGreaterThanOrEqualTo(few.windowBytes(LOW, this.now));
@@ -97,7 +112,7 @@ class ReadWindowTests {
 
 	@Test
 	void readsUnderWayAreKnownStillWhenTheConnectionAllowsMore() {
-		ReadWindow fresh = new ReadWindow(OPTIONS);
+		ReadWindow fresh = new ReadWindow(OPTIONS, new SmallMessages());
 		fresh.posted(1000);
 		fresh.completed(this.now);
 		fresh.posted(256 << 10);

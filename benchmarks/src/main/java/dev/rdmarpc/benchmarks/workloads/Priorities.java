@@ -77,8 +77,8 @@ final class Priorities implements Callable<Integer> {
 	@Option(names = "--prime-millis", description = "For how long each mix runs before.", defaultValue = "3000")
 	private long primeMillis;
 
-	@Option(names = "--only", description = "Only mixes whose names begin so.", defaultValue = "")
-	private String only;
+	@Option(names = "--only", description = "Only mixes whose names begin so.")
+	private String only = "";
 
 	private final Samples samples = new Samples();
 
