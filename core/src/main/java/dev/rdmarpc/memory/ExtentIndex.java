@@ -51,22 +51,35 @@ final class ExtentIndex {
 
 	ExtentIndex() {
 		Arrays.setAll(this.chains, (chain) -> new NumberSet());
+		this.filled.reserve(PageRuns.MAX_CHAIN);
 	}
 
-	/** Adds an extent and gives it its number. */
+	/**
+	 * Adds an extent and gives it its number. Only this needs heap: pages are taken and
+	 * given back also where there is none left.
+	 */
 	void add(PoolExtent extent) {
-		int number = this.vacant.next(0);
-		if (number >= 0) {
+		int vacated = this.vacant.next(0);
+		int number = (vacated >= 0) ? vacated : this.extents.size();
+		reserve(number);
+		if (vacated >= 0) {
 			this.vacant.remove(number);
 			this.extents.set(number, extent);
 		}
 		else {
-			number = this.extents.size();
 			this.extents.add(extent);
 		}
 		extent.number(number);
 		update(extent);
 		free(extent);
+	}
+
+	private void reserve(int number) {
+		this.vacant.reserve(number);
+		this.free.reserve(number);
+		for (NumberSet chain : this.chains) {
+			chain.reserve(number);
+		}
 	}
 
 	/** Removes a free extent. */

@@ -39,9 +39,20 @@ final class NumberSet {
 	}
 
 	void add(int number) {
+		reserve(number);
+		int index = number;
+		for (long[] words : this.levels) {
+			words[index >>> SHIFT] |= 1L << index;
+			index >>>= SHIFT;
+		}
+	}
+
+	/** Makes room for a number, so that adding it needs no heap. */
+	void reserve(int number) {
 		while (number >>> (SHIFT * this.levels.length) != 0) {
-			this.levels = Arrays.copyOf(this.levels, this.levels.length + 1);
-			this.levels[this.levels.length - 1] = new long[] { (this.levels[this.levels.length - 2][0] != 0) ? 1 : 0 };
+			long[][] higher = Arrays.copyOf(this.levels, this.levels.length + 1);
+			higher[this.levels.length] = new long[] { isEmpty() ? 0 : 1 };
+			this.levels = higher;
 		}
 		int index = number;
 		for (int level = 0; level < this.levels.length; level++) {
@@ -49,7 +60,6 @@ final class NumberSet {
 			if (word >= this.levels[level].length) {
 				this.levels[level] = Arrays.copyOf(this.levels[level], Integer.highestOneBit(word) * 2);
 			}
-			this.levels[level][word] |= 1L << index;
 			index = word;
 		}
 	}

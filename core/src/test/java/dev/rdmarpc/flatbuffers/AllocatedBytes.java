@@ -25,12 +25,13 @@ import javax.management.ObjectName;
  * How many bytes the current thread has allocated on the heap; asking allocates some,
  * too.
  */
-final class AllocatedBytes {
+public final class AllocatedBytes {
 
 	private AllocatedBytes() {
 	}
 
-	static long byThisThread() {
+	/** All of them since the thread was started. */
+	public static long byThisThread() {
 		try {
 			return (long) ManagementFactory.getPlatformMBeanServer()
 				.getAttribute(new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME), "CurrentThreadAllocatedBytes");

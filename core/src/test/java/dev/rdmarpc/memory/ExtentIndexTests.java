@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.flatbuffers.AllocatedBytes;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class ExtentIndexTests {
@@ -63,6 +65,31 @@ class ExtentIndexTests {
 				give(spans.remove(random.nextInt(spans.size())));
 			}
 		}
+	}
+
+	@Test
+	void onlyAddingAnExtentNeedsHeap() {
+		List<Span> spans = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			PoolExtent extent = extent(PAGES);
+			this.index.add(extent);
+			spans.add(extent.span(0, 1 + i % (PAGES - 1), Span.LARGE));
+		}
+		takeAndGive(spans.get(0));
+		long first = AllocatedBytes.byThisThread();
+		long second = AllocatedBytes.byThisThread();
+		for (Span span : spans) {
+			takeAndGive(span);
+		}
+		long third = AllocatedBytes.byThisThread();
+		assertThat(third - second).isLessThan(second - first + 512);
+	}
+
+	private void takeAndGive(Span span) {
+		this.index.used(span.extent());
+		span.extent().runs().take(0, span.pages());
+		this.index.update(span.extent());
+		give(span);
 	}
 
 	private void take(int pages, List<PoolExtent> extents, List<Span> spans, String where) {

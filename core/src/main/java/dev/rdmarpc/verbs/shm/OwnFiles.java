@@ -25,6 +25,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -215,7 +216,7 @@ final class OwnFiles implements AutoCloseable {
 				return true;
 			});
 		}
-		catch (VerbsException ex) {
+		catch (VerbsException | DirectoryIteratorException ex) {
 			logger.debug("Cannot remove what was left in {}", rendezvous, ex);
 		}
 	}
@@ -264,7 +265,8 @@ final class OwnFiles implements AutoCloseable {
 			return;
 		}
 		this.closed = true;
-		try {
+		// closed in any case: else this owner would be thought alive, and its files kept
+		try (ServerSocketChannel ending = this.alive) {
 			Path directory = this.rendezvous.directory();
 			String own = ownerName(this.owner);
 			try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, own + "-*")) {
@@ -273,9 +275,8 @@ final class OwnFiles implements AutoCloseable {
 				}
 			}
 			Files.deleteIfExists(directory.resolve(own));
-			this.alive.close();
 		}
-		catch (IOException ex) {
+		catch (IOException | DirectoryIteratorException ex) {
 			logger.debug("Cannot remove all files of {}", this.rendezvous, ex);
 		}
 	}

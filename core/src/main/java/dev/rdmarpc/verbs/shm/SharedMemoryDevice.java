@@ -99,7 +99,23 @@ final class SharedMemoryDevice implements VerbsDevice {
 				MAX_QUEUE_DEPTH, MAX_SEGMENTS, MAX_SEGMENTS, options.maxReadDepth(), PostedSends.MAX_MESSAGE_BYTES,
 				true, true, true, false);
 		this.queuePairNumbers = new QueuePairNumbers(options.maxQueuePairs());
-		this.connectionThread = new ConnectionThread(name);
+		this.connectionThread = startThread();
+	}
+
+	private ConnectionThread startThread() {
+		try {
+			return new ConnectionThread(this.name);
+		}
+		catch (Throwable ex) {
+			closeTrusted();
+			throw ex;
+		}
+	}
+
+	private void closeTrusted() {
+		if (this.trusted != null) {
+			this.trusted.close();
+		}
 	}
 
 	@Override
@@ -241,13 +257,15 @@ final class SharedMemoryDevice implements VerbsDevice {
 	@Override
 	public void close() {
 		if (this.state.tryClose()) {
-			this.listeners.closeAll();
-			this.connectionThread.stopAccepting();
-			this.domains.closeAll();
-			this.completionQueues.closeAll();
-			this.connectionThread.shutDown();
-			if (this.trusted != null) {
-				this.trusted.close();
+			try {
+				this.listeners.closeAll();
+				this.connectionThread.stopAccepting();
+				this.domains.closeAll();
+				this.completionQueues.closeAll();
+				this.connectionThread.shutDown();
+			}
+			finally {
+				closeTrusted();
 			}
 		}
 	}

@@ -170,7 +170,7 @@ final class InboundStream {
 		int before = this.sends.messages();
 		int total = 0;
 		int step = this.outbound.favorsLatency() ? SHORT_STEP_BYTES : STEP_BYTES;
-		while (total < step && mayBegin() && !this.closed && !lingers(before)) {
+		while (total < step && mayBegin() && !this.stalled && !this.closed && !lingers(before)) {
 			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
