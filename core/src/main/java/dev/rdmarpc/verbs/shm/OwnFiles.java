@@ -266,7 +266,7 @@ final class OwnFiles implements AutoCloseable {
 		}
 		this.closed = true;
 		// closed in any case: else this owner would be thought alive, and its files kept
-		try (ServerSocketChannel ending = this.alive) {
+		try (this.alive) {
 			Path directory = this.rendezvous.directory();
 			String own = ownerName(this.owner);
 			try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, own + "-*")) {
