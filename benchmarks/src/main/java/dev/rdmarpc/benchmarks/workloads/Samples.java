@@ -17,11 +17,12 @@
 package dev.rdmarpc.benchmarks.workloads;
 
 import java.util.ArrayList;
-import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+
+import org.openjdk.jmh.util.ListStatistics;
 
 /**
  * Figures of several rounds: a line for each workload, with a figure of each kind for
@@ -84,16 +85,12 @@ final class Samples {
 				ratios.get(ratios.size() - 1));
 	}
 
-	/** The mean ratio, and twice its standard error. */
+	/** The mean ratio, and its error with a confidence of 95 %. */
 	String ratioWithError(String line, String peer, String base, String figure) {
-		DoubleSummaryStatistics ratios = new DoubleSummaryStatistics();
-		ratios(line, peer, base, figure).forEach(ratios::accept);
-		double squares = ratios(line, peer, base, figure).stream()
-			.mapToDouble((ratio) -> Math.pow(ratio - ratios.getAverage(), 2))
-			.sum();
-		long rounds = ratios.getCount();
-		return (rounds < 2) ? "-" : String.format(Locale.ROOT, "%.3f +/- %.3f", ratios.getAverage(),
-				2 * Math.sqrt(squares / (rounds - 1) / rounds));
+		ListStatistics ratios = new ListStatistics(
+				ratios(line, peer, base, figure).stream().mapToDouble(Double::doubleValue).toArray());
+		return (ratios.getN() < 2) ? "-"
+				: String.format(Locale.ROOT, "%.3f +/- %.3f", ratios.getMean(), ratios.getMeanErrorAt(0.95));
 	}
 
 	/** All medians, as comma-separated values. */
