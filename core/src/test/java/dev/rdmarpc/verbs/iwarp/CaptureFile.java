@@ -23,10 +23,18 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.MpaFrameFlyweight;
 
 /**
  * Writes a {@link Recording} as the file that a capture on the wire would have made: pcap
- * with Ethernet, IPv4 and TCP headers, each connection from SYN to FIN.
+ * with Ethernet, IPv4 and TCP headers, each connection from SYN to FIN. No TCP segment
+ * ends with fewer than {@value #LEAST_FPDU_BYTES} bytes of an FPDU: Wireshark's dissector
+ * of MPA refuses them, and then takes what follows in the next segment for an FPDU. Such
+ * bytes go with the next segment.
  *
  * <pre>
  *  0                14           34            54         62
@@ -49,6 +57,11 @@ final class CaptureFile {
 
 	/** The port of the first client, followed by those of the next. */
 	static final int FIRST_CLIENT_PORT = 61000;
+
+	/**
+	 * What is shorter cannot be an FPDU: its length, no ULPDU, two bytes padding, CRC.
+	 */
+	private static final int LEAST_FPDU_BYTES = 8;
 
 	private static final int ETHERNET_BYTES = 14;
 
@@ -98,17 +111,19 @@ final class CaptureFile {
 		for (Recording.Chunk chunk : recording.chunks()) {
 			Conversation conversation = this.conversations.get(chunk.connection());
 			if (conversation == null) {
-				conversation = new Conversation(chunk.connection());
+				conversation = new Conversation(chunk.connection(), recording);
 				this.conversations.put(chunk.connection(), conversation);
 				conversation.open();
 			}
 			boolean fromClient = chunk.fromClient();
+			Direction direction = conversation.direction(fromClient);
+			direction.add(chunk);
+			for (ByteBuffer segment = direction.next(segmentBytes); segment
+				.hasRemaining(); segment = direction.next(segmentBytes)) {
+				conversation.send(fromClient, PUSH | ACK, NOTHING, segment);
+			}
 			if (chunk.isEnd()) {
 				conversation.send(fromClient, FIN | ACK, NOTHING, ByteBuffer.allocate(0));
-			}
-			for (int from = 0; from < chunk.bytes().length; from += segmentBytes) {
-				int length = Math.min(segmentBytes, chunk.bytes().length - from);
-				conversation.send(fromClient, PUSH | ACK, NOTHING, ByteBuffer.wrap(chunk.bytes(), from, length));
 			}
 			conversation.send(!fromClient, ACK, NOTHING, ByteBuffer.allocate(0));
 		}
@@ -142,14 +157,24 @@ final class CaptureFile {
 
 		private final int clientPort;
 
+		private final Direction client;
+
+		private final Direction server;
+
 		private int clientNext;
 
 		private int serverNext;
 
-		Conversation(int connection) {
+		Conversation(int connection, Recording recording) {
+			this.client = new Direction(recording.stream(connection, true));
+			this.server = new Direction(recording.stream(connection, false));
 			this.clientPort = FIRST_CLIENT_PORT + connection;
 			this.clientNext = 0xFFFF_0000 + connection;
 			this.serverNext = 0x1000 * (connection + 1);
+		}
+
+		Direction direction(boolean fromClient) {
+			return fromClient ? this.client : this.server;
 		}
 
 		void open() throws IOException {
@@ -196,6 +221,52 @@ final class CaptureFile {
 			packet.putShort((short) 0x4006).putShort((short) 0);
 			packet.put(new byte[] { 10, 0, 0, source }).put(new byte[] { 10, 0, 0, target });
 			packet.putShort(start + 10, checksum(packet, start, start + IPV4_BYTES, 0));
+		}
+
+	}
+
+	/** What one end of a connection sends, and where its FPDUs begin. */
+	private static final class Direction {
+
+		private final byte[] stream;
+
+		private final NavigableSet<Integer> fpdus = new TreeSet<>();
+
+		private int recorded;
+
+		private int sent;
+
+		private boolean ended;
+
+		Direction(byte[] stream) {
+			this.stream = stream;
+			ByteBuffer in = ByteBuffer.wrap(stream);
+			int position = MpaFrameFlyweight.HEADER_BYTES;
+			if (stream.length >= position) {
+				position += MpaFrameFlyweight.privateDataLength(in, 0);
+			}
+			while (position + FpduFlyweight.ULPDU_OFFSET <= stream.length) {
+				this.fpdus.add(position);
+				position += FpduFlyweight.totalBytes(FpduFlyweight.ulpduLength(in, position));
+			}
+		}
+
+		void add(Recording.Chunk chunk) {
+			this.recorded += chunk.bytes().length;
+			this.ended |= chunk.isEnd();
+		}
+
+		/** The next segment of so many bytes at most, empty if there is none yet. */
+		ByteBuffer next(int segmentBytes) {
+			int end = Math.min(this.recorded, this.sent + segmentBytes);
+			Integer fpdu = this.fpdus.lower(end);
+			boolean last = this.ended && end == this.recorded;
+			if (!last && fpdu != null && fpdu >= this.sent && end - fpdu < LEAST_FPDU_BYTES) {
+				end = fpdu;
+			}
+			ByteBuffer segment = ByteBuffer.wrap(this.stream, this.sent, end - this.sent);
+			this.sent = end;
+			return segment;
 		}
 
 	}

@@ -80,6 +80,7 @@ class CaptureTests {
 				new Variant("no CRC", plain, plain, false, segment),
 				new Variant("no CRC, short FPDUs", plain.withMaxUlpduBytes(IwarpOptions.MIN_ULPDU_BYTES),
 						plain.withMaxUlpduBytes(IwarpOptions.MIN_ULPDU_BYTES), false, largest),
+				new Variant("no CRC, TCP segments that end anywhere in an FPDU", plain, plain, false, 149),
 				new Variant("no CRC, revision 1", plain, plain, true, largest));
 	}
 
