@@ -28,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -56,6 +57,9 @@ class RpcFailingCallsTests {
 	private static final CallOptions TEN_SECONDS = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(10)));
 
 	private static final int ROUNDS = 20;
+
+	/** After how long what the executor has not begun with may be lost. */
+	private static final Duration LOST = Duration.ofSeconds(1);
 
 	/** What is told instead of the words of an exception. */
 	private static final String REFERENCE = "the handler failed, reference ";
@@ -167,6 +171,7 @@ class RpcFailingCallsTests {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(fixture.service, discarded::add);
 				RpcClient client = fixture.newClient(server)) {
+			assertThat(TEN_SECONDS.on(client.proxy(Echo.class)).echo("connected")).isEqualTo("connected");
 			Echo echo = CallOptions.deadline(Duration.ofMillis(20)).on(client.proxy(Echo.class));
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(RpcFixture.failureOf(() -> echo.echoOnExecutor("x")).status())
@@ -276,17 +281,23 @@ class RpcFailingCallsTests {
 	@Test
 	void callsRunAgainAfterTheExecutorHasDroppedSome() {
 		AtomicBoolean dropping = new AtomicBoolean(true);
+		AtomicLong droppedNanos = new AtomicLong();
 		try (RpcFixture fixture = new RpcFixture(); RpcServer server = fixture.startServer(fixture.service, (task) -> {
-			if (!dropping.get()) {
+			if (dropping.get()) {
+				droppedNanos.set(System.nanoTime());
+			}
+			else {
 				task.run();
 			}
 		}); RpcClient client = fixture.newClient(server)) {
+			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
+			assertThat(echo.echo("connected")).isEqualTo("connected");
 			Echo hasty = CallOptions.deadline(Duration.ofMillis(1200)).on(client.proxy(Echo.class));
 			assertThat(RpcFixture.failureOf(() -> hasty.echoOnExecutor("x")).status())
 				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
+			RpcFixture.awaitTrue(() -> System.nanoTime() - droppedNanos.get() > LOST.toNanos());
 			dropping.set(false);
-			Echo echo = TEN_SECONDS.on(client.proxy(Echo.class));
 			for (int i = 0; i < ROUNDS; i++) {
 				assertThat(echo.echoOnExecutor("x" + i)).isEqualTo("x" + i);
 			}
