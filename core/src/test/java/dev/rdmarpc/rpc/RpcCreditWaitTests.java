@@ -24,13 +24,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RpcChannel;
@@ -43,6 +43,9 @@ class RpcCreditWaitTests {
 
 	private static final Duration HELD = Duration.ofMillis(20);
 
+	/** Much longer than it takes to send a request. */
+	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofMillis(300));
+
 	private static final String NUMBER = "number";
 
 	/** What each call was told, by its number; the order of calls is that of sending. */
@@ -52,7 +55,7 @@ class RpcCreditWaitTests {
 
 	@Test
 	void requestsThatFindCreditsAreNotSaidToHaveWaited() {
-		run((echo, server) -> {
+		run((echo, server, client) -> {
 			for (int i = 0; i < 200; i++) {
 				assertThat(numbered(i).on(echo).echo("x")).isEqualTo("x");
 				assertThat(numbered(1000 + i).on(echo).echoAsync("x").join()).isEqualTo("x");
@@ -63,18 +66,17 @@ class RpcCreditWaitTests {
 
 	@Test
 	void requestsThatWaitSayForHowLong() {
-		run((echo, server) -> {
+		run((echo, server, client) -> {
 			List<CompletableFuture<String>> replies = new ArrayList<>();
 			CompletableFuture<String> blocking;
 			CountDownLatch release = hold(server);
-			long heldNanos;
 			try {
 				for (int i = 0; i < 2 * ChannelOptions.MIN_CREDITS; i++) {
 					replies.add(numbered(i).on(echo).echoAsync("x"));
 				}
 				blocking = RpcFixture.inThread(() -> numbered(99).on(echo).echo("y"));
-				RpcFixture.awaitTrue(() -> this.waits.containsKey("99"));
-				heldNanos = holdOn();
+				RpcFixture.awaitTrue(() -> client.metrics().outstandingCalls() == 2 * ChannelOptions.MIN_CREDITS + 1);
+				holdOn();
 			}
 			finally {
 				release.countDown();
@@ -84,21 +86,21 @@ class RpcCreditWaitTests {
 			assertThat(this.waitsAtEnd.get("0")).as("first request").hasValue(0);
 			assertThat(this.waitsAtEnd.get("1")).as("second request").hasValue(0);
 			String last = String.valueOf(2 * ChannelOptions.MIN_CREDITS - 1);
-			assertThat(this.waitsAtEnd.get(last)).as("last request").hasValueGreaterThanOrEqualTo(heldNanos);
+			assertThat(this.waitsAtEnd.get(last)).as("last request").hasValueGreaterThanOrEqualTo(HELD.toNanos());
 			assertThat(this.waitsAtEnd.get("99")).as("request of a waiting thread").hasValueGreaterThan(0);
 		});
 	}
 
 	@Test
 	void requestThatIsGivenUpSaysForHowLongItHasWaited() {
-		run((echo, server) -> {
+		run((echo, server, client) -> {
 			List<CompletableFuture<String>> replies = new ArrayList<>();
 			CountDownLatch release = hold(server);
 			try {
 				for (int i = 0; i < ChannelOptions.MIN_CREDITS; i++) {
 					replies.add(numbered(i).on(echo).echoAsync("x"));
 				}
-				Echo hasty = numbered(50).withDeadline(HELD).on(echo);
+				Echo hasty = numbered(50).withDeadline(PATIENCE).on(echo);
 				assertThat(RpcFixture.failureOf(() -> hasty.echo("late")).status())
 					.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 				assertThat(hasty.echoAsync("later").handle((reply, failure) -> failure != null).join()).isTrue();
@@ -107,7 +109,7 @@ class RpcCreditWaitTests {
 				release.countDown();
 			}
 			replies.forEach((reply) -> assertThat(reply.join()).isEqualTo("x"));
-			assertThat(this.waitsAtEnd.get("50")).as("two requests").hasValueGreaterThan(HELD.toNanos());
+			assertThat(this.waitsAtEnd.get("50")).as("two requests").hasValueGreaterThan(PATIENCE.toNanos());
 			numbered(60).on(echo).echo("x");
 			assertThat(this.waitsAtEnd.get("60")).as("next request of the thread").hasValue(0);
 		});
@@ -131,14 +133,13 @@ class RpcCreditWaitTests {
 		return release;
 	}
 
-	/** Lets some time pass, and tells how much it was. */
-	private static long holdOn() {
+	/** Lets more time pass than what is outstanding by now is to have waited. */
+	private static void holdOn() {
 		long begun = System.nanoTime();
-		RpcFixture.awaitTrue(() -> System.nanoTime() - begun >= HELD.toNanos());
-		return HELD.toNanos();
+		RpcFixture.awaitTrue(() -> System.nanoTime() - begun >= 2 * HELD.toNanos());
 	}
 
-	private void run(BiConsumer<Echo, RpcServer> test) {
+	private void run(Check test) {
 		try (RpcFixture fixture = new RpcFixture();
 				RpcServer server = fixture.startServer(
 						RpcFixture.serverOptions(0)
@@ -154,7 +155,7 @@ class RpcCreditWaitTests {
 			assertThat(numbered(12345).on(echo).echo("connected")).isEqualTo("connected");
 			this.waits.clear();
 			this.waitsAtEnd.clear();
-			test.accept(echo, server);
+			test.check(echo, server, client);
 			RpcFixture.assertServesOn(server, client);
 		}
 	}
@@ -185,6 +186,13 @@ class RpcCreditWaitTests {
 			}
 
 		};
+	}
+
+	/** What a test does. */
+	private interface Check {
+
+		void check(Echo echo, RpcServer server, RpcClient client);
+
 	}
 
 }
