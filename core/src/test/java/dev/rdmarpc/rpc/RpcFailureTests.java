@@ -64,6 +64,7 @@ class RpcFailureTests {
 	@Test
 	void deadlineEndsAnAsynchronousCall() {
 		try (RpcFixture fixture = new RpcFixture()) {
+			assertThat(fixture.echo.echo("before it")).isEqualTo("before it");
 			CompletableFuture<Void> never = CallOptions.deadline(Duration.ofMillis(50)).on(fixture.echo).never();
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> never.get(20, TimeUnit.SECONDS))
 				.satisfies((ex) -> assertThat(((RpcException) ex.getCause()).status())
