@@ -429,12 +429,12 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	private void opened(RpcChannel channel) {
-		this.open = channel;
-		this.state = ConnectionState.READY;
 		if (channel != this.counted) {
 			this.counters.connects.increment();
 			this.counted = channel;
 		}
+		this.open = channel;
+		this.state = ConnectionState.READY;
 		this.better.use(channel);
 	}
 

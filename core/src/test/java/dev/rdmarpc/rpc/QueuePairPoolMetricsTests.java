@@ -142,7 +142,8 @@ class QueuePairPoolMetricsTests {
 			for (int i = 0; metrics.repetitions() == 0; i++) {
 				accepted(fixture).get(i % 2).close("lost by the test");
 				int lost = i + 1;
-				RpcFixture.awaitTrue(() -> metrics.losses() == lost && metrics.open() == 2);
+				RpcFixture.awaitTrue(
+						() -> metrics.losses() == lost && metrics.open() == 2 && metrics.outstandingCalls() == 1);
 				RpcFixture.awaitTrue(() -> accepted(fixture).size() == 2 && fixture.server.activeCalls() == 1);
 			}
 			assertThat(metrics.repetitions()).isEqualTo(1);
