@@ -69,6 +69,7 @@ class LargeMessageTurnTests {
 			}
 			CompletableFuture<Integer> before = fixture.uploads.upload(new byte[200_000])
 				.thenApply((length) -> ended.get());
+			RpcFixture.awaitTrue(() -> fixture.client.metrics().outstandingCalls() == 6);
 			fixture.release.countDown();
 			assertThat(before.get(60, TimeUnit.SECONDS)).as("long messages before the short one").isLessThan(3);
 			CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
