@@ -69,7 +69,7 @@ class RpcDeadlineTests {
 			}));
 			holder.start();
 			Await.latch(held);
-			Echo hasty = CallOptions.deadline(Duration.ofMillis(100)).on(fixture.echo);
+			Echo hasty = CallOptions.deadline(Duration.ofMillis(500)).on(fixture.echo);
 			RpcException failure = RpcFixture.failureOf(() -> hasty.echo("late"));
 			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			assertThat(failure.detail()).contains("held up");
