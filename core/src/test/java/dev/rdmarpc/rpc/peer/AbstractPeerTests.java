@@ -182,7 +182,7 @@ abstract class AbstractPeerTests {
 	void deadlinesEndCallsAndInterruptTheirHandlers() {
 		try (PeerFixture fixture = fixture()) {
 			int before = fixture.service.state().interrupted();
-			PeerService hasty = CallOptions.deadline(TestEnvironment.scaled(Duration.ofMillis(500)))
+			PeerService hasty = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(2)))
 				.on(fixture.service);
 			assertThat(PeerFixture.failureOf(() -> hasty.slow(600_000)).status())
 				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
@@ -283,7 +283,7 @@ abstract class AbstractPeerTests {
 			}
 			assertThat(fixture.client.queuePairs()).extracting(QueuePairHealth::outstandingCalls)
 				.containsExactly(3, 3, 3);
-			assertThat(fixture.service.state().connections()).isEqualTo(3);
+			PeerFixture.awaitTrue(() -> fixture.service.state().connections() == 3);
 			calls.forEach((call) -> call.cancel(true));
 		}
 	}
@@ -322,7 +322,9 @@ abstract class AbstractPeerTests {
 			}
 			calls.add(fixture.service.bytesLater(new byte[LARGE]).thenCompose((bytes) -> fixture.service.never()));
 			PeerFixture.awaitTrue(() -> fixture.service.state().running() == 4);
+			int keys = fixture.service.state().keys();
 			CompletableFuture<String> repeated = fixture.service.secondTime("lost " + System.nanoTime());
+			PeerFixture.awaitTrue(() -> fixture.service.state().keys() == keys + 1);
 			calls.add(fixture.service.loseConnections());
 			for (CompletableFuture<?> call : calls) {
 				RpcException failure = PeerFixture.failureOf(call);

@@ -96,8 +96,9 @@ public interface PeerService {
 	 * @param activeCalls calls being served, this one included
 	 * @param connections queue pairs accepted and open
 	 * @param readBytes fetched by RDMA Read
+	 * @param keys that {@link PeerService#secondTime} was ever called with
 	 */
-	record State(int running, int interrupted, int activeCalls, int connections, long readBytes) {
+	record State(int running, int interrupted, int activeCalls, int connections, long readBytes, int keys) {
 
 	}
 

@@ -158,7 +158,7 @@ final class ServedPeer implements PeerService {
 	public State state() {
 		RpcServer now = this.server.get();
 		return new State(this.running.get(), this.interrupted.get(), now.activeCalls(), now.channels().size(),
-				now.loops().stream().mapToLong((loop) -> loop.metrics().readBytes()).sum());
+				now.loops().stream().mapToLong((loop) -> loop.metrics().readBytes()).sum(), this.keys.size());
 	}
 
 	@Override
