@@ -69,8 +69,8 @@ class RpcRobustnessTests {
 			CompletableFuture<Void> never = fixture.echo.never();
 			assertThat(fixture.echo.echo("there")).isEqualTo("there");
 			fixture.clientTransport.close();
-			assertThat(never).isCompletedExceptionally();
-			assertThat(fixture.clientMemory.metrics().allocatedBytes()).isZero();
+			RpcFixture.awaitTrue(never::isCompletedExceptionally);
+			RpcFixture.awaitTrue(() -> fixture.clientMemory.metrics().allocatedBytes() == 0);
 			assertThat(RpcFixture.failureOf(() -> fixture.echo.echo("gone")).status()).isEqualTo(RpcStatus.UNAVAILABLE);
 		}
 	}
@@ -227,9 +227,11 @@ class RpcRobustnessTests {
 					.target(TestEnvironment.host(), fixture.server.port())
 					.build();
 				RpcClient outer = fixture.newClient(front)) {
-			middle.next(inner.proxy(Echo.class));
-			Echo echo = CallOptions.deadline(TestEnvironment.scaled(Duration.ofMillis(200)))
-				.on(outer.proxy(Echo.class));
+			Echo next = inner.proxy(Echo.class);
+			middle.next(next);
+			Echo connected = outer.proxy(Echo.class);
+			assertThat(next.add(1, 2)).isEqualTo(connected.add(1, 2));
+			Echo echo = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(1))).on(connected);
 			assertThat(RpcFixture.failureOf(() -> echo.slow(30_000)).status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			RpcFixture.awaitTrue(() -> fixture.server.activeCalls() == 0 && front.activeCalls() == 0);
 			assertThat(fixture.service.interrupted.getCount()).isZero();
@@ -398,7 +400,7 @@ class RpcRobustnessTests {
 			for (CompletableFuture<RpcStatus> outcome : outcomes) {
 				assertThat(outcome.get(10, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
 			}
-			assertThat(server.activeCalls()).isZero();
+			RpcFixture.awaitTrue(() -> server.activeCalls() == 0);
 			client.close();
 		}
 	}
