@@ -39,6 +39,9 @@ final class FeedService implements Feed {
 
 	final AtomicInteger cancelled = new AtomicInteger();
 
+	/** How often {@link #blocks} was called. */
+	final AtomicInteger begun = new AtomicInteger();
+
 	@Override
 	public Flow.Publisher<Long> count(long many) {
 		return new Numbers<>(many, (number) -> (long) number, this.cancelled::incrementAndGet);
@@ -46,6 +49,7 @@ final class FeedService implements Feed {
 
 	@Override
 	public Flow.Publisher<byte[]> blocks(int many, int[] bytes) {
+		this.begun.incrementAndGet();
 		return new Numbers<>(many, (number) -> block(number, bytes[number % bytes.length]),
 				this.cancelled::incrementAndGet);
 	}

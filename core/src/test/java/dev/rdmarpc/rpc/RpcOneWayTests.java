@@ -164,7 +164,7 @@ class RpcOneWayTests {
 						this.service);
 				RpcClient client = fixture.newClient(server)) {
 			client.proxy(Signals.class).hold();
-			RpcFixture.awaitTrue(() -> server.activeCalls() == 1);
+			RpcFixture.awaitTrue(() -> this.service.begun.get() == 1);
 			server.stop();
 			RpcFixture.awaitTrue(() -> this.service.interrupted.get() == 1);
 		}
@@ -451,6 +451,8 @@ class RpcOneWayTests {
 
 		private final CountDownLatch release = new CountDownLatch(1);
 
+		private final AtomicInteger begun = new AtomicInteger();
+
 		private final AtomicInteger held = new AtomicInteger();
 
 		private final AtomicInteger interrupted = new AtomicInteger();
@@ -461,6 +463,7 @@ class RpcOneWayTests {
 
 		@Override
 		public void hold() {
+			this.begun.incrementAndGet();
 			try {
 				if (this.release.await(50, TimeUnit.SECONDS)) {
 					this.held.incrementAndGet();

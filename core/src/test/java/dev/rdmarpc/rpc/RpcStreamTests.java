@@ -144,6 +144,7 @@ class RpcStreamTests {
 			}
 			assertThat(Collector.of(feed.count(10_000), Long.MAX_VALUE).complete()).hasSize(10_000);
 			assertThat(feed.unary("also")).isEqualTo("also");
+			RpcFixture.awaitTrue(() -> service.begun.get() == 300);
 			idle.forEach(Collector::cancel);
 			RpcFixture.awaitTrue(() -> service.cancelled.get() == 300);
 		});
@@ -388,7 +389,7 @@ class RpcStreamTests {
 
 	@Test
 	void serverThatStopsLetsShortStreamsFinishAndEndsTheOthers() throws Exception {
-		feeding((options) -> options.withDrainTimeout(Duration.ofMillis(500)), UnaryOperator.identity(),
+		feeding((options) -> options.withDrainTimeout(Duration.ofSeconds(2)), UnaryOperator.identity(),
 				(feed, service, fixture) -> {
 					Collector<Long> endless = Collector.of(feed.count(Long.MAX_VALUE), 5);
 					Collector<Long> brief = Collector.of(feed.count(20), 5);

@@ -182,8 +182,7 @@ abstract class AbstractPeerTests {
 	void deadlinesEndCallsAndInterruptTheirHandlers() {
 		try (PeerFixture fixture = fixture()) {
 			int before = fixture.service.state().interrupted();
-			PeerService hasty = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(2)))
-				.on(fixture.service);
+			PeerService hasty = CallOptions.deadline(TestEnvironment.scaled(Duration.ofSeconds(2))).on(fixture.service);
 			assertThat(PeerFixture.failureOf(() -> hasty.slow(600_000)).status())
 				.isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
 			assertThat(PeerFixture.failureOf(hasty.never()).status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
