@@ -55,8 +55,9 @@ class RpcHostileServerTests {
 		.withLimits(MESSAGE, 64)
 		.withUnfinished(2 * MESSAGE);
 
-	private static final ChannelOptions IMPATIENT = CHANNEL.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(100),
-			Duration.ofMillis(300));
+	/** Not too much so for the honest server, on a machine that stops it at times. */
+	private static final ChannelOptions IMPATIENT = CHANNEL.withTimeouts(Duration.ofSeconds(2), Duration.ofMillis(200),
+			Duration.ofSeconds(1));
 
 	@ParameterizedTest
 	@MethodSource
