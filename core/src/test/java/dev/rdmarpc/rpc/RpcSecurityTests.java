@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.TestCertificates;
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.Frames;
 import dev.rdmarpc.transport.PeerCredentials;
@@ -48,6 +49,10 @@ class RpcSecurityTests {
 
 	private static final RdmaAuthenticator TOKENS = RdmaAuthenticator
 		.ofTokens(Map.of("reports", bytes(TOKEN), "batch", bytes("another one")));
+
+	private Duration serverHandshake = Duration.ofSeconds(5);
+
+	private Duration clientHandshake = Duration.ofSeconds(5);
 
 	private final AtomicReference<Principal> seen = new AtomicReference<>();
 
@@ -72,14 +77,18 @@ class RpcSecurityTests {
 	private void call(ChannelSecurity server, ChannelSecurity client, Consumer<Echo> test) {
 		try (RpcFixture fixture = new RpcFixture()) {
 			RpcServerOptions options = RpcFixture.serverOptions(0);
-			try (RpcServer guarded = fixture.startServer(
-					options.withChannel(options.channel()
-						.withSecurity(server)
-						.withTimeouts(Duration.ofSeconds(2), Duration.ofSeconds(10), Duration.ofSeconds(30))),
-					Echo.class, this.service); RpcClient caller = fixture.newClient(guarded, securedWith(client))) {
+			ChannelOptions guard = within(this.serverHandshake, options.channel().withSecurity(server));
+			try (RpcServer guarded = fixture.startServer(options.withChannel(guard), Echo.class, this.service);
+					RpcClient caller = fixture.newClient(guarded,
+							(defaults) -> defaults.withConnectTimeout(this.clientHandshake)
+								.withChannel(within(this.clientHandshake, defaults.channel().withSecurity(client))))) {
 				test.accept(caller.proxy(Echo.class));
 			}
 		}
+	}
+
+	private static ChannelOptions within(Duration handshake, ChannelOptions channel) {
+		return channel.withTimeouts(handshake, Duration.ofSeconds(10), Duration.ofSeconds(30));
 	}
 
 	private static UnaryOperator<RpcClientOptions> securedWith(ChannelSecurity security) {
@@ -155,6 +164,7 @@ class RpcSecurityTests {
 
 	@Test
 	void aDecisionThatNeverComesEndsWithTheHandshake() {
+		this.serverHandshake = Duration.ofSeconds(2);
 		RpcException failure = refusal(
 				ChannelSecurity.NONE.withAuthenticator((credentials) -> new CompletableFuture<>()), showing(TOKEN));
 		assertThat(failure.status()).isIn(RpcStatus.UNAVAILABLE, RpcStatus.DEADLINE_EXCEEDED);
@@ -196,6 +206,10 @@ class RpcSecurityTests {
 	@Test
 	void certificatesSayWhoCallsAndLargeMessagesPass() {
 		TestEnvironment.assumeTcp();
+		// The first handshake of a process takes seconds of a processor that others use,
+		// too.
+		this.serverHandshake = Duration.ofSeconds(30);
+		this.clientHandshake = Duration.ofSeconds(30);
 		TestCertificates own = TestCertificates.client();
 		TlsOptions serverTls = TlsOptions.of(() -> TestCertificates.server().context(own))
 			.withClientAuthentication(ClientAuthentication.NEED);
