@@ -41,8 +41,6 @@ import dev.rdmarpc.verbs.VerbsProvider;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * Transports with several rails in one process, and what runs on them; closing it checks
  * that nothing is outstanding.
@@ -173,9 +171,9 @@ final class RailsFixture implements AutoCloseable {
 		Collections.reverse(this.servers);
 		this.servers.forEach(RpcServer::close);
 		this.transports.forEach(RdmaTransport::close);
-		this.servers.forEach((server) -> assertThat(server.activeCalls()).as("active calls").isZero());
+		Await.until(() -> this.servers.stream().allMatch((server) -> server.activeCalls() == 0));
 		this.memories.forEach((memory) -> {
-			assertThat(memory.metrics().allocatedBytes()).as("memory outstanding").isZero();
+			Await.until(() -> memory.metrics().allocatedBytes() == 0);
 			memory.close();
 		});
 		removeDirectory(this.directory);

@@ -108,7 +108,7 @@ final class PeerFixture implements AutoCloseable {
 		awaitTrue(() -> this.service.state().activeCalls() == 1);
 		this.client.close();
 		this.transport.close();
-		assertThat(this.memory.metrics().allocatedBytes()).as("memory outstanding").isZero();
+		awaitTrue(() -> this.memory.metrics().allocatedBytes() == 0);
 		this.memory.close();
 	}
 
