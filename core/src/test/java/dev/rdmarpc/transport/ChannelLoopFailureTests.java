@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.Tag;
@@ -166,14 +167,8 @@ class ChannelLoopFailureTests {
 	void channelsAreSeenWhileACallbackBlocksTheLoop() throws Exception {
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> fixture.server(ChannelOptions.DEFAULTS, new RecordingHandler(), 16));
-			CountDownLatch held = new CountDownLatch(1);
 			CountDownLatch release = new CountDownLatch(1);
-			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
-				held.countDown();
-				awaitUninterrupted(release);
-			}), "blocked-by-the-test");
-			blocked.start();
-			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			Thread blocked = block(fixture.loop, release);
 			assertThat(fixture.loop.channels()).hasSize(1);
 			fixture.loop.drain();
 			assertThat(fixture.loop.isDraining()).isTrue();
@@ -193,13 +188,7 @@ class ChannelLoopFailureTests {
 				RpcChannel channel = fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16);
 				submit(channel, call);
 			});
-			CountDownLatch held = new CountDownLatch(1);
-			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
-				held.countDown();
-				awaitUninterrupted(release);
-			}), "blocked-by-the-test");
-			blocked.start();
-			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			Thread blocked = block(fixture.loop, release);
 			fixture.loop.close();
 			assertThat(call.isDone()).isFalse();
 			release.countDown();
@@ -215,13 +204,7 @@ class ChannelLoopFailureTests {
 		CountDownLatch release = new CountDownLatch(1);
 		try (LoopFixture fixture = new LoopFixture()) {
 			fixture.drive(() -> fixture.client(ChannelOptions.DEFAULTS, new RecordingHandler(), 16));
-			CountDownLatch held = new CountDownLatch(1);
-			Thread blocked = new Thread(() -> fixture.loop.execute(() -> {
-				held.countDown();
-				awaitUninterrupted(release);
-			}), "blocked-by-the-test");
-			blocked.start();
-			assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+			Thread blocked = block(fixture.loop, release);
 			Thread first = new Thread(fixture.loop::close, "closes-first");
 			first.start();
 			Await.until(() -> waits(first));
@@ -238,6 +221,30 @@ class ChannelLoopFailureTests {
 			first.join();
 			blocked.join();
 		}
+	}
+
+	/**
+	 * Starts a thread that blocks the loop as its driver until it is released. Where
+	 * another thread drives just then it tries again: what it leaves would block that one.
+	 */
+	private static Thread block(ChannelLoop loop, CountDownLatch release) throws InterruptedException {
+		CountDownLatch held = new CountDownLatch(1);
+		AtomicReference<Thread> blocked = new AtomicReference<>();
+		Runnable block = () -> {
+			if (Thread.currentThread() == blocked.get()) {
+				held.countDown();
+				awaitUninterrupted(release);
+			}
+		};
+		Thread thread = new Thread(() -> {
+			while (held.getCount() > 0) {
+				loop.execute(block);
+			}
+		}, "blocked-by-the-test");
+		blocked.set(thread);
+		thread.start();
+		assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+		return thread;
 	}
 
 	private static boolean waits(Thread thread) {
