@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
@@ -42,10 +43,14 @@ class NewcomersTests {
 
 	private static final ChannelOptions OPTIONS = ChannelOptions.DEFAULTS;
 
+	/** Of servers that keep whoever is silent until others need the room. */
+	private static final ChannelOptions PATIENT = OPTIONS.withTimeouts(Duration.ofSeconds(60), Duration.ofSeconds(60),
+			Duration.ofSeconds(90));
+
 	@Test
 	void connectionsThatSayHelloAndNothingMoreKeepNobodyOut() throws IOException {
 		int limit = 1024;
-		try (Server server = new Server(limit, 128L << 20, OPTIONS); Silent silent = new Silent()) {
+		try (Server server = new Server(limit, 128L << 20, PATIENT); Silent silent = new Silent()) {
 			for (int i = 0; i < limit; i++) {
 				silent.hello(server);
 			}
@@ -64,7 +69,7 @@ class NewcomersTests {
 
 	@Test
 	void connectionsThatSayNothingAtAllDoNotTakeTheReceives() throws IOException {
-		try (Server server = new Server(1024, 64L << 20, OPTIONS); Silent silent = new Silent()) {
+		try (Server server = new Server(1024, 64L << 20, PATIENT); Silent silent = new Silent()) {
 			for (int i = 0; i < 819; i++) {
 				silent.connect(server);
 			}
@@ -76,7 +81,7 @@ class NewcomersTests {
 
 	@Test
 	void receivesOfSilentPeersAreForThoseWhoSpeak() throws IOException {
-		try (Server server = new Server(1024, 4L << 20, OPTIONS); Silent silent = new Silent()) {
+		try (Server server = new Server(1024, 4L << 20, PATIENT); Silent silent = new Silent()) {
 			for (int i = 0; i < 200; i++) {
 				silent.hello(server);
 			}
@@ -92,8 +97,8 @@ class NewcomersTests {
 
 	@Test
 	void whoeverDoesNotAnswerGoes() throws IOException {
-		ChannelOptions impatient = OPTIONS.withTimeouts(Duration.ofMillis(500), Duration.ofSeconds(60),
-				Duration.ofSeconds(90));
+		ChannelOptions impatient = OPTIONS.withTimeouts(TestEnvironment.scaled(Duration.ofSeconds(2)),
+				Duration.ofSeconds(60), Duration.ofSeconds(90));
 		try (Server server = new Server(64, 64L << 20, impatient); Silent silent = new Silent()) {
 			silent.hello(server);
 			silent.hello(server);
@@ -142,7 +147,7 @@ class NewcomersTests {
 	@Test
 	void peersOfOneAddressLeaveConnectionsForOthers() throws IOException {
 		InetAddress greedy = InetAddress.getByName("127.0.0.2");
-		try (Server server = new Server(16, new PeerLimits(4, 10_000), 64L << 20, OPTIONS);
+		try (Server server = new Server(16, new PeerLimits(4, 10_000), 64L << 20, PATIENT);
 				Silent silent = new Silent();
 				Client client = new Client(server)) {
 			for (int i = 0; i < 4; i++) {
