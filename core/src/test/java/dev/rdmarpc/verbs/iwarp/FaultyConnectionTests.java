@@ -47,7 +47,8 @@ class FaultyConnectionTests {
 	private static final IwarpOptions OPTIONS = IwarpOptions.DEFAULTS.withCrc(CrcMode.REQUIRED)
 		.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(300));
 
-	private static final ConnectOptions CONNECT = ConnectOptions.DEFAULTS.withTimeout(Duration.ofMillis(700));
+	/** Longer than the pauses of the proxy, far shorter than a test may take. */
+	private static final Duration SHORT = Duration.ofMillis(500);
 
 	@Test
 	void flippedBitsNeverBecomeWrongBytes() throws Exception {
@@ -93,19 +94,22 @@ class FaultyConnectionTests {
 	}
 
 	private static boolean attempt(IwarpOptions options, FaultyProxy.Faults faults) throws Exception {
+		// where nothing goes wrong a pause of this process is not to end it either
+		Duration patience = (faults.flips() || faults.cuts()) ? SHORT : Endpoint.DEADLINE;
+		ConnectOptions connect = ConnectOptions.DEFAULTS.withTimeout(patience);
 		AtomicReference<@Nullable CompletableFuture<ConnectionInfo>> accepted = new AtomicReference<>();
 		try (VerbsDevice device = new IwarpProvider(options).openDevice(null);
 				Endpoint client = new Endpoint(device);
 				Endpoint server = new Endpoint(device);
 				ConnectionListener listener = device.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-						new ListenOptions(16, 16, 16, Duration.ofMillis(700).toNanos()), (request) -> {
+						new ListenOptions(16, 16, 16, patience.toNanos()), (request) -> {
 							if (accepted.get() == null) {
-								accepted.set(request.accept(server.queuePair, CONNECT));
+								accepted.set(request.accept(server.queuePair, connect));
 							}
 						});
 				FaultyProxy proxy = new FaultyProxy(listener.localAddress(), faults)) {
 			try {
-				device.connect(client.queuePair, proxy.address(), CONNECT).get(10, TimeUnit.SECONDS);
+				device.connect(client.queuePair, proxy.address(), connect).get(20, TimeUnit.SECONDS);
 			}
 			catch (ExecutionException ex) {
 				assertThat(client.queuePair.state()).isIn(QueuePairState.INITIALIZED, QueuePairState.ERROR);
@@ -114,7 +118,7 @@ class FaultyConnectionTests {
 			CompletableFuture<ConnectionInfo> accepting = accepted.get();
 			assertThat(accepting).isNotNull();
 			accepting.get(10, TimeUnit.SECONDS);
-			return new PatternTraffic(client, server, faults.seed()).run();
+			return new PatternTraffic(client, server, faults.seed(), patience).run();
 		}
 	}
 

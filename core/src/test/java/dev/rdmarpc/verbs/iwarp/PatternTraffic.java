@@ -17,6 +17,7 @@
 package dev.rdmarpc.verbs.iwarp;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Random;
 
 import dev.rdmarpc.verbs.MemoryRegion;
@@ -40,17 +41,21 @@ final class PatternTraffic {
 
 	private static final int WRITTEN = 60_000;
 
-	/** Longer than the pauses of the proxy, far shorter than a test may take. */
-	private static final long PATIENCE_NANOS = 500_000_000;
-
 	private final Side client;
 
 	private final Side server;
 
 	private final long seed;
 
-	PatternTraffic(Endpoint client, Endpoint server, long seed) {
+	private final Duration patience;
+
+	/**
+	 * Prepares the traffic.
+	 * @param patience after so long without a completion it has ended
+	 */
+	PatternTraffic(Endpoint client, Endpoint server, long seed, Duration patience) {
 		this.seed = seed;
+		this.patience = patience;
 		this.client = new Side(client, 1);
 		this.server = new Side(server, 2);
 	}
@@ -61,7 +66,7 @@ final class PatternTraffic {
 		this.server.post(this.client);
 		long last = System.nanoTime();
 		int before = 0;
-		while (!done() && System.nanoTime() - last < PATIENCE_NANOS) {
+		while (!done() && System.nanoTime() - last < this.patience.toNanos()) {
 			this.client.endpoint.poll();
 			this.server.endpoint.poll();
 			int now = this.client.endpoint.completions.size() + this.server.endpoint.completions.size();
