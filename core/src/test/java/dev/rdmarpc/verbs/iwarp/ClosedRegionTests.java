@@ -128,8 +128,7 @@ class ClosedRegionTests {
 		session.peer.segment(Fpdu.send(1, new byte[1]));
 		Endpoint.pollUntil(() -> session.endpoint.has(1), session.endpoint);
 		session.endpoint.send(session.endpoint.request.read(WORK, 0, 1).addSegment(sink, 0, LENGTH));
-		session.endpoint.poll();
-		return session.peer.readSegment();
+		return session.peer.awaitSegment(session.endpoint);
 	}
 
 	/** What a Read Request tells the peer names a place for the response only. */

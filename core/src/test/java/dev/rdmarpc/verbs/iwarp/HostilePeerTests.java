@@ -204,8 +204,7 @@ class HostilePeerTests {
 			session.endpoint.send(session.endpoint.request.read(5, 0x1000, 0x77).addSegment(sink, 0, 16));
 			Endpoint.pollUntil(() -> session.endpoint.queuePair.state() == QueuePairState.READY_TO_SEND,
 					session.endpoint);
-			session.endpoint.poll();
-			ByteBuffer request = session.peer.readSegment();
+			ByteBuffer request = session.peer.awaitSegment(session.endpoint);
 			int stag = ReadRequestFlyweight.sinkStag(request, DdpUntaggedFlyweight.HEADER_BYTES);
 			long offset = ReadRequestFlyweight.sinkTaggedOffset(request, DdpUntaggedFlyweight.HEADER_BYTES);
 			boolean wrongStag = error == TerminateError.DDP_TAGGED_INVALID_STAG;

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -97,6 +98,24 @@ final class RawPeer implements AutoCloseable {
 		int end = frame.capacity() - FpduFlyweight.CRC_BYTES;
 		assertThat(FpduFlyweight.crc(frame, end)).as("CRC").isEqualTo(this.crcEnabled ? Fpdu.crcOf(frame, end) : 0);
 		return frame.slice(FpduFlyweight.ULPDU_OFFSET, length);
+	}
+
+	/**
+	 * Polls an endpoint until it has sent something, and reads a segment: what it waits
+	 * for may not be there when it is polled first.
+	 */
+	ByteBuffer awaitSegment(Endpoint endpoint) throws IOException {
+		Endpoint.pollUntil(this::hasBytes, endpoint);
+		return readSegment();
+	}
+
+	private boolean hasBytes() {
+		try {
+			return this.in.available() > 0;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Reads segments up to the Terminate and returns that. */

@@ -177,9 +177,8 @@ class ReadAheadTests {
 				endpoint.send(endpoint.request.read(i, 0x1000, 0x77).addSegment(sink, at, this.lengths[i]));
 				at += this.lengths[i];
 			}
-			endpoint.poll();
 			for (int i = 0; i < this.lengths.length; i++) {
-				ByteBuffer request = this.session.peer.readSegment();
+				ByteBuffer request = this.session.peer.awaitSegment(endpoint);
 				this.stags[i] = ReadRequestFlyweight.sinkStag(request, DdpUntaggedFlyweight.HEADER_BYTES);
 				this.offsets[i] = ReadRequestFlyweight.sinkTaggedOffset(request, DdpUntaggedFlyweight.HEADER_BYTES);
 			}

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.AfterEach;
@@ -194,13 +195,16 @@ class StagingTests {
 		}
 		assertThat(this.completionQueue.stagingBytes()).as("kept for a peer that does not read")
 			.isBetween(1, 64 * 1024);
-		Thread poller = new Thread(() -> pollUntil(() -> this.completionQueue.stagingBytes() == 0), "poller");
+		AtomicBoolean arrived = new AtomicBoolean();
+		BooleanSupplier over = () -> arrived.get() && this.completionQueue.stagingBytes() == 0;
+		Thread poller = new Thread(() -> pollUntil(over), "poller");
 		poller.start();
 		for (int i = 0; i < count; i++) {
 			ByteBuffer segment = reader.readSegment();
 			assertThat(segment.slice(DdpUntaggedFlyweight.HEADER_BYTES, bytes))
 				.isEqualTo(this.region.memory().slice(i * bytes, bytes));
 		}
+		arrived.set(true);
 		poller.join(Endpoint.DEADLINE.toMillis());
 		assertThat(poller.isAlive()).isFalse();
 	}
