@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Listening, and the bounds of listeners. */
@@ -39,6 +41,9 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 	private static final int ATTEMPTS = 10;
 
 	private static final Duration PATIENCE = VerbsFixture.DEADLINE.multipliedBy(2);
+
+	/** Longer than a request takes to arrive, also behind a handshake of TLS. */
+	private static final Duration SOON = TestEnvironment.scaled(Duration.ofSeconds(1));
 
 	AbstractListenerTests(VerbsFixture fixture) {
 		super(fixture);
@@ -121,7 +126,7 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 
 	@Test
 	void aRequestThatIsNotAnsweredInTimeIsDropped() {
-		TestListener listener = this.fixture.listen(new ListenOptions(16, 16, 16, Duration.ofMillis(200).toNanos()));
+		TestListener listener = this.fixture.listen(new ListenOptions(16, 16, 16, SOON.toNanos()));
 		CompletableFuture<ConnectionInfo> connecting = connecting(this.fixture.left().endpoint(), listener.address());
 		ConnectionRequest request = listener.awaitRequest();
 		assertThat(this.fixture.awaitFailure(connecting).error()).isIn(DROPPED);
@@ -204,16 +209,15 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 			.withTimeout(PATIENCE);
 		try (ConnectionListener listener = this.fixture.right()
 			.device()
-			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, Duration.ofMillis(500).toNanos()),
-					(request) -> {
-						if (request.privateData().length > 0) {
-							if (error) {
-								throw new OutOfMemoryError("a handler that throws, on purpose");
-							}
-							throw new IllegalStateException("a handler that throws, on purpose");
-						}
-						accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));
-					})) {
+			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, SOON.toNanos()), (request) -> {
+				if (request.privateData().length > 0) {
+					if (error) {
+						throw new OutOfMemoryError("a handler that throws, on purpose");
+					}
+					throw new IllegalStateException("a handler that throws, on purpose");
+				}
+				accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));
+			})) {
 			VerbsEndpoint provoker = this.fixture.left().endpoint();
 			assertThat(this.fixture
 				.awaitFailure(

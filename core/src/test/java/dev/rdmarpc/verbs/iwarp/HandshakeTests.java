@@ -35,6 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.ConnectionListener;
@@ -289,7 +290,8 @@ class HandshakeTests {
 
 	@Test
 	void unansweredRequestIsRejectedInTimeAndTakesNoPlace() throws Exception {
-		try (ConnectionListener listener = listen(shortListen(4, 1, Duration.ofMillis(200)))) {
+		Duration timeout = TestEnvironment.scaled(Duration.ofSeconds(1));
+		try (ConnectionListener listener = listen(shortListen(4, 1, timeout))) {
 			for (int i = 0; i < 3; i++) {
 				try (RawPeer peer = new RawPeer(listener.localAddress())) {
 					peer.write(MpaFrameFlyweight.encode(true, 0, 1, new byte[0]));

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.QueuePairState;
@@ -237,7 +238,8 @@ class InitiatorHandshakeTests {
 
 	@Test
 	void silenceIsATimeOut() throws Exception {
-		CompletableFuture<ConnectionInfo> connected = connect(OPTIONS.withTimeout(Duration.ofMillis(150)));
+		Duration timeout = TestEnvironment.scaled(Duration.ofSeconds(1));
+		CompletableFuture<ConnectionInfo> connected = connect(OPTIONS.withTimeout(timeout));
 		try (RawPeer peer = accept()) {
 			assertThat(failure(connected)).isEqualTo(VerbsError.TIMED_OUT);
 			peer.readMpaFrame();
