@@ -69,8 +69,8 @@ class MemoryFragmentationTests {
 				release(step);
 			}
 		}
-		assertThat(this.memory.metrics().registeredBytes()).as("registered in the end, seed %d", seed)
-			.isLessThanOrEqualTo(this.livePeak * 5 / 4);
+		Eventually.isTrue("what is registered in the end is within the peak and a quarter, seed " + seed,
+				() -> this.memory.metrics().registeredBytes() <= this.livePeak * 5 / 4);
 		assertThat(this.registeredPeak).as("registered at most, seed %d", seed)
 			.isLessThanOrEqualTo(this.livePeak * 3 / 2);
 		release(Long.MAX_VALUE);
