@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -200,6 +201,8 @@ class PropertiesRefreshTests {
 
 		private final List<CompletableFuture<String>> pending = new ArrayList<>();
 
+		private @Nullable String answer;
+
 		@Override
 		public String now() {
 			return "now";
@@ -210,6 +213,9 @@ class PropertiesRefreshTests {
 			CompletableFuture<String> reply = new CompletableFuture<>();
 			this.pending.add(reply);
 			notifyAll();
+			if (this.answer != null) {
+				reply.complete(this.answer);
+			}
 			return reply;
 		}
 
@@ -219,11 +225,12 @@ class PropertiesRefreshTests {
 			}
 		}
 
-		/** Answers all calls so far, once there is one that goes on. */
-		synchronized void answer(String text) throws InterruptedException {
-			while (this.pending.stream().allMatch(CompletableFuture::isDone)) {
-				wait();
-			}
+		/**
+		 * Answers all calls, those so far and those to come: a call whose deadline has
+		 * passed for its caller may still go on here, or not have arrived yet.
+		 */
+		synchronized void answer(String text) {
+			this.answer = text;
 			this.pending.forEach((reply) -> reply.complete(text));
 		}
 
