@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 import io.github.resilience4j.bulkhead.BulkheadFullException;
+import io.github.resilience4j.bulkhead.BulkheadRegistry;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
@@ -135,6 +136,8 @@ class ResilienceTests {
 			StepVerifier.create(gates.passReactive(RpcStatus.OK)).expectError(RpcException.class).verify();
 			HELD.get(0).complete("held");
 			assertThat(held).succeedsWithin(Duration.ofSeconds(20));
+			// whoever waits for a future may go on before the bulkhead hears of its end
+			awaitTrue(() -> room(context) == 1);
 			assertThat(gates.pass(RpcStatus.OK)).isEqualTo("passed");
 			CompletableFuture<String> canceled = gates.hold();
 			awaitTrue(() -> HELD.size() == 2);
@@ -155,6 +158,10 @@ class ResilienceTests {
 		}, "resilience4j.ratelimiter.instances.gates.limit-for-period=2",
 				"resilience4j.ratelimiter.instances.gates.limit-refresh-period=1h",
 				"resilience4j.ratelimiter.instances.gates.timeout-duration=0s");
+	}
+
+	private static int room(ApplicationContext context) {
+		return context.getBean(BulkheadRegistry.class).bulkhead("gates").getMetrics().getAvailableConcurrentCalls();
 	}
 
 	private static CircuitBreaker breaker(ApplicationContext context) {
