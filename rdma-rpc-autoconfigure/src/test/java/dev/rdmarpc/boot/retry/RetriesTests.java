@@ -172,6 +172,7 @@ class RetriesTests {
 		}, CLIENT + "retry.max-retries=3", CLIENT + "retry.delay=0ms", CLIENT + "retry.budget=0.01");
 	}
 
+	/** A call that is made later, and again, shows that those before it are not. */
 	@Test
 	void aCanceledFutureEndsTheRetries() {
 		run((context, shaky) -> {
@@ -183,8 +184,11 @@ class RetriesTests {
 				.thenCancel()
 				.verify();
 			assertThat(later).isCancelled();
-			assertThat(this.service.calls).hasValue(2);
-		}, CLIENT + "retry.max-retries=3", CLIENT + "retry.delay=500ms", CLIENT + "retry.jitter=0ms");
+			awaitTrue(() -> this.service.failures.get() == 2);
+			assertThat(shaky.find(3)).isEqualTo("found after 4");
+			assertThat(this.service.calls).hasValue(4);
+		}, CLIENT + "retry.max-retries=3", CLIENT + "retry.delay=2s", CLIENT + "retry.max-delay=2s",
+				CLIENT + "retry.jitter=0ms");
 	}
 
 	@Test
