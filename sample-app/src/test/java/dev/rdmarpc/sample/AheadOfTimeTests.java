@@ -63,7 +63,8 @@ class AheadOfTimeTests {
 				List.of("-Dspring.aot.enabled=true", "-cp", classPath), "--rdma.rpc.server.port=0");
 				ConfigurableApplicationContext client = new SpringApplicationBuilder(SampleApplication.class)
 					.profiles("client")
-					.run("--server.port=0", "--rdma.rpc.client.features.host=127.0.0.1",
+					.run("--server.port=0", "--rdma.rpc.client.features.deadline=1m",
+							"--rdma.rpc.client.features.host=127.0.0.1",
 							"--rdma.rpc.client.features.port=" + server.port())) {
 			FeatureStore store = client.getBean(FeatureStore.class);
 			store.put("key", new float[] { 1, 2 });

@@ -32,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The answer of the endpoint in the guide has the form of a real one. */
-@SpringBootTest(properties = "rdma.rpc.memory.leak-detection=paranoid")
+@SpringBootTest(properties = { "rdma.rpc.memory.leak-detection=paranoid", "rdma.rpc.client.features.deadline=1m" })
 @AutoConfigureMockMvc
 class DocumentedEndpointTests {
 

@@ -34,8 +34,8 @@ import dev.rdmarpc.sample.store.FeatureStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The endpoint over HTTP, where operators may change things. */
-@SpringBootTest(
-		properties = { "rdma.rpc.memory.leak-detection=paranoid", "management.endpoint.rdma.access=unrestricted" })
+@SpringBootTest(properties = { "rdma.rpc.memory.leak-detection=paranoid", "rdma.rpc.client.features.deadline=1m",
+		"management.endpoint.rdma.access=unrestricted" })
 @AutoConfigureMockMvc
 class EndpointOperationsTests {
 
@@ -65,7 +65,7 @@ class EndpointOperationsTests {
 		assertThat(this.mvc.get().uri("/actuator/rdma/clients/features")).hasStatusOk()
 			.bodyJson()
 			.extractingPath("deadline")
-			.isEqualTo("PT2S");
+			.isEqualTo("PT1M");
 	}
 
 	@Test
@@ -82,7 +82,7 @@ class EndpointOperationsTests {
 		assertThat(this.mvc.get().uri("/actuator/rdma/clients/features")).bodyJson()
 			.extractingPath("deadline")
 			.isEqualTo("PT3S");
-		assertThat(post("/actuator/rdma/clients/features", "{\"deadline\":\"2s\"}")).hasStatusOk();
+		assertThat(post("/actuator/rdma/clients/features", "{\"deadline\":\"1m\"}")).hasStatusOk();
 	}
 
 	@Test

@@ -34,7 +34,7 @@ import dev.rdmarpc.boot.test.faults.RdmaFaults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The whole application in one process: HTTP in, RDMA verbs between façade and store. */
-@SpringBootTest(properties = "rdma.rpc.memory.leak-detection=paranoid")
+@SpringBootTest(properties = { "rdma.rpc.memory.leak-detection=paranoid", "rdma.rpc.client.features.deadline=1m" })
 @AutoConfigureMockMvc
 @AutoConfigureRdmaFaults
 class SampleApplicationTests {

@@ -156,10 +156,10 @@ class RdmaEndpointTests {
 		this.runner.run((context) -> {
 			greeter(context).greet("world");
 			RdmaEndpoint endpoint = context.getBean(RdmaEndpoint.class);
-			ClientDescriptor client = endpoint.changeMember("clients", "greetings", "1500ms");
-			assertThat(client.deadline()).isEqualTo("PT1.5S");
+			ClientDescriptor client = endpoint.changeMember("clients", "greetings", "90500ms");
+			assertThat(client.deadline()).isEqualTo("PT1M30.5S");
 			assertThat(context.getBean(RdmaClients.class).client("greetings").defaultDeadline())
-				.isEqualTo(Duration.ofMillis(1500));
+				.isEqualTo(Duration.ofMillis(90_500));
 			assertThat(endpoint.changeMember("clients", "nobody", "1s")).isNull();
 			assertThat(context.getBean(RdmaClients.class).clients()).containsOnlyKeys("greetings");
 			assertThatExceptionOfType(InvalidEndpointRequestException.class)
