@@ -37,6 +37,9 @@ class DevToolsTests {
 	/** After so many starts, what is kept for good is there. */
 	private static final int SETTLED = 4;
 
+	/** Of so many last starts the one with the least counts. */
+	private static final int LAST = 3;
+
 	/**
 	 * Spring's caches hold class loaders of earlier starts softly, and with them the
 	 * classes of the modules that are no jars yet.
@@ -54,7 +57,7 @@ class DevToolsTests {
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Xmx256m", "-XX:TieredStopAtLevel=1", CLEAR_CACHES, "-cp", System.getProperty("java.class.path"),
 				RestartedApplication.class.getName(), String.valueOf(RESTARTS), "--rdma.rpc.server.port=0",
-				"--load.enabled=false", "--logging.level.root=warn")
+				"--rdma.rpc.client.features.deadline=1m", "--load.enabled=false", "--logging.level.root=warn")
 			.redirectErrorStream(true)
 			.start();
 		List<String> output = new ArrayList<>();
@@ -76,10 +79,14 @@ class DevToolsTests {
 		assertThat(reports).as(() -> String.join("\n", output)).hasSize(RESTARTS + 1);
 		assertThat(reports).allSatisfy((report) -> assertThat(report[1]).isEqualTo(1 << 16));
 		long[] settled = reports.get(SETTLED);
-		long[] last = reports.get(RESTARTS);
-		assertThat(last[2]).as("direct memory").isLessThan(settled[2] + DIRECT_SLACK_BYTES);
-		assertThat(last[3]).as("descriptors").isLessThan(settled[3] + SLACK);
-		assertThat(last[4]).as("threads").isLessThan(settled[4] + SLACK);
+		assertThat(leastAtLast(reports, 2)).as("direct memory").isLessThan(settled[2] + DIRECT_SLACK_BYTES);
+		assertThat(leastAtLast(reports, 3)).as("descriptors").isLessThan(settled[3] + SLACK);
+		assertThat(leastAtLast(reports, 4)).as("threads").isLessThan(settled[4] + SLACK);
+	}
+
+	/** What a start has left may be freed only after the next has reported. */
+	private static long leastAtLast(List<long[]> reports, int column) {
+		return reports.stream().skip(reports.size() - LAST).mapToLong((report) -> report[column]).min().orElseThrow();
 	}
 
 }
