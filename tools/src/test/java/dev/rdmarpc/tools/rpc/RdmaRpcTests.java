@@ -167,14 +167,14 @@ class RdmaRpcTests {
 			.anyMatch((line) -> line
 				.matches("connected to .*127.0.0.1.*:\\d+, first answer after \\S+ ms; with reflection"))
 			.anyMatch((line) -> line.matches("3 calls, latency in us:  min \\S+  p50 .*  max \\S+"));
-		assertThat(run("bench", address, "catalog", "find", "{\"name\": \"lamp\"}", "-d", "0.2", "--warm-up", "0", "-c",
+		assertThat(run("bench", address, "catalog", "find", "{\"name\": \"lamp\"}", "-d", "1", "--warm-up", "0", "-c",
 				"2"))
 			.as("%s", this.err)
 			.isZero();
 		assertThat(this.out.toString().lines())
-			.anyMatch((line) -> line.matches("[1-9]\\d* calls by 2 threads in 0\\.\\d+ s, \\d+ calls/s, 0 failed"))
+			.anyMatch((line) -> line.matches("[1-9]\\d* calls by 2 threads in \\d+\\.\\d+ s, \\d+ calls/s, 0 failed"))
 			.anyMatch((line) -> line.matches("latency in us:  min .*"));
-		assertThat(run("bench", address, "catalog", "find", "{\"name\": \"none\"}", "-d", "0.1", "--warm-up", "0"))
+		assertThat(run("bench", address, "catalog", "find", "{\"name\": \"none\"}", "-d", "1", "--warm-up", "0"))
 			.isEqualTo(3);
 	}
 
@@ -252,7 +252,7 @@ class RdmaRpcTests {
 			assertThat(lines).hasSize(3).first().asString().startsWith("server").contains("frame/s");
 			String[] columns = lines.get(2).trim().split(" +");
 			assertThat(columns).startsWith("RUNNING", "3", "7", "9", "1");
-			assertThat(Double.parseDouble(columns[6])).isBetween(10.0, 20_000.0);
+			assertThat(Double.parseDouble(columns[6])).isBetween(1.0, 20_000.0);
 			assertThat(columns[9]).isEqualTo("4.0");
 			assertThat(run("top", there, "-n", "1")).isEqualTo(1);
 			assertThat(this.err.toString()).contains("answers with status 401 (expected: 200)");
