@@ -52,7 +52,9 @@ class RpcHostilePeerTests {
 		.withLimits(MESSAGE, 64)
 		.withUnfinished(4 * MESSAGE);
 
-	/** The good client has to answer in time, too, on a machine that stops it at times. */
+	/**
+	 * The good client has to answer in time, too, on a machine that stops it at times.
+	 */
 	private static final Duration SILENCE = Duration.ofSeconds(1);
 
 	@ParameterizedTest
@@ -234,13 +236,12 @@ class RpcHostilePeerTests {
 
 	@Test
 	void messageThatDoesNotGoOnEndsTheConnection() {
-		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(200), SILENCE),
-				(fixture) -> {
-					try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
-						peer.send(Frames.request(0, 1, id("bytes"), 1, MESSAGE, new byte[1000]));
-						talkUntilEnded(peer);
-					}
-				});
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(200), SILENCE), (fixture) -> {
+			try (RawPeer peer = RawPeer.open(fixture.server.port(), 32)) {
+				peer.send(Frames.request(0, 1, id("bytes"), 1, MESSAGE, new byte[1000]));
+				talkUntilEnded(peer);
+			}
+		});
 	}
 
 	/** Answers and asks, so that it is no silence that ends the connection. */
@@ -254,33 +255,31 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void silence(boolean afterHandshake) {
-		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(2), Duration.ofMillis(200), SILENCE),
-				(fixture) -> {
-					try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
-						if (afterHandshake) {
-							peer.send(Frames.hello(1, 32));
-							peer.receive(2);
-							peer.receive(8);
-						}
-						peer.awaitEnd();
-					}
-				});
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(2), Duration.ofMillis(200), SILENCE), (fixture) -> {
+			try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
+				if (afterHandshake) {
+					peer.send(Frames.hello(1, 32));
+					peer.receive(2);
+					peer.receive(8);
+				}
+				peer.awaitEnd();
+			}
+		});
 	}
 
 	@Test
 	void replyThatIsNotTakenEndsTheConnection() {
-		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(200), SILENCE),
-				(fixture) -> {
-					try (RawPeer peer = RawPeer.open(fixture.server.port(), 8)) {
-						for (int id = 0; id < 8; id++) {
-							peer.send(Frames.request(0, id, id("touch"), 0, 0, new byte[0]));
-						}
-						while (!peer.isEnded()) {
-							peer.pollUntil(() -> peer.credits > 0 || peer.isEnded());
-							peer.send(Frames.control(9, 0, 0));
-						}
-					}
-				});
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(200), SILENCE), (fixture) -> {
+			try (RawPeer peer = RawPeer.open(fixture.server.port(), 8)) {
+				for (int id = 0; id < 8; id++) {
+					peer.send(Frames.request(0, id, id("touch"), 0, 0, new byte[0]));
+				}
+				while (!peer.isEnded()) {
+					peer.pollUntil(() -> peer.credits > 0 || peer.isEnded());
+					peer.send(Frames.control(9, 0, 0));
+				}
+			}
+		});
 	}
 
 	@ParameterizedTest

@@ -225,7 +225,8 @@ class ChannelLoopFailureTests {
 
 	/**
 	 * Starts a thread that blocks the loop as its driver until it is released. Where
-	 * another thread drives just then it tries again: what it leaves would block that one.
+	 * another thread drives just then it tries again: what it leaves would block that
+	 * one.
 	 */
 	private static Thread block(ChannelLoop loop, CountDownLatch release) throws InterruptedException {
 		CountDownLatch held = new CountDownLatch(1);
