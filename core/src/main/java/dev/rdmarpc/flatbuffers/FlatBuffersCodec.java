@@ -17,6 +17,7 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -39,6 +40,11 @@ import dev.rdmarpc.codec.ReceivedMemory;
  * have empty messages; a null root is an empty message, too. A class that {@code flatc}
  * generated counts as a record: its own buffer is the message. So does a
  * {@link GatherMessage}.
+ *
+ * <p>
+ * Thread-safe. A codec defines classes for the types and methods it meets, once, and
+ * keeps them: clients and servers that share one share what the just-in-time compiler
+ * makes of them, too.
  */
 public final class FlatBuffersCodec implements MessageCodec {
 
@@ -47,6 +53,8 @@ public final class FlatBuffersCodec implements MessageCodec {
 	private final FlatBuffersOptions options;
 
 	private final MessageReaders readers;
+
+	private final Map<RootKey, MessageRoot> roots = new HashMap<>();
 
 	private Map<ResolvedType, Shape> shapes = Map.of();
 
@@ -68,7 +76,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 
 	@Override
 	public synchronized MessageFormat arguments(MethodSignature method) {
-		return arguments(method, root(method, MessageRoot::ofArguments));
+		return arguments(method, root(method, RootKind.ARGUMENTS));
 	}
 
 	@Override
@@ -77,8 +85,8 @@ public final class FlatBuffersCodec implements MessageCodec {
 		if (own == 0 || count == 0 || (own == 1) == (count == 1)) {
 			return arguments(method);
 		}
-		MessageFormat several = arguments(method, root(method, MessageRoot::ofFields));
-		MessageRoot first = root(method.first(1), MessageRoot::ofArguments);
+		MessageFormat several = arguments(method, root(method, RootKind.FIELDS));
+		MessageRoot first = root(method.first(1), RootKind.ARGUMENTS);
 		return (own == 1 || first.synthesized()) ? several
 				: new FirstArgumentFormat(format(first, null), absentArguments(several));
 	}
@@ -96,7 +104,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 
 	@Override
 	public synchronized MessageFormat result(MethodSignature method) {
-		return format(root(method, MessageRoot::ofResult), null);
+		return format(root(method, RootKind.RESULT), null);
 	}
 
 	@Override
@@ -114,10 +122,15 @@ public final class FlatBuffersCodec implements MessageCodec {
 		return SchemaDifference.between(own, peers);
 	}
 
-	private MessageRoot root(MethodSignature method, BiFunction<MethodSignature, ShapeCompiler, MessageRoot> of) {
-		ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
-		MessageRoot root = of.apply(method, compiler);
-		this.shapes = compiler.shapes();
+	private MessageRoot root(MethodSignature method, RootKind kind) {
+		RootKey key = new RootKey(method, kind);
+		MessageRoot root = this.roots.get(key);
+		if (root == null) {
+			ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
+			root = kind.compile.apply(method, compiler);
+			this.shapes = compiler.shapes();
+			this.roots.put(key, root);
+		}
 		return root;
 	}
 
@@ -127,6 +140,23 @@ public final class FlatBuffersCodec implements MessageCodec {
 			return new TableFormat(table, root.synthesized(), this.options, this.readers);
 		}
 		return (root.shape() instanceof NestedShape nested) ? new NestedFormat(nested) : new EmptyFormat(nothing);
+	}
+
+	/** Which messages of a method a root is of. */
+	private enum RootKind {
+
+		ARGUMENTS(MessageRoot::ofArguments), FIELDS(MessageRoot::ofFields), RESULT(MessageRoot::ofResult);
+
+		private final BiFunction<MethodSignature, ShapeCompiler, MessageRoot> compile;
+
+		RootKind(BiFunction<MethodSignature, ShapeCompiler, MessageRoot> compile) {
+			this.compile = compile;
+		}
+
+	}
+
+	private record RootKey(MethodSignature method, RootKind kind) {
+
 	}
 
 }

@@ -72,7 +72,7 @@ public final class RpcClient implements AutoCloseable {
 	private RpcClient(Builder builder) {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.transport = transport;
-		this.codec = builder.codec;
+		this.codec = DefaultCodecs.orElse(builder.codec, transport);
 		this.interceptors = List.copyOf(builder.interceptors);
 		String codecName = CodecName.of(this.codec);
 		ClientLoops loops = new ClientLoops(transport, builder.options);
@@ -237,7 +237,7 @@ public final class RpcClient implements AutoCloseable {
 
 		private RpcClientOptions options = RpcClientOptions.DEFAULTS;
 
-		private MessageCodec codec = new FlatBuffersCodec();
+		private @Nullable MessageCodec codec;
 
 		private final List<CallObserver> observers = new ArrayList<>();
 
@@ -346,7 +346,10 @@ public final class RpcClient implements AutoCloseable {
 			return options(change.apply(this.options));
 		}
 
-		/** The message codec; both sides must use the same. */
+		/**
+		 * The message codec; both sides must use the same. Without one it is FlatBuffers,
+		 * and clients and servers of a transport share what is compiled for their types.
+		 */
 		public Builder codec(MessageCodec value) {
 			this.codec = value;
 			return this;

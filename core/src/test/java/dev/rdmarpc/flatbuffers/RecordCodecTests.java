@@ -19,10 +19,12 @@ package dev.rdmarpc.flatbuffers;
 import java.nio.ByteBuffer;
 import java.util.List;
 
+import org.assertj.core.extractor.Extractors;
 import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.codec.MethodSignature;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -88,6 +90,25 @@ class RecordCodecTests {
 		format.encode(small, segments);
 		assertThat(segments.segmentCount()).isOne();
 		segments.clear();
+	}
+
+	@Test
+	void aMethodIsCompiledOnceHoweverManyClientsAskForIt() {
+		FlatBuffersCodec codec = new FlatBuffersCodec();
+		MethodSignature method = new MethodSignature("test", "call", List.of("a", "b"), List.of(int.class, Blobs.class),
+				String.class);
+		MethodSignature same = new MethodSignature("test", "call", List.of("a", "b"), List.of(int.class, Blobs.class),
+				String.class);
+		MethodSignature other = new MethodSignature("test", "other", List.of("a", "b"), List.of(int.class, Blobs.class),
+				String.class);
+		assertThat(codec.arguments(same)).extracting("root").isSameAs(rootOf(codec.arguments(method)));
+		assertThat(codec.result(same)).extracting("root").isSameAs(rootOf(codec.result(method)));
+		assertThat(codec.arguments(method)).extracting("root").isNotSameAs(rootOf(codec.result(method)));
+		assertThat(codec.arguments(other)).extracting("root").isNotSameAs(rootOf(codec.arguments(method)));
+	}
+
+	private static Object rootOf(MessageFormat format) {
+		return Extractors.byName("root").apply(format);
 	}
 
 	@Test

@@ -33,6 +33,8 @@ import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.tls.TlsSetup;
+import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -64,6 +66,11 @@ public final class RdmaPeer implements Peer {
 
 	private static final MemoryOptions MEMORY = MemoryOptions.DEFAULTS.withMaxBytes(768L << 20);
 
+	/**
+	 * One for all, as in Spring: each has classes of its own for the types it has met.
+	 */
+	private static final MessageCodec CODEC = new FlatBuffersCodec();
+
 	private static final int LARGEST_MESSAGE_BYTES = Workload.LARGEST_PAYLOAD_BYTES + 4096;
 
 	private final Variant variant;
@@ -91,6 +98,7 @@ public final class RdmaPeer implements Peer {
 		Resources resources = Resources.open(this.variant);
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
+			.codec(CODEC)
 			.options(RpcServerOptions.DEFAULTS.withLoopback(0)
 				.withChannel(channel(this.variant.tls ? TlsSetup.serverContext() : null))
 				.withHandlers(handlers()))
@@ -144,6 +152,7 @@ public final class RdmaPeer implements Peer {
 	private Clients open(InetSocketAddress server, Resources resources, ChannelOptions channel) {
 		RpcClient client = RpcClient.builder()
 			.transport(resources.transport())
+			.codec(CODEC)
 			.target(server.getHostString(), server.getPort())
 			.options(RpcClientOptions.DEFAULTS.withChannel(channel).withRails(this.variant.rails()))
 			.build();
