@@ -20,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -108,7 +109,8 @@ final class ReceivePool {
 
 	/**
 	 * Promises receives to a peer, and posts what is missing for them.
-	 * @return whether there was room and memory for all of them; if not nothing changes
+	 * @return whether there was room and memory for all of them; if not nothing is
+	 * promised
 	 */
 	boolean promise(int receives) {
 		if (this.promised + receives > this.capacity) {
@@ -122,6 +124,10 @@ final class ReceivePool {
 		}
 		this.promised += receives;
 		refill();
+		if (this.posted < this.promised) {
+			unpromise(receives);
+			return false;
+		}
 		return true;
 	}
 
@@ -271,7 +277,8 @@ final class ReceivePool {
 			int missing = target() - this.posted;
 			claim(missing);
 			while (missing > 0 && !this.spares.isEmpty()) {
-				missing -= post(Math.min(Math.min(missing, MAX_BATCH), this.spares.size()));
+				int count = Math.min(Math.min(missing, MAX_BATCH), this.spares.size());
+				missing = (post(count) == count) ? missing - count : 0;
 			}
 		}
 	}
@@ -305,6 +312,7 @@ final class ReceivePool {
 		}
 	}
 
+	/** Posts so many spares, or fewer if the queue has no memory to note more down. */
 	private int post(int count) {
 		for (int i = 0; i < count; i++) {
 			RegisteredBuffer buffer = this.spares.remove(this.spares.size() - 1);
@@ -313,12 +321,16 @@ final class ReceivePool {
 			this.requests[i].receive(slot)
 				.addSegment(buffer.region(this.attachment), buffer.regionOffset(), this.frameBytes);
 		}
-		if (this.queue.postReceives(this.requests, count) != count) {
-			throw new IllegalStateException("shared receive queue full with " + this.posted + " receives");
+		int taken = this.queue.postReceives(this.requests, count);
+		for (int i = taken; i < count; i++) {
+			int slot = (int) this.requests[i].id();
+			this.spares.add(Objects.requireNonNull(this.slots[slot]));
+			this.slots[slot] = null;
+			this.freeSlots[this.freeCount++] = slot;
 		}
-		this.posted += count;
+		this.posted += taken;
 		this.posts++;
-		return count;
+		return taken;
 	}
 
 	/** Receives in the queue. */

@@ -205,6 +205,28 @@ class ReceivePoolTests {
 		}
 	}
 
+	@Test
+	void queueWithoutMemoryForMorePromisesNoMore() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(FRAME, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(OPTIONS, new RecordingHandler());
+				int promised = fixture.receives.promised();
+				fixture.receiveQueue.depth = fixture.receives.posted() + 10;
+				assertThat(fixture.receives.promise(100)).isFalse();
+				assertThat(fixture.receives.promised()).isEqualTo(promised);
+				assertThat(fixture.receives.posted()).isEqualTo(fixture.receiveQueue.posted());
+				for (int i = 0; i < 1000; i++) {
+					RegisteredBuffer buffer = fixture.receives.take(fixture.receiveQueue.take(new byte[1]).id());
+					fixture.receives.giveBack(buffer, channel.credits());
+					assertThat(fixture.receives.posted()).isGreaterThanOrEqualTo(promised);
+				}
+				fixture.receiveQueue.depth = 1024;
+				assertThat(fixture.receives.promise(100)).isTrue();
+				assertThat(fixture.receives.posted()).isGreaterThanOrEqualTo(promised + 100);
+			});
+		}
+	}
+
 	private static @Nullable RegisteredBuffer claim(LoopFixture fixture) {
 		return fixture.memory.tryAllocate(FRAME);
 	}

@@ -32,7 +32,10 @@ import dev.rdmarpc.verbs.WorkStatus;
  * garbage collectors, so a slot keeps its source while the next completion there is of
  * the same one. A source forgets its queue pair when that closes, so {@link #purge} looks
  * at what was not taken and at no other slot. What it keeps gets a source that slots do
- * not keep.
+ * not keep. There are as many slots as there were completions at a time, since all slots
+ * are gone through one after the other, and what is large falls out of the cache and
+ * costs the garbage collector time. Room is made when it is asked for; where there is no
+ * memory for it there is no room, and nothing is lost.
  */
 public final class CompletionRing {
 
@@ -42,20 +45,22 @@ public final class CompletionRing {
 
 	private static final int STATUS_SHIFT = 8;
 
+	private static final int INITIAL_SLOTS = 256;
+
 	private final int limit;
 
-	private final int mask;
+	private int mask;
 
-	private final long[] ids;
+	private long[] ids;
 
 	/** Status and opcode. */
-	private final short[] kinds;
+	private short[] kinds;
 
-	private final long[] byteLengths;
+	private long[] byteLengths;
 
-	private final int[] invalidatedKeys;
+	private int[] invalidatedKeys;
 
-	private final @Nullable CompletionSource[] sources;
+	private @Nullable CompletionSource[] sources;
 
 	private long head;
 
@@ -63,14 +68,14 @@ public final class CompletionRing {
 
 	/** Creates a ring without completions that holds up to {@code limit} of them. */
 	public CompletionRing(int limit) {
-		int capacity = (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1;
+		int slots = Math.min(INITIAL_SLOTS, (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1);
 		this.limit = limit;
-		this.mask = capacity - 1;
-		this.ids = new long[capacity];
-		this.kinds = new short[capacity];
-		this.byteLengths = new long[capacity];
-		this.invalidatedKeys = new int[capacity];
-		this.sources = new CompletionSource[capacity];
+		this.mask = slots - 1;
+		this.ids = new long[slots];
+		this.kinds = new short[slots];
+		this.byteLengths = new long[slots];
+		this.invalidatedKeys = new int[slots];
+		this.sources = new CompletionSource[slots];
 	}
 
 	/** How many there are. */
@@ -78,9 +83,43 @@ public final class CompletionRing {
 		return (int) (this.tail - this.head);
 	}
 
-	/** Whether another completion may be added. */
+	/** Whether another completion may be added; makes room for it. */
 	public boolean hasRoom() {
-		return this.tail - this.head < this.limit;
+		int size = size();
+		return size < this.limit && (size <= this.mask || tryGrow());
+	}
+
+	/** Nothing changes until all of the memory is there. */
+	private boolean tryGrow() {
+		int slots = 2 * (this.mask + 1);
+		try {
+			long[] moreIds = new long[slots];
+			short[] moreKinds = new short[slots];
+			long[] moreLengths = new long[slots];
+			int[] moreKeys = new int[slots];
+			@Nullable CompletionSource[] moreSources = new CompletionSource[slots];
+			int size = size();
+			for (int i = 0; i < size; i++) {
+				int slot = (int) (this.head + i) & this.mask;
+				moreIds[i] = this.ids[slot];
+				moreKinds[i] = this.kinds[slot];
+				moreLengths[i] = this.byteLengths[slot];
+				moreKeys[i] = this.invalidatedKeys[slot];
+				moreSources[i] = this.sources[slot];
+			}
+			this.ids = moreIds;
+			this.kinds = moreKinds;
+			this.byteLengths = moreLengths;
+			this.invalidatedKeys = moreKeys;
+			this.sources = moreSources;
+			this.mask = slots - 1;
+			this.head = 0;
+			this.tail = size;
+			return true;
+		}
+		catch (OutOfMemoryError ex) {
+			return false;
+		}
 	}
 
 	/** Adds a completion; the caller has asked for room. */

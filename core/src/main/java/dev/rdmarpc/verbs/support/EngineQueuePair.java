@@ -73,7 +73,7 @@ public abstract class EngineQueuePair extends CheckedQueuePair implements Receiv
 		this.sends = sends;
 		this.sharedReceives = sharedReceives;
 		this.receives = (sharedReceives != null) ? null
-				: new WorkQueue(options.receiveQueueDepth(), options.maxReceiveSegments());
+				: WorkQueue.growing(options.receiveQueueDepth(), options.maxReceiveSegments());
 	}
 
 	/** Creates what reports its ended work. */

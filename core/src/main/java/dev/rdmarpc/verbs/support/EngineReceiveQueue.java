@@ -46,7 +46,7 @@ public final class EngineReceiveQueue extends CountedReceiveQueue {
 		super(maxSegments);
 		this.domain = domain;
 		this.closing = closing;
-		this.queue = new WorkQueue(depth, maxSegments);
+		this.queue = WorkQueue.growing(depth, maxSegments);
 	}
 
 	/** Whose queue pairs may use it. */

@@ -28,7 +28,8 @@ import dev.rdmarpc.verbs.WorkRequest;
 
 /**
  * A bounded queue of posted work requests. An entry is four words next to one another;
- * its segments are in arrays of their own. Posting allocates nothing.
+ * its segments are in arrays of their own. Posting allocates nothing, but for a queue
+ * that {@linkplain #growing grows} when it holds more than it ever has.
  *
  * <p>
  * Threading: any thread posts; one consumer at a time reads entries from {@link #head()}
@@ -41,7 +42,14 @@ import dev.rdmarpc.verbs.WorkRequest;
  * the entry; it is a full fence, because whoever has posted looks next whether somebody
  * will see to it. The head has one writer at a time, the consumer, which writes it with
  * release semantics when it has forgotten the entry: a poster that sees it late sees a
- * queue that is fuller than it is.
+ * queue that is fuller than it is. Entries move when the queue grows: the new slots are
+ * filled before they are seen, the old ones are written no more, and the consumer, which
+ * has read the tail first, finds what it looks for in either.
+ *
+ * <p>
+ * A queue may be far deeper than what is posted to it is long, and goes through all of
+ * its slots, one after the other. Those of a shared receive queue, or of the completions
+ * of a loop, would not stay in a processor's cache for that.
  */
 public final class WorkQueue {
 
@@ -69,20 +77,15 @@ public final class WorkQueue {
 	/** Key, number of segments, opcode and whether signaled. */
 	private static final int KIND = 3;
 
+	private static final int INITIAL_SLOTS = 64;
+
 	private final ShortLock postLock = new ShortLock();
 
 	private final int depth;
 
-	private final int mask;
-
 	private final int maxSegments;
 
-	private final long[] words;
-
-	private final @Nullable RegisteredMemory[] regions;
-
-	/** Offset in the high half, length in the low one. */
-	private final long[] ranges;
+	private Slots slots;
 
 	private volatile long tail;
 
@@ -90,13 +93,19 @@ public final class WorkQueue {
 
 	/** Creates an empty queue. */
 	public WorkQueue(int depth, int maxSegments) {
-		int capacity = (depth == 1) ? 1 : Integer.highestOneBit(depth - 1) << 1;
+		this(depth, maxSegments, depth);
+	}
+
+	private WorkQueue(int depth, int maxSegments, int initial) {
+		int capacity = (initial == 1) ? 1 : Integer.highestOneBit(initial - 1) << 1;
 		this.depth = depth;
-		this.mask = capacity - 1;
 		this.maxSegments = maxSegments;
-		this.words = new long[capacity * WORDS];
-		this.regions = new RegisteredMemory[capacity * maxSegments];
-		this.ranges = new long[capacity * maxSegments];
+		this.slots = new Slots(capacity, maxSegments);
+	}
+
+	/** Creates an empty queue that has memory for what is posted, as far as that went. */
+	public static WorkQueue growing(int depth, int maxSegments) {
+		return new WorkQueue(depth, maxSegments, Math.min(depth, INITIAL_SLOTS));
 	}
 
 	/** Copies a request into the queue. */
@@ -105,7 +114,7 @@ public final class WorkQueue {
 		this.postLock.lock();
 		try {
 			long sequence = this.tail;
-			if (sequence - this.head >= this.depth) {
+			if (room(sequence, 1) == 0) {
 				return PostResult.QUEUE_FULL;
 			}
 			copy(request, sequence);
@@ -125,7 +134,7 @@ public final class WorkQueue {
 		this.postLock.lock();
 		try {
 			long sequence = this.tail;
-			int taken = (int) Math.min(count, this.depth - (sequence - this.head));
+			int taken = room(sequence, count);
 			for (int i = 0; i < taken; i++) {
 				copy(requests[i], sequence + i);
 			}
@@ -137,22 +146,39 @@ public final class WorkQueue {
 		}
 	}
 
+	/** How many of so many may be posted; makes room for them. */
+	private int room(long sequence, int count) {
+		long head = this.head;
+		int posted = (int) (sequence - head);
+		int room = Math.min(count, this.depth - posted);
+		while (posted + room > this.slots.capacity) {
+			try {
+				this.slots = new Slots(this.slots, head, sequence);
+			}
+			catch (OutOfMemoryError ex) {
+				return Math.min(room, this.slots.capacity - posted);
+			}
+		}
+		return room;
+	}
+
 	@SuppressWarnings("EnumOrdinal") // never leaves the process
 	private void copy(WorkRequest request, long sequence) {
+		Slots slots = this.slots;
 		int count = request.segmentCount();
-		int first = slot(sequence) * this.maxSegments;
+		int first = slots.slot(sequence) * this.maxSegments;
 		long total = 0;
 		for (int i = 0; i < count; i++) {
-			this.regions[first + i] = (request.segmentRegion(i) instanceof RegisteredMemory own) ? own : null;
+			slots.regions[first + i] = (request.segmentRegion(i) instanceof RegisteredMemory own) ? own : null;
 			int length = request.segmentLength(i);
-			this.ranges[first + i] = (long) request.segmentOffset(i) << 32 | (length & 0xFFFF_FFFFL);
+			slots.ranges[first + i] = (long) request.segmentOffset(i) << 32 | (length & 0xFFFF_FFFFL);
 			total += length;
 		}
-		int word = slot(sequence) * WORDS;
-		this.words[word + ID] = request.id();
-		this.words[word + REMOTE_ADDRESS] = request.remoteAddress();
-		this.words[word + TOTAL_BYTES] = total;
-		this.words[word + KIND] = (long) request.remoteKey() << 32 | (long) count << 8
+		int word = slots.slot(sequence) * WORDS;
+		slots.words[word + ID] = request.id();
+		slots.words[word + REMOTE_ADDRESS] = request.remoteAddress();
+		slots.words[word + TOTAL_BYTES] = total;
+		slots.words[word + KIND] = (long) request.remoteKey() << 32 | (long) count << 8
 				| (long) request.opcode().ordinal() << 1 | (request.signaled() ? 1 : 0);
 	}
 
@@ -163,12 +189,12 @@ public final class WorkQueue {
 
 	/** How many slots there are, a power of two. */
 	public int capacity() {
-		return this.mask + 1;
+		return this.slots.capacity;
 	}
 
 	/** The slot of an entry, for what others keep of it. */
 	public int slot(long sequence) {
-		return (int) sequence & this.mask;
+		return this.slots.slot(sequence);
 	}
 
 	/** The oldest entry not released. */
@@ -189,10 +215,11 @@ public final class WorkQueue {
 	/** Forgets the oldest entry. */
 	public void release() {
 		long sequence = this.head;
-		int first = slot(sequence) * this.maxSegments;
+		Slots slots = this.slots;
+		int first = slots.slot(sequence) * this.maxSegments;
 		int count = segmentCount(sequence);
 		for (int i = 0; i < count; i++) {
-			this.regions[first + i] = null;
+			slots.regions[first + i] = null;
 		}
 		HEAD.setRelease(this, sequence + 1);
 	}
@@ -205,7 +232,8 @@ public final class WorkQueue {
 	}
 
 	private long word(long sequence, int which) {
-		return this.words[slot(sequence) * WORDS + which];
+		Slots slots = this.slots;
+		return slots.words[slots.slot(sequence) * WORDS + which];
 	}
 
 	/** The caller's name for the request. */
@@ -245,17 +273,23 @@ public final class WorkQueue {
 
 	/** The region of a segment, or {@code null} if it is of no provider in user space. */
 	public @Nullable RegisteredMemory region(long sequence, int segment) {
-		return this.regions[slot(sequence) * this.maxSegments + segment];
+		Slots slots = this.slots;
+		return slots.regions[slots.slot(sequence) * this.maxSegments + segment];
 	}
 
 	/** Where in its region a segment begins. */
 	public int offset(long sequence, int segment) {
-		return (int) (this.ranges[slot(sequence) * this.maxSegments + segment] >> 32);
+		return (int) (range(sequence, segment) >> 32);
 	}
 
 	/** How long a segment is. */
 	public int length(long sequence, int segment) {
-		return (int) this.ranges[slot(sequence) * this.maxSegments + segment];
+		return (int) range(sequence, segment);
+	}
+
+	private long range(long sequence, int segment) {
+		Slots slots = this.slots;
+		return slots.ranges[slots.slot(sequence) * this.maxSegments + segment];
 	}
 
 	/** Whether a domain's work request may touch all segments. */
@@ -268,6 +302,47 @@ public final class WorkQueue {
 			}
 		}
 		return true;
+	}
+
+	/** Where entries are, none of which changes once it is replaced by more. */
+	private static final class Slots {
+
+		private final int capacity;
+
+		private final int maxSegments;
+
+		private final long[] words;
+
+		private final @Nullable RegisteredMemory[] regions;
+
+		/** Offset in the high half, length in the low one. */
+		private final long[] ranges;
+
+		Slots(int capacity, int maxSegments) {
+			this.capacity = capacity;
+			this.maxSegments = maxSegments;
+			this.words = new long[capacity * WORDS];
+			this.regions = new RegisteredMemory[capacity * maxSegments];
+			this.ranges = new long[capacity * maxSegments];
+		}
+
+		/** Twice as many, with what is posted. */
+		Slots(Slots before, long from, long to) {
+			this(2 * before.capacity, before.maxSegments);
+			for (long sequence = from; sequence < to; sequence++) {
+				System.arraycopy(before.words, before.slot(sequence) * WORDS, this.words, slot(sequence) * WORDS,
+						WORDS);
+				int old = before.slot(sequence) * this.maxSegments;
+				int first = slot(sequence) * this.maxSegments;
+				System.arraycopy(before.regions, old, this.regions, first, this.maxSegments);
+				System.arraycopy(before.ranges, old, this.ranges, first, this.maxSegments);
+			}
+		}
+
+		int slot(long sequence) {
+			return (int) sequence & this.capacity - 1;
+		}
+
 	}
 
 }

@@ -68,6 +68,37 @@ class CompletionRingTests {
 	}
 
 	@Test
+	void itGrowsToItsLimitAndKeepsTheirOrder() {
+		CompletionRing large = new CompletionRing(1000);
+		CompletionSource closed = CompletionSource.of(queuePair());
+		CompletionSource other = CompletionSource.of(queuePair());
+		long in = 0;
+		long out = 0;
+		for (int round = 0; round < 3; round++) {
+			while (large.hasRoom()) {
+				large.add(in, WorkStatus.SUCCESS, WorkOpcode.SEND, in, 0, (in % 3 == 0) ? closed : other);
+				in++;
+			}
+			assertThat(large.size()).isEqualTo(1000);
+			for (int i = 0; i < 100; i++) {
+				assertThat(large.drainTo(this.taken)).isEqualTo(CAPACITY);
+				for (WorkCompletion completion : this.taken) {
+					assertThat(completion.id()).isEqualTo(out).isEqualTo(completion.byteLength());
+					out++;
+				}
+			}
+		}
+		large.purge(closed, false);
+		for (int drained = large.drainTo(this.taken); drained > 0; drained = large.drainTo(this.taken)) {
+			for (int i = 0; i < drained; i++) {
+				out += (out % 3 == 0) ? 1 : 0;
+				assertThat(this.taken[i].id()).isEqualTo(out++);
+			}
+		}
+		assertThat(out).isEqualTo(in);
+	}
+
+	@Test
 	void completionsOfAClosedQueuePairAreDropped() {
 		CompletionSource closed = CompletionSource.of(queuePair());
 		CompletionSource other = CompletionSource.of(queuePair());
