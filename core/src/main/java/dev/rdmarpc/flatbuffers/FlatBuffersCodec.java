@@ -21,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -127,7 +126,7 @@ public final class FlatBuffersCodec implements MessageCodec {
 		MessageRoot root = this.roots.get(key);
 		if (root == null) {
 			ShapeCompiler compiler = new ShapeCompiler(method, this.shapes);
-			root = kind.compile.apply(method, compiler);
+			root = kind.compile(method, compiler);
 			this.shapes = compiler.shapes();
 			this.roots.put(key, root);
 		}
@@ -145,12 +144,14 @@ public final class FlatBuffersCodec implements MessageCodec {
 	/** Which messages of a method a root is of. */
 	private enum RootKind {
 
-		ARGUMENTS(MessageRoot::ofArguments), FIELDS(MessageRoot::ofFields), RESULT(MessageRoot::ofResult);
+		ARGUMENTS, FIELDS, RESULT;
 
-		private final BiFunction<MethodSignature, ShapeCompiler, MessageRoot> compile;
-
-		RootKind(BiFunction<MethodSignature, ShapeCompiler, MessageRoot> compile) {
-			this.compile = compile;
+		MessageRoot compile(MethodSignature method, ShapeCompiler compiler) {
+			return switch (this) {
+				case ARGUMENTS -> MessageRoot.ofArguments(method, compiler);
+				case FIELDS -> MessageRoot.ofFields(method, compiler);
+				case RESULT -> MessageRoot.ofResult(method, compiler);
+			};
 		}
 
 	}
