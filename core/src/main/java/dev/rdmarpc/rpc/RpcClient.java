@@ -72,7 +72,7 @@ public final class RpcClient implements AutoCloseable {
 	private RpcClient(Builder builder) {
 		RdmaTransport transport = Objects.requireNonNull(builder.transport, "transport");
 		this.transport = transport;
-		this.codec = DefaultCodecs.orElse(builder.codec, transport);
+		this.codec = builder.codec;
 		this.interceptors = List.copyOf(builder.interceptors);
 		String codecName = CodecName.of(this.codec);
 		ClientLoops loops = new ClientLoops(transport, builder.options);
@@ -237,7 +237,7 @@ public final class RpcClient implements AutoCloseable {
 
 		private RpcClientOptions options = RpcClientOptions.DEFAULTS;
 
-		private @Nullable MessageCodec codec;
+		private MessageCodec codec = new FlatBuffersCodec();
 
 		private final List<CallObserver> observers = new ArrayList<>();
 
@@ -347,8 +347,9 @@ public final class RpcClient implements AutoCloseable {
 		}
 
 		/**
-		 * The message codec; both sides must use the same. Without one it is FlatBuffers,
-		 * and clients and servers of a transport share what is compiled for their types.
+		 * The message codec; both sides must use the same. Clients and servers that are
+		 * given the same one share what is compiled for their types, and the limits on
+		 * what they decode. Without it each has one of its own, for FlatBuffers.
 		 */
 		public Builder codec(MessageCodec value) {
 			this.codec = value;

@@ -41,6 +41,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.MessageCodec;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ListeningRail;
@@ -108,7 +109,6 @@ public final class RpcServer implements AutoCloseable {
 	private RpcServer(Builder builder) {
 		this.transport = Objects.requireNonNull(builder.transport, "transport");
 		this.options = builder.options;
-		MessageCodec used = DefaultCodecs.orElse(builder.codec, this.transport);
 		List<ServiceDescriptor> described = new ArrayList<>();
 		List<ExportedMethod> methods = new ArrayList<>();
 		List<RpcExceptionHandler> exceptionHandlers = List.copyOf(builder.exceptionHandlers);
@@ -124,7 +124,7 @@ public final class RpcServer implements AutoCloseable {
 			throw new IllegalArgumentException("no service named " + name + ", for which callers are allowed");
 		});
 		offered.forEach((name, service) -> {
-			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), used);
+			ServiceDescriptor descriptor = ServiceDescriptor.of(name, service.type(), builder.codec);
 			described.add(descriptor);
 			descriptor.methods()
 				.forEach((method) -> methods.add(ExportedMethod
@@ -133,7 +133,7 @@ public final class RpcServer implements AutoCloseable {
 		});
 		this.services = List.copyOf(described);
 		this.methods = new MethodTable(methods);
-		this.codec = CodecName.of(used);
+		this.codec = CodecName.of(builder.codec);
 		this.executor = builder.executor;
 		this.observers = List.copyOf(builder.observers);
 	}
@@ -438,7 +438,7 @@ public final class RpcServer implements AutoCloseable {
 
 		private @Nullable Executor executor;
 
-		private @Nullable MessageCodec codec;
+		private MessageCodec codec = new FlatBuffersCodec();
 
 		private final Map<String, Service> services = new LinkedHashMap<>();
 
@@ -489,8 +489,9 @@ public final class RpcServer implements AutoCloseable {
 		}
 
 		/**
-		 * The message codec; both sides must use the same. Without one it is FlatBuffers,
-		 * and clients and servers of a transport share what is compiled for their types.
+		 * The message codec; both sides must use the same. Clients and servers that are
+		 * given the same one share what is compiled for their types, and the limits on
+		 * what they decode. Without it each has one of its own, for FlatBuffers.
 		 */
 		public Builder codec(MessageCodec value) {
 			this.codec = value;

@@ -93,6 +93,12 @@ final class ReceivePool {
 	/** Whether the last attempt to claim memory has failed, until the next tick. */
 	private boolean starved;
 
+	/**
+	 * How many more the queue takes, once it has not taken all of a batch, until the next
+	 * tick.
+	 */
+	private int room = Integer.MAX_VALUE;
+
 	private long posts;
 
 	private long replaced;
@@ -180,6 +186,9 @@ final class ReceivePool {
 		this.slots[index] = null;
 		this.freeSlots[this.freeCount++] = index;
 		this.posted--;
+		if (this.room < Integer.MAX_VALUE) {
+			this.room++;
+		}
 		return buffer;
 	}
 
@@ -229,6 +238,7 @@ final class ReceivePool {
 	 */
 	void replenish() {
 		this.starved = false;
+		this.room = Integer.MAX_VALUE;
 		withdraw();
 		refill();
 		claim(target() - this.posted);
@@ -276,11 +286,14 @@ final class ReceivePool {
 		if (this.posted < this.promised) {
 			int missing = target() - this.posted;
 			claim(missing);
-			while (missing > 0 && !this.spares.isEmpty()) {
-				int count = Math.min(Math.min(missing, MAX_BATCH), this.spares.size());
-				missing = (post(count) == count) ? missing - count : 0;
+			for (int count = batch(missing); count > 0; count = batch(missing)) {
+				missing -= post(count);
 			}
 		}
+	}
+
+	private int batch(int missing) {
+		return Math.min(Math.min(missing, MAX_BATCH), Math.min(this.spares.size(), this.room));
 	}
 
 	/**
@@ -327,6 +340,12 @@ final class ReceivePool {
 			this.spares.add(Objects.requireNonNull(this.slots[slot]));
 			this.slots[slot] = null;
 			this.freeSlots[this.freeCount++] = slot;
+		}
+		if (taken < count) {
+			this.room = 0;
+		}
+		else if (this.room < Integer.MAX_VALUE) {
+			this.room -= taken;
 		}
 		this.posted += taken;
 		this.posts++;

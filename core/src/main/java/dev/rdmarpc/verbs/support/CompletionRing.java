@@ -66,6 +66,9 @@ public final class CompletionRing {
 
 	private long tail;
 
+	/** Whether growing has failed since something was taken. */
+	private boolean starved;
+
 	/** Creates a ring without completions that holds up to {@code limit} of them. */
 	public CompletionRing(int limit) {
 		int slots = Math.min(INITIAL_SLOTS, (limit == 1) ? 1 : Integer.highestOneBit(limit - 1) << 1);
@@ -86,7 +89,7 @@ public final class CompletionRing {
 	/** Whether another completion may be added; makes room for it. */
 	public boolean hasRoom() {
 		int size = size();
-		return size < this.limit && (size <= this.mask || tryGrow());
+		return size < this.limit && (size <= this.mask || (!this.starved && tryGrow()));
 	}
 
 	/** Nothing changes until all of the memory is there. */
@@ -118,6 +121,7 @@ public final class CompletionRing {
 			return true;
 		}
 		catch (OutOfMemoryError ex) {
+			this.starved = true;
 			return false;
 		}
 	}
@@ -126,6 +130,9 @@ public final class CompletionRing {
 	@SuppressWarnings("EnumOrdinal") // never leaves the process
 	public void add(long id, WorkStatus status, WorkOpcode opcode, long byteLength, int invalidatedKey,
 			CompletionSource source) {
+		if (size() > this.mask) {
+			throw new IllegalStateException("completion without room, which would replace one not taken");
+		}
 		int slot = (int) this.tail & this.mask;
 		this.ids[slot] = id;
 		this.kinds[slot] = (short) (status.ordinal() << STATUS_SHIFT | opcode.ordinal());
@@ -140,6 +147,7 @@ public final class CompletionRing {
 	/** Moves as many completions as there are, or fit, and returns their number. */
 	public int drainTo(WorkCompletion[] completions) {
 		int count = 0;
+		this.starved = false;
 		while (count < completions.length && this.head != this.tail) {
 			int slot = (int) this.head++ & this.mask;
 			CompletionSource source = this.sources[slot];

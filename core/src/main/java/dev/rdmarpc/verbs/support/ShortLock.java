@@ -22,7 +22,7 @@ import java.lang.invoke.VarHandle;
 /**
  * A lock for a few instructions, such as the copy of one work request. Taking it costs
  * one atomic operation and giving it back none; it needs no memory, is not reentrant, and
- * its holder neither blocks nor calls what could.
+ * its holder neither blocks nor calls what could, but for memory where a queue grows.
  *
  * <p>
  * Implementation notes. Giving back is a release store: what the holder wrote is seen by

@@ -100,10 +100,13 @@ public final class WorkQueue {
 		int capacity = (initial == 1) ? 1 : Integer.highestOneBit(initial - 1) << 1;
 		this.depth = depth;
 		this.maxSegments = maxSegments;
-		this.slots = new Slots(capacity, maxSegments);
+		this.slots = new Slots(capacity, maxSegments, null, 0, 0);
 	}
 
-	/** Creates an empty queue that has memory for what is posted, as far as that went. */
+	/**
+	 * Creates an empty queue that has memory for as many entries as it has held. They
+	 * move, so nobody may keep anything by their {@link #slot}.
+	 */
 	public static WorkQueue growing(int depth, int maxSegments) {
 		return new WorkQueue(depth, maxSegments, Math.min(depth, INITIAL_SLOTS));
 	}
@@ -153,7 +156,7 @@ public final class WorkQueue {
 		int room = Math.min(count, this.depth - posted);
 		while (posted + room > this.slots.capacity) {
 			try {
-				this.slots = new Slots(this.slots, head, sequence);
+				this.slots = new Slots(2 * this.slots.capacity, this.maxSegments, this.slots, head, sequence);
 			}
 			catch (OutOfMemoryError ex) {
 				return Math.min(room, this.slots.capacity - posted);
@@ -304,12 +307,10 @@ public final class WorkQueue {
 		return true;
 	}
 
-	/** Where entries are, none of which changes once it is replaced by more. */
+	/** Where entries are. Nothing is posted here once there are more of them. */
 	private static final class Slots {
 
 		private final int capacity;
-
-		private final int maxSegments;
 
 		private final long[] words;
 
@@ -318,24 +319,21 @@ public final class WorkQueue {
 		/** Offset in the high half, length in the low one. */
 		private final long[] ranges;
 
-		Slots(int capacity, int maxSegments) {
+		/**
+		 * Makes slots, and takes over what is posted. All of it here: what a constructor
+		 * has done when it ends is seen by whoever finds its object, also without a lock.
+		 */
+		Slots(int capacity, int maxSegments, @Nullable Slots before, long from, long to) {
 			this.capacity = capacity;
-			this.maxSegments = maxSegments;
 			this.words = new long[capacity * WORDS];
 			this.regions = new RegisteredMemory[capacity * maxSegments];
 			this.ranges = new long[capacity * maxSegments];
-		}
-
-		/** Twice as many, with what is posted. */
-		Slots(Slots before, long from, long to) {
-			this(2 * before.capacity, before.maxSegments);
-			for (long sequence = from; sequence < to; sequence++) {
-				System.arraycopy(before.words, before.slot(sequence) * WORDS, this.words, slot(sequence) * WORDS,
-						WORDS);
-				int old = before.slot(sequence) * this.maxSegments;
-				int first = slot(sequence) * this.maxSegments;
-				System.arraycopy(before.regions, old, this.regions, first, this.maxSegments);
-				System.arraycopy(before.ranges, old, this.ranges, first, this.maxSegments);
+			for (long sequence = from; before != null && sequence < to; sequence++) {
+				int old = before.slot(sequence);
+				int slot = (int) sequence & capacity - 1;
+				System.arraycopy(before.words, old * WORDS, this.words, slot * WORDS, WORDS);
+				System.arraycopy(before.regions, old * maxSegments, this.regions, slot * maxSegments, maxSegments);
+				System.arraycopy(before.ranges, old * maxSegments, this.ranges, slot * maxSegments, maxSegments);
 			}
 		}
 

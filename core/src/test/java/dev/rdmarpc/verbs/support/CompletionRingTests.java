@@ -31,6 +31,7 @@ import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Completions come out as they went in, and none of a queue pair that has closed. */
 class CompletionRingTests {
@@ -96,6 +97,18 @@ class CompletionRingTests {
 			}
 		}
 		assertThat(out).isEqualTo(in);
+	}
+
+	@Test
+	void noneIsReplacedThatWasNotTaken() {
+		CompletionSource source = CompletionSource.of(queuePair());
+		for (int i = 0; i < CAPACITY; i++) {
+			add(i, WorkOpcode.SEND, source);
+		}
+		assertThat(this.ring.hasRoom()).isFalse();
+		assertThatIllegalStateException().isThrownBy(() -> add(CAPACITY, WorkOpcode.SEND, source));
+		assertThat(this.ring.drainTo(this.taken)).isEqualTo(CAPACITY);
+		assertThat(this.taken[0].id()).isZero();
 	}
 
 	@Test
