@@ -168,7 +168,9 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	/** How long the peer may still be restarting, or something negative. */
 	long restartingNanos() {
-		return this.restartingUntilNanos - System.nanoTime();
+		// its end is seen by calls before it is heard of here
+		boolean lost = this.state == ConnectionState.READY && openChannel() == null;
+		return lost ? this.options.restartTimeout().toNanos() : this.restartingUntilNanos - System.nanoTime();
 	}
 
 	/**
@@ -551,10 +553,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		return attemptAt(this.pauses.afterFailure(this.awaited));
 	}
 
-	/**
-	 * The open channel has gone. Its successor is connected at once, unless that would be
-	 * the second attempt within the first pause.
-	 */
+	/** Connects anew, at once unless that is the second time within the first pause. */
 	private @Nullable ConnectAttempt lost(String reason) {
 		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
 		logger.info("Connection to {} lost: {}", target(), reason);

@@ -136,12 +136,13 @@ class RpcBalancingTests {
 	void noServerAnywhereIsUnavailableWithTheReasons() {
 		try (RpcFixture fixture = new RpcFixture()) {
 			InetSocketAddress nobody = nobody(fixture);
-			InetSocketAddress neither = InetSocketAddress.createUnresolved("nowhere.invalid", 7471);
+			String nowhere = RpcFixture.UNKNOWN_HOST;
+			InetSocketAddress neither = InetSocketAddress.createUnresolved(nowhere, 7471);
 			try (RpcClient client = client(fixture, nobody, neither)) {
 				Place place = PATIENT.on(client.proxy(Place.class));
 				assertThat(RpcFixture.failureOf(() -> place.where("x"))).hasMessageContaining("UNAVAILABLE")
 					.hasMessageContaining("no connection to places: " + text(nobody) + ": ")
-					.hasMessageContaining("nowhere.invalid:7471: unknown host nowhere.invalid");
+					.hasMessageContaining(nowhere + ":7471: unknown host " + nowhere);
 				assertThat(client.metrics().health()).isEqualTo(QueuePairPoolHealth.DOWN);
 				assertThat(client.lastFailure()).contains("unknown host");
 			}

@@ -220,7 +220,7 @@ class RpcChangingAddressesTests {
 				RpcClient client = client(fixture, registry)) {
 			List<InetSocketAddress> many = new ArrayList<>(List.of(server.address()));
 			for (int i = 0; i < BalancedPools.MOST_ADDRESSES + 100; i++) {
-				many.add(InetSocketAddress.createUnresolved("none" + i + ".invalid", 1));
+				many.add(InetSocketAddress.createUnresolved(RpcFixture.UNKNOWN_HOST, 1 + i));
 			}
 			assertThat(new FixedAddresses(many).resolve()).hasSize(many.size());
 			registry.found = many.subList(0, 1);

@@ -104,15 +104,16 @@ class RpcConnectionTests {
 
 	@Test
 	void addressThatIsNotKnownIsUnavailableWithTheReason() {
+		String nowhere = RpcFixture.UNKNOWN_HOST;
 		try (RpcFixture fixture = new RpcFixture();
-				RpcClient unresolved = fixture.newClient(() -> InetSocketAddress.createUnresolved("nowhere", 1),
+				RpcClient unresolved = fixture.newClient(() -> InetSocketAddress.createUnresolved(nowhere, 1),
 						RpcClientOptions.DEFAULTS);
 				RpcClient throwing = fixture.newClient(() -> {
 					throw new IllegalStateException("registry is down");
 				}, RpcClientOptions.DEFAULTS)) {
 			assertThat(RpcFixture.failureOf(() -> unresolved.proxy(Echo.class).touch()))
 				.hasMessageContaining("UNAVAILABLE")
-				.hasMessageContaining("unknown host nowhere");
+				.hasMessageContaining("unknown host " + nowhere);
 			assertThat(RpcFixture.failureOf(() -> throwing.proxy(Echo.class).touch()))
 				.hasMessageContaining("UNAVAILABLE")
 				.hasMessageContaining("registry is down");

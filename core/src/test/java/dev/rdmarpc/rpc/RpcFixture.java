@@ -44,6 +44,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 final class RpcFixture implements AutoCloseable {
 
+	/** A label is at most 63 characters long, so that no name server is asked for it. */
+	static final String UNKNOWN_HOST = "x".repeat(64);
+
 	final RegisteredMemory serverMemory;
 
 	final RegisteredMemory clientMemory;

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.TcpProxy;
@@ -172,6 +173,38 @@ class RpcRestartTests {
 				assertThat(failures).isEmpty();
 			}
 			server.close();
+		}
+	}
+
+	@Test
+	void aLossThatTheConnectionHasNotHeardOfIsARestart() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			InetSocketAddress address = fixture.server.address();
+			RpcClientOptions options = RpcClientOptions.DEFAULTS;
+			PoolFactory pools = new PoolFactory(fixture.clientTransport,
+					new ClientLoops(fixture.clientTransport, options), "flatbuffers", options, new ClientMethods());
+			ChannelSource pool = pools.one("target", () -> address);
+			try {
+				RpcChannel channel = pool.channel(true).get(20, TimeUnit.SECONDS);
+				ClientConnection connection = pool.connections().get(0);
+				assertThat(pool.restartingNanos()).isNegative();
+				CompletableFuture<String> closing;
+				synchronized (connection) {
+					closing = RpcFixture.inThread(() -> {
+						fixture.server.close();
+						return "";
+					});
+					RpcFixture.awaitTrue(() -> !channel.isOpen());
+					assertThat(connection.state()).isEqualTo(ConnectionState.READY);
+					assertThat(pool.restartingNanos()).isPositive();
+				}
+				closing.get(20, TimeUnit.SECONDS);
+				RpcFixture.awaitTrue(() -> connection.state() == ConnectionState.BACKOFF);
+				assertThat(pool.restartingNanos()).isPositive();
+			}
+			finally {
+				pool.close();
+			}
 		}
 	}
 
