@@ -28,9 +28,10 @@ public final class LendingProcess {
 	private LendingProcess() {
 	}
 
-	/** Takes a directory and a trust. */
+	/** Takes a directory, a trust, and a group to let in if there is one. */
 	public static void main(String[] args) throws Exception {
-		LendingPeer peer = new LendingPeer(LendingPeer.options(Path.of(args[0]), SharedMemoryTrust.valueOf(args[1])));
+		SharedMemoryOptions options = LendingPeer.options(Path.of(args[0]), SharedMemoryTrust.valueOf(args[1]));
+		LendingPeer peer = new LendingPeer((args.length > 2) ? options.withGroup(args[2]) : options);
 		peer.fill(0);
 		System.out.println(SharingProcess.READY + peer.listen().getPort());
 		peer.accept();

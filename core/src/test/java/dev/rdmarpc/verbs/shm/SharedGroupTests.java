@@ -30,6 +30,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.RemoteRegion;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkStatus;
 
@@ -219,6 +221,52 @@ class SharedGroupTests {
 		}
 	}
 
+	/**
+	 * Both trust their own user's processes, and each is another user's: what is read
+	 * goes through the rings, and the files of memory stay closed.
+	 */
+	@Test
+	void trustEndsAtTheUserAlsoInAGroup() throws Exception {
+		Assumptions.assumeTrue(mayBecomeNobody(), "this process may not become another user");
+		SharedMemoryOptions trusting = LendingPeer.options(this.directory, SharedMemoryTrust.SAME_USER)
+			.withGroup(this.group);
+		try (LendingPeer reader = new LendingPeer(trusting)) {
+			Set<Path> own = memoryFiles();
+			BufferedReader lender = forkAsNobody(LendingProcess.class, this.group, SharedMemoryTrust.SAME_USER.name());
+			int port = Integer.parseInt(SharingProcess.awaitReady(lender));
+			reader.connect(Station.loopback(port)).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+			String[] window = SharingProcess.awaitReady(lender).split(" ", -1);
+			assertThat(reader
+				.read(new RemoteRegion(Long.parseLong(window[0]), Integer.parseInt(window[1]), LendingPeer.BYTES)))
+				.isEqualTo(WorkStatus.SUCCESS);
+			reader.assertHolds(0);
+			assertThat(((SharedMemoryDevice) reader.device).trusted().peers()).as("whose memory is mapped").isZero();
+			Set<Path> all = memoryFiles();
+			assertThat(all).as("files of both").hasSizeGreaterThan(own.size());
+			for (Path file : all) {
+				assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+				assertThat(Files.getAttribute(file, "unix:uid")).isEqualTo(own.contains(file)
+						? Files.getAttribute(Path.of("/proc/self"), "unix:uid") : Integer.valueOf(NOBODY));
+			}
+			this.processes.get(0).destroyForcibly().waitFor();
+			Set<Path> left = memoryFiles();
+			left.removeAll(own);
+			SharingProcess
+				.awaitReady(forkAsNobody(LendingProcess.class, this.group, SharedMemoryTrust.SAME_USER.name()));
+			assertThat(memoryFiles()).as("what the killed one left").doesNotContainAnyElementsOf(left);
+		}
+		this.processes.get(1).destroyForcibly().waitFor();
+		for (String left : Station.files(this.directory)) {
+			Files.delete(this.directory.resolve(left));
+		}
+	}
+
+	private Set<Path> memoryFiles() throws IOException {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			return files.filter((file) -> file.getFileName().toString().startsWith("m-")).collect(Collectors.toSet());
+		}
+	}
+
 	private static boolean mayBecomeNobody() throws Exception {
 		try {
 			List<String> command = asNobody(NOBODY);
@@ -276,9 +324,13 @@ class SharedGroupTests {
 
 	/** Forks a process of another user in a group, which lets in ours. */
 	private BufferedReader forkAsNobody(String itsGroup, String... arguments) throws IOException {
+		return forkAsNobody(SharingProcess.class, itsGroup, arguments);
+	}
+
+	private BufferedReader forkAsNobody(Class<?> main, String itsGroup, String... arguments) throws IOException {
 		List<String> command = asNobody(itsGroup);
-		command.addAll(List.of(java(), "-Xmx64m", "-cp", readableClassPath(), SharingProcess.class.getName(),
-				this.directory.toString(), arguments[0], this.group));
+		command.addAll(List.of(java(), "-Xmx64m", "-cp", readableClassPath(), main.getName(), this.directory.toString(),
+				arguments[0], this.group));
 		command.addAll(List.of(arguments).subList(1, arguments.length));
 		Process process = new ProcessBuilder(command).directory(new File("/")).redirectErrorStream(true).start();
 		this.processes.add(process);
