@@ -127,8 +127,14 @@ final class ConnectAttempt {
 			end("the transport is closed");
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason("no thread to resolve its name", ex));
+			end("no thread to resolve its name", ex);
 		}
+	}
+
+	/** Even if there is no memory for the reason, it is not taken for looking it up. */
+	private void end(String what, Throwable why) {
+		this.owner.resolved(this);
+		end(FailedAttempts.reason(what, why));
 	}
 
 	private void end(String reason) {
@@ -151,7 +157,7 @@ final class ConnectAttempt {
 			tryNext(remote);
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason((this.address != null) ? "it cannot be tried" : "its address is not known", ex));
+			end((this.address != null) ? "it cannot be tried" : "its address is not known", ex);
 		}
 	}
 

@@ -87,7 +87,10 @@ final class DeliveryLoad {
 	void awaitMoreCalls() {
 		int delivered = this.answers.get();
 		int repeatable = this.asked.get();
-		Await.until(() -> this.answers.get() > delivered + CALLS && this.asked.get() > repeatable + CALLS);
+		Await.until(() -> {
+			this.callers.forEach((caller) -> caller.getNow(null));
+			return this.answers.get() > delivered + CALLS && this.asked.get() > repeatable + CALLS;
+		});
 	}
 
 	/**
