@@ -16,13 +16,12 @@
 
 package dev.rdmarpc.rpc;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.BitSet;
 
 /**
@@ -33,11 +32,11 @@ final class DeliveryFile implements AutoCloseable {
 
 	private final Path path;
 
-	private final FileChannel file;
+	private final FileOutputStream file;
 
 	DeliveryFile(Path path) throws IOException {
 		this.path = path;
-		this.file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+		this.file = new FileOutputStream(path.toFile(), true);
 	}
 
 	Path path() {
@@ -66,12 +65,10 @@ final class DeliveryFile implements AutoCloseable {
 		};
 	}
 
+	/** A channel would be closed by the interrupt of a handler whose caller has gone. */
 	private void note(long id) {
 		try {
-			int written = this.file.write(ByteBuffer.allocate(Long.BYTES).putLong(0, id));
-			if (written != Long.BYTES) {
-				throw new IOException("wrote " + written + " bytes");
-			}
+			this.file.write(ByteBuffer.allocate(Long.BYTES).putLong(id).array());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -64,7 +63,7 @@ class RpcConnectionTests {
 		try (RpcFixture fixture = new RpcFixture()) {
 			List<Long> attempts = new ArrayList<>();
 			CountDownLatch enough = new CountDownLatch(7);
-			InetSocketAddress nobody = nobody();
+			InetSocketAddress nobody = Nobody.address();
 			Supplier<InetSocketAddress> addresses = () -> {
 				attempts.add(System.nanoTime());
 				enough.countDown();
@@ -87,7 +86,7 @@ class RpcConnectionTests {
 
 	@Test
 	void aCallWithoutConnectionSaysWhatIsTriedAndWhen() throws Exception {
-		InetSocketAddress nobody = nobody();
+		InetSocketAddress nobody = Nobody.address();
 		RpcClientOptions patient = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(10),
 				Duration.ofSeconds(10));
 		RpcClientOptions hasty = patient.withConnectTimeout(Duration.ofMillis(20));
@@ -270,7 +269,7 @@ class RpcConnectionTests {
 	void resolvingANameAgainDoesNotKeepOthersFromReconnecting() throws Exception {
 		CountDownLatch resolvable = new CountDownLatch(1);
 		AtomicInteger asked = new AtomicInteger();
-		InetSocketAddress nobody = nobody();
+		InetSocketAddress nobody = Nobody.address();
 		RpcClientOptions options = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(1), Duration.ofMillis(2));
 		try (RpcFixture fixture = new RpcFixture();
 				TcpProxy proxy = new TcpProxy(fixture.server.address());
@@ -487,12 +486,6 @@ class RpcConnectionTests {
 			Echo echo = CallOptions.deadline(LONG).on(outer.proxy(Echo.class));
 			assertThat(echo.echo("hello")).isEqualTo("hello!");
 			assertThat(echo.echo("again")).isEqualTo("again!");
-		}
-	}
-
-	private static InetSocketAddress nobody() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
-			return (InetSocketAddress) socket.getLocalSocketAddress();
 		}
 	}
 

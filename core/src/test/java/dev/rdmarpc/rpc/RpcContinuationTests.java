@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.rpc;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -178,7 +177,7 @@ class RpcContinuationTests {
 	@Test
 	void continuationsOfFailedConnectionsDoNotStopConnectingAndAccepting() throws Exception {
 		Holding backup = calling(this.b);
-		int port = freePort();
+		int port = Nobody.address().getPort();
 		CountDownLatch known = new CountDownLatch(1);
 		List<CompletableFuture<String>> rescued = new ArrayList<>();
 		CountDownLatch begun = new CountDownLatch(4);
@@ -204,7 +203,7 @@ class RpcContinuationTests {
 		Holding backup = CallOptions.deadline(TestEnvironment.patience(Duration.ofSeconds(60)))
 			.withWaitForReady()
 			.on(this.caller.client(this.b).proxy(Holding.class));
-		int port = freePort();
+		int port = Nobody.address().getPort();
 		CountDownLatch known = new CountDownLatch(1);
 		List<CompletableFuture<String>> rescued = new ArrayList<>();
 		for (int i = 0; i < 16; i++) {
@@ -317,12 +316,6 @@ class RpcContinuationTests {
 		begun.countDown();
 		Await.latch(this.release);
 		return result;
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
-			return socket.getLocalPort();
-		}
 	}
 
 	private static RpcNode serving(Held service) {

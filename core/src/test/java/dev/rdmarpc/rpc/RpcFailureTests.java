@@ -185,7 +185,7 @@ class RpcFailureTests {
 	@Test
 	void noConnectionFailsAtOnceWithTheReason() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
-			int port = freePort();
+			int port = Nobody.address().getPort();
 			try (RpcClient lonely = RpcClient.builder()
 				.transport(fixture.clientTransport)
 				.target(TestEnvironment.host(), port)
@@ -287,12 +287,6 @@ class RpcFailureTests {
 			RpcException failure = RpcFixture.failureOf(() -> fixture.echo.bytes(new byte[12 << 20]));
 			assertThat(failure.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
 			assertThat(fixture.echo.echo("alive")).isEqualTo("alive");
-		}
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, TestEnvironment.address())) {
-			return socket.getLocalPort();
 		}
 	}
 

@@ -58,9 +58,9 @@ final class VerbsFixture extends ProgressLoop
 
 	static final String SEED_PROPERTY = "rdmarpc.test.seed";
 
-	/** How long a connection may take to be set up. */
+	/** How long a connection may take to be set up, beside many others. */
 	private static final long SETUP_NANOS = TestEnvironment
-		.scaled(Duration.ofNanos(ConnectOptions.DEFAULTS.timeoutNanos()))
+		.scaled(Duration.ofNanos(4 * ConnectOptions.DEFAULTS.timeoutNanos()))
 		.toNanos();
 
 	private final Supplier<VerbsProvider> providerSupplier;

@@ -124,8 +124,8 @@ public final class ForkedProcess implements AutoCloseable {
 	 */
 	public void stop(boolean stopped) {
 		try {
-			String signal = stopped ? "-STOP" : "-CONT";
-			if (new ProcessBuilder("kill", signal, Long.toString(id())).start().waitFor() != 0) {
+			String command = "kill -" + (stopped ? "STOP " : "CONT ") + id();
+			if (new ProcessBuilder("sh", "-c", command).start().waitFor() != 0) {
 				throw failure("has ended");
 			}
 		}

@@ -93,7 +93,7 @@ class KilledPeerTests {
 	}
 
 	private void signal(String name) throws Exception {
-		Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(this.process.pid())).start();
+		Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + this.process.pid()).start();
 		assertThat(kill.waitFor()).isZero();
 	}
 

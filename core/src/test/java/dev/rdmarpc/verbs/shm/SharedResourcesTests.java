@@ -31,6 +31,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -77,7 +78,7 @@ class SharedResourcesTests {
 			this.process.destroyForcibly().waitFor();
 		}
 		assertThat(Station.files(this.directory)).isEmpty();
-		Files.delete(this.directory.resolve(".lock"));
+		Files.deleteIfExists(this.directory.resolve(".lock"));
 		Files.delete(this.directory);
 	}
 
@@ -146,7 +147,7 @@ class SharedResourcesTests {
 					String.valueOf(station.address().getPort()));
 			List<CompletableFuture<ConnectionInfo>> setups = new ArrayList<>();
 			for (int i = 0; i < HalfwayProcess.ANSWERS; i++) {
-				setups.add(station.accept());
+				setups.add(accept(station, output));
 			}
 			SharingProcess.awaitReady(output);
 			setups.get(0).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
@@ -160,6 +161,16 @@ class SharedResourcesTests {
 			QueuePair there = other.connect(station);
 			Station.greet(other, there, station, station.accepted.get(HalfwayProcess.REQUESTS));
 			assertThat(Station.files(this.directory)).as("the sockets of two listeners").hasSize(2);
+		}
+	}
+
+	private CompletableFuture<ConnectionInfo> accept(Station station, BufferedReader output) throws Exception {
+		try {
+			return station.accept();
+		}
+		catch (AssertionError ex) {
+			this.process.destroyForcibly();
+			throw new AssertionError(output.lines().collect(Collectors.joining("\n", "the process said: ", "")), ex);
 		}
 	}
 

@@ -55,7 +55,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Applications that find each other through a real registry: ZooKeeper, with Spring
  * Cloud's own registration and discovery.
  */
-@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 170, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ZookeeperDiscoveryTests {
 
 	private static final long PAUSE_NANOS = 200_000;
