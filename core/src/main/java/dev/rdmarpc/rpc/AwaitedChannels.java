@@ -17,9 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-
-import dev.rdmarpc.transport.RpcChannel;
 
 /**
  * What those wait for who need a connection. Guarded by the connection; completed without
@@ -27,39 +24,39 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class AwaitedChannels {
 
-	private CompletableFuture<RpcChannel> attempt = new CompletableFuture<>();
+	private AwaitedChannel attempt = new AwaitedChannel();
 
-	private CompletableFuture<RpcChannel> upcoming = new CompletableFuture<>();
+	private AwaitedChannel upcoming = new AwaitedChannel();
 
-	private CompletableFuture<RpcChannel> ready = new CompletableFuture<>();
+	private AwaitedChannel ready = new AwaitedChannel();
 
 	/** The outcome of an attempt that is still to begin, or success at any time. */
-	CompletableFuture<RpcChannel> soon(boolean waitForReady) {
+	AwaitedChannel soon(boolean waitForReady) {
 		return waitForReady ? this.ready : this.upcoming;
 	}
 
 	/** The outcome of the attempt that has begun. */
-	CompletableFuture<RpcChannel> attempt() {
+	AwaitedChannel attempt() {
 		return this.attempt;
 	}
 
 	/** An attempt begins, for those who wait for one. */
 	void begin() {
-		CompletableFuture<RpcChannel> next = new CompletableFuture<>();
+		AwaitedChannel next = new AwaitedChannel();
 		this.attempt = this.upcoming;
 		this.upcoming = next;
 	}
 
 	/** An attempt has succeeded; returns what to complete. */
-	List<CompletableFuture<RpcChannel>> succeeded() {
-		List<CompletableFuture<RpcChannel>> all = all();
-		this.upcoming = new CompletableFuture<>();
-		this.ready = new CompletableFuture<>();
+	List<AwaitedChannel> succeeded() {
+		List<AwaitedChannel> all = all();
+		this.upcoming = new AwaitedChannel();
+		this.ready = new AwaitedChannel();
 		return all;
 	}
 
 	/** All that anybody waits for. */
-	List<CompletableFuture<RpcChannel>> all() {
+	List<AwaitedChannel> all() {
 		return List.of(this.attempt, this.upcoming, this.ready);
 	}
 

@@ -90,6 +90,9 @@ final class BalancedPools implements ChannelSource {
 
 	private @Nullable ChannelWait readyWait;
 
+	/** As far as addresses are concerned that were those of the target once. */
+	private volatile long restartingUntilNanos = System.nanoTime();
+
 	private volatile boolean used;
 
 	private volatile boolean closed;
@@ -192,7 +195,7 @@ final class BalancedPools implements ChannelSource {
 		if (this.closed) {
 			wait.completeExceptionally(closed());
 		}
-		return wait;
+		return waitForReady ? wait.waiter() : wait;
 	}
 
 	private synchronized ChannelWait readyWait() {
@@ -218,8 +221,10 @@ final class BalancedPools implements ChannelSource {
 	private void exhausted(ChannelWait wait) {
 		if (this.closed) {
 			wait.completeExceptionally(closed());
+			return;
 		}
-		else if (!wait.follow(this.current) && !wait.isForReady() && !this.current.isEmpty()) {
+		List<AddressPool> known = this.current;
+		if (!wait.follow(known) && !wait.isForReady() && !known.isEmpty()) {
 			wait.completeExceptionally(unavailable());
 		}
 	}
@@ -245,6 +250,7 @@ final class BalancedPools implements ChannelSource {
 			wanted.forEach((address) -> added.add(this.factory.apply(this, address)));
 			next.addAll(added);
 			next.forEach((pool) -> pool.zone(zones.apply(pool.address())));
+			this.restartingUntilNanos = System.nanoTime() + Math.max(0, restartingNanos());
 			this.current = List.copyOf(next);
 		}
 		if (found.size() > MOST_ADDRESSES) {
@@ -335,7 +341,11 @@ final class BalancedPools implements ChannelSource {
 
 	@Override
 	public long restartingNanos() {
-		return pools().mapToLong(QueuePairPool::restartingNanos).max().orElse(Long.MIN_VALUE);
+		return Math.max(this.restartingUntilNanos - System.nanoTime(), restartingNanos(this.current));
+	}
+
+	private static long restartingNanos(List<AddressPool> pools) {
+		return pools.stream().mapToLong((pool) -> pool.queuePairs().restartingNanos()).max().orElse(Long.MIN_VALUE);
 	}
 
 	@Override

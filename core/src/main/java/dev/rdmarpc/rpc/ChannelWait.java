@@ -36,6 +36,8 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 
 	private final Consumer<ChannelWait> exhausted;
 
+	private final AwaitedChannel shared = new AwaitedChannel();
+
 	private final Set<AddressPool> followed = Collections.newSetFromMap(new IdentityHashMap<>());
 
 	private int left;
@@ -48,6 +50,19 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 	ChannelWait(boolean forReady, Consumer<ChannelWait> exhausted) {
 		this.forReady = forReady;
 		this.exhausted = exhausted;
+		whenComplete((channel, failure) -> {
+			if (failure != null) {
+				this.shared.completeExceptionally(failure);
+			}
+			else {
+				this.shared.complete(channel);
+			}
+		});
+	}
+
+	/** A future for one of those who share it. */
+	CompletableFuture<RpcChannel> waiter() {
+		return this.shared.waiter();
 	}
 
 	boolean isForReady() {
@@ -69,11 +84,13 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 			this.left += added.size();
 		}
 		for (AddressPool address : added) {
-			address.queuePairs().channel(this.forReady).whenComplete((channel, failure) -> {
+			CompletableFuture<RpcChannel> one = address.queuePairs().channel(this.forReady);
+			whenComplete((channel, failure) -> one.cancel(false));
+			one.whenComplete((channel, failure) -> {
 				if (failure == null) {
 					complete(channel);
 				}
-				else if (isLast()) {
+				else if (!isDone() && isLast()) {
 					this.exhausted.accept(this);
 				}
 			});

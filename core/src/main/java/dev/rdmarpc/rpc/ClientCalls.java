@@ -465,7 +465,7 @@ final class ClientCalls {
 		long deadline = future.deadlineNanos();
 		long nanos = ConnectWaits.nanos(this.options, least, deadline);
 		if (nanos != NO_DEADLINE) {
-			soon = soon.copy().orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
+			soon = soon.orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
 		soon.whenComplete((opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, now)));
 	}
@@ -473,14 +473,16 @@ final class ClientCalls {
 	private void connected(DeferredCall future, @Nullable RpcChannel opened, @Nullable Throwable failure, long begun) {
 		MethodDescriptor method = future.method();
 		try {
+			if (future.isDone()) {
+				return;
+			}
 			if (failure instanceof TimeoutException) {
 				future.fail(ConnectWaits.notInTime(this.channels, method, begun, future.deadlineNanos(), failure));
 			}
 			else if (failure != null || opened == null) {
-				future.fail(ConnectWaits.forMethod(method,
-						(failure != null && failure.getCause() != null) ? failure.getCause() : failure));
+				future.fail(ConnectWaits.forMethod(method, failure));
 			}
-			else if (!future.isDone()) {
+			else {
 				start(opened, future, System.nanoTime());
 			}
 		}

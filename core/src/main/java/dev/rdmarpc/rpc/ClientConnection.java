@@ -17,6 +17,7 @@
 package dev.rdmarpc.rpc;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -182,7 +183,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	CompletableFuture<RpcChannel> channel(boolean waitForReady) {
 		endOverdueAttempt();
 		ConnectAttempt next = null;
-		CompletableFuture<RpcChannel> soon;
+		AwaitedChannel soon;
 		synchronized (this) {
 			RpcChannel channel = openChannel();
 			if (channel != null) {
@@ -197,14 +198,14 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				next = beginAttempt();
 			}
 			else if (this.state == ConnectionState.READY) {
-				next = lost("it is closed");
+				next = lost(String.valueOf(Objects.requireNonNull(this.open).refusal()));
 			}
 			if (this.state == ConnectionState.BACKOFF) {
 				next = attemptAt(this.pauses.cutShort());
 			}
 		}
 		goOn(next);
-		return soon;
+		return soon.waiter();
 	}
 
 	private void endOverdueAttempt() {
@@ -355,10 +356,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		asking.goOn();
 	}
 
-	/**
-	 * There are methods that the peer was not asked about: calls wait until it was.
-	 * Outstanding ones go on.
-	 */
+	/** Calls wait until the peer was asked about all methods; outstanding ones go on. */
 	void agree() {
 		RpcChannel channel;
 		SchemaAgreement asking;
@@ -396,7 +394,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	/** All is known of the peer that was to be known. */
 	private void onAgreed(RpcChannel channel) {
-		List<CompletableFuture<RpcChannel>> waiting = List.of();
+		List<AwaitedChannel> waiting = List.of();
 		RpcChannel left = null;
 		synchronized (this) {
 			ConnectAttempt succeeded = this.connecting;
@@ -489,14 +487,16 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	private void ended(RpcChannel channel, String reason) {
-		CompletableFuture<RpcChannel> failed = null;
+		AwaitedChannel failed = null;
 		ConnectAttempt next;
 		synchronized (this) {
 			ConnectAttempt current = this.connecting;
 			if (this.state == ConnectionState.CLOSED) {
 				return;
 			}
-			if (channel == this.open) {
+			if (channel == this.open || (channel == this.counted && isConnecting(channel))) {
+				failed = this.waits.attempt();
+				this.connecting = null;
 				next = lost(reason);
 			}
 			else if (this.better.isOf(channel)) {
@@ -520,7 +520,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	@Override
 	public void failed(ConnectAttempt ended, String reason) {
-		CompletableFuture<RpcChannel> failed;
+		AwaitedChannel failed;
 		ConnectAttempt next;
 		synchronized (this) {
 			if (this.better.is(ended)) {
@@ -537,7 +537,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		goOn(next);
 	}
 
-	private void fail(@Nullable CompletableFuture<RpcChannel> failed) {
+	private void fail(@Nullable AwaitedChannel failed) {
 		if (failed != null) {
 			failed.completeExceptionally(unavailable());
 		}
@@ -589,7 +589,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	/** Nobody will connect any more. */
 	private void failAll() {
-		List<CompletableFuture<RpcChannel>> all;
+		List<AwaitedChannel> all;
 		synchronized (this) {
 			all = this.waits.all();
 		}

@@ -27,17 +27,15 @@ final class ClientMethods {
 
 	private volatile List<MethodDescriptor> all = List.of();
 
-	/** Adds those of a proxy, and tells whether any of them is new. */
-	synchronized boolean add(ServiceDescriptor service) {
+	/** Adds those of a proxy. */
+	synchronized void add(ServiceDescriptor service) {
 		List<MethodDescriptor> more = new ArrayList<>(this.all);
 		for (MethodDescriptor method : service.methods()) {
 			if (method.schema() != null && more.stream().noneMatch(method::hasSchemaOf)) {
 				more.add(method);
 			}
 		}
-		boolean added = more.size() > this.all.size();
 		this.all = List.copyOf(more);
-		return added;
 	}
 
 	/** All of them now. */

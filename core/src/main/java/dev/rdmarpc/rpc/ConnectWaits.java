@@ -67,9 +67,11 @@ final class ConnectWaits {
 			throw forMethod(method, ex.getCause());
 		}
 		catch (TimeoutException ex) {
+			channel.cancel(false);
 			throw notInTime(channels, method, begun, deadline, ex);
 		}
 		catch (InterruptedException ex) {
+			channel.cancel(false);
 			Thread.currentThread().interrupt();
 			throw new RpcException(RpcStatus.CANCELLED, "the calling thread was interrupted", method.service(),
 					method.name(), ex);

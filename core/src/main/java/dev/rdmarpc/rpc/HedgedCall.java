@@ -147,12 +147,12 @@ final class HedgedCall extends CallerStage implements Runnable {
 
 	private void hedge() {
 		List<RpcChannel> used = used();
-		if (used.isEmpty()) {
-			schedule(Math.max(NOT_SENT_NANOS, this.hedging.delay().toNanos()));
+		if (isDone()) {
 			return;
 		}
-		RpcChannel channel = isDone() ? null : this.calls.openChannel(this.key, used);
+		RpcChannel channel = used.isEmpty() ? null : this.calls.openChannel(this.key, used);
 		if (channel == null) {
+			schedule(Math.max(NOT_SENT_NANOS, this.hedging.delay().toNanos()));
 			return;
 		}
 		if (!this.hedges.budget().tryTake()) {

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -198,13 +197,14 @@ final class QueuePairPool implements ChannelSource {
 		CompletableFuture<RpcChannel> first = new CompletableFuture<>();
 		AtomicInteger left = new AtomicInteger(all.length);
 		for (ClientConnection connection : all) {
-			connection.channel(waitForReady).whenComplete((channel, failure) -> {
+			CompletableFuture<RpcChannel> one = connection.channel(waitForReady);
+			first.whenComplete((channel, failure) -> one.cancel(false));
+			one.whenComplete((channel, failure) -> {
 				if (failure == null) {
 					first.complete(channel);
 				}
 				else if (left.decrementAndGet() == 0) {
-					boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
-					first.completeExceptionally(wrapped ? failure.getCause() : failure);
+					first.completeExceptionally(failure);
 				}
 			});
 		}

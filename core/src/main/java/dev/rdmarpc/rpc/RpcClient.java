@@ -107,9 +107,8 @@ public final class RpcClient implements AutoCloseable {
 
 	<T> T proxy(ServiceDescriptor service, Class<T> type) {
 		this.settings.add(service);
-		if (this.methods.add(service)) {
-			this.channels.agree();
-		}
+		this.methods.add(service);
+		this.channels.agree();
 		return type.cast(new ServiceProxy(this.calls, service, this.interceptors).newProxy());
 	}
 

@@ -190,6 +190,7 @@ final class LoopDriver {
 
 	private void release(@Nullable DriverLeave own) {
 		LinkedTask left = null;
+		boolean ending = this.closing;
 		try {
 			this.work.flush();
 		}
@@ -198,13 +199,13 @@ final class LoopDriver {
 		}
 		finally {
 			try {
-				left = passOn(own);
+				left = passOn(own, ending);
 			}
 			finally {
 				this.driver = null;
 			}
 		}
-		if (left != null && this.closing) {
+		if (left != null && ending) {
 			this.thread.runAllElsewhere(left);
 		}
 		else if (left != null) {
@@ -213,11 +214,11 @@ final class LoopDriver {
 	}
 
 	/** Gives the loop's thread the tasks of users, or tells which are left for it. */
-	private @Nullable LinkedTask passOn(@Nullable DriverLeave own) {
+	private @Nullable LinkedTask passOn(@Nullable DriverLeave own, boolean ending) {
 		if (this.ready.isEmpty()) {
 			return null;
 		}
-		if (own == null && !this.closing) {
+		if (own == null && !ending) {
 			this.readyLeft = true;
 			return this.ready.first();
 		}

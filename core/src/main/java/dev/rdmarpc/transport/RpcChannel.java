@@ -86,7 +86,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final ChannelClosing closing = new ChannelClosing(this);
 
-	private String closeReason = "";
+	private volatile String closeReason = "";
 
 	private CallFailure failure = CallFailure.NOT_SENT;
 
@@ -431,8 +431,8 @@ public final class RpcChannel implements QueuePairListener {
 		}
 	}
 
-	/** Why no call can be started, or {@code null}. */
-	@Nullable String refusal() {
+	/** Why no call can be started, or {@code null}. Any thread. */
+	public @Nullable String refusal() {
 		return this.state.refusal(this.closeReason);
 	}
 
@@ -461,8 +461,8 @@ public final class RpcChannel implements QueuePairListener {
 			return;
 		}
 		this.failure = isUp() ? CallFailure.CONNECTION_LOST : CallFailure.NOT_SENT;
-		this.state = ChannelState.CLOSED;
 		this.closeReason = reason;
+		this.state = ChannelState.CLOSED;
 		try {
 			this.calls.notSent(this.sender.outbound().unpostedRequests(), reason);
 		}

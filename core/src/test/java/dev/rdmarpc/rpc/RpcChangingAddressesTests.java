@@ -109,6 +109,34 @@ class RpcChangingAddressesTests {
 		return client.addresses().stream().map(AddressHealth::address).toList();
 	}
 
+	/**
+	 * The only server was restarted elsewhere, which is known before it listens there.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void idempotentCallsWaitForATargetThatMovesWhileItRestarts(boolean blocking) throws Exception {
+		Registry registry = new Registry();
+		try (RpcFixture fixture = new RpcFixture(); RpcClient client = client(fixture, registry)) {
+			InetSocketAddress elsewhere = RpcBalancingTests.nobody(fixture);
+			Place place = PATIENT.on(client.proxy(Place.class));
+			try (RpcServer before = fixture.startServer(Place.class, new Served(1))) {
+				registry.found = List.of(before.address());
+				assertThat(place.where("x")).isOne();
+			}
+			RpcFixture.awaitTrue(() -> client.metrics().losses() == 1);
+			registry.become(List.of(elsewhere));
+			RpcFixture.awaitTrue(() -> namesOf(client).equals(List.of(AddressPool.nameOf(elsewhere))));
+			CompletableFuture<Integer> call = blocking ? RpcFixture.inThread(() -> place.repeatable("x").join())
+					: place.repeatable("x");
+			RpcFixture.awaitTrue(() -> client.state() == ConnectionState.BACKOFF);
+			try (RpcServer after = fixture.startServer(RpcFixture.serverOptions(elsewhere.getPort()), Place.class,
+					new Served(2))) {
+				assertThat(call.get(20, TimeUnit.SECONDS)).isEqualTo(2);
+				assertThat(after.isRunning()).isTrue();
+			}
+		}
+	}
+
 	@Test
 	void callsToAnAddressThatGoesAreFinished() throws Exception {
 		Registry registry = new Registry();

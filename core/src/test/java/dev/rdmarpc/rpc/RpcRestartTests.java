@@ -37,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
@@ -197,10 +198,38 @@ class RpcRestartTests {
 					RpcFixture.awaitTrue(() -> !channel.isOpen());
 					assertThat(connection.state()).isEqualTo(ConnectionState.READY);
 					assertThat(pool.restartingNanos()).isPositive();
+					pool.connect();
+					assertThat(pool.lastFailure()).isEqualTo("the peer is shutting down");
 				}
 				closing.get(20, TimeUnit.SECONDS);
-				RpcFixture.awaitTrue(() -> connection.state() == ConnectionState.BACKOFF);
 				assertThat(pool.restartingNanos()).isPositive();
+			}
+			finally {
+				pool.close();
+			}
+		}
+	}
+
+	/** Calls wait meanwhile, as if there were no connection. */
+	@Test
+	void aLossWhileThePeerIsAskedAboutMoreMethodsIsARestart() throws Exception {
+		try (RpcFixture fixture = new RpcFixture(); TcpProxy proxy = new TcpProxy(fixture.server.address())) {
+			RpcClientOptions options = RpcClientOptions.DEFAULTS;
+			ClientMethods methods = new ClientMethods();
+			ChannelSource pool = new PoolFactory(fixture.clientTransport,
+					new ClientLoops(fixture.clientTransport, options), "flatbuffers", options, methods)
+				.one("target", proxy::address);
+			try {
+				pool.channel(true).get(20, TimeUnit.SECONDS);
+				proxy.mute();
+				methods.add(ServiceDescriptor.of("more", Repeatable.class, new FlatBuffersCodec()));
+				pool.agree();
+				assertThat(pool.state()).isEqualTo(ConnectionState.CONNECTING);
+				assertThat(pool.restartingNanos()).isNegative();
+				CompletableFuture<RpcChannel> waiting = pool.channel(true);
+				proxy.cut(true);
+				RpcFixture.awaitTrue(() -> pool.restartingNanos() > 0);
+				assertThat(waiting).isNotDone();
 			}
 			finally {
 				pool.close();
