@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -86,7 +87,8 @@ final class BalancedPools implements ChannelSource {
 
 	private final Set<ChannelWait> waits = ConcurrentHashMap.newKeySet();
 
-	private final List<Consumer<List<String>>> consumers = new ArrayList<>();
+	/** With what each was told last. */
+	private final Map<Consumer<List<String>>, List<String>> consumers = new IdentityHashMap<>();
 
 	private @Nullable ChannelWait readyWait;
 
@@ -272,23 +274,30 @@ final class BalancedPools implements ChannelSource {
 	@Override
 	public void onAddresses(Consumer<List<String>> consumer) {
 		synchronized (this.consumers) {
-			this.consumers.add(consumer);
-			consumer.accept(names(this.current));
+			List<String> names = names(this.current);
+			this.consumers.put(consumer, names);
+			consumer.accept(names);
 		}
 	}
 
 	private void tell() {
 		synchronized (this.consumers) {
 			List<String> names = names(this.current);
-			for (Consumer<List<String>> consumer : this.consumers) {
-				try {
-					consumer.accept(names);
+			this.consumers.replaceAll((consumer, told) -> {
+				if (!names.equals(told)) {
+					tell(consumer, names);
 				}
-				catch (RuntimeException ex) {
-					failures.log(Level.WARN, "The addresses of '{}' cannot be told: {}", this.target,
-							FailureText.of(ex));
-				}
-			}
+				return names;
+			});
+		}
+	}
+
+	private void tell(Consumer<List<String>> consumer, List<String> names) {
+		try {
+			consumer.accept(names);
+		}
+		catch (RuntimeException ex) {
+			failures.log(Level.WARN, "The addresses of '{}' cannot be told: {}", this.target, FailureText.of(ex));
 		}
 	}
 
