@@ -16,9 +16,9 @@
 
 package dev.rdmarpc.rpc;
 
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -29,51 +29,147 @@ import dev.rdmarpc.transport.RpcChannel;
  * for hours. Thread-safe.
  *
  * <p>
- * Implementation notes. A waiter is in the set before it looks for an outcome, and the
- * outcome is there before the set is gone through, so that none is missed; it may be told
- * twice.
+ * Implementation notes. The lock guards the list of those who wait and the outcome; they
+ * are told without it, in the order in which they came. To tell of a channel needs no
+ * memory.
  */
 final class AwaitedChannel {
 
-	private final CompletableFuture<RpcChannel> outcome = new CompletableFuture<>();
+	private @Nullable Waiter first;
 
-	private final Set<CompletableFuture<RpcChannel>> waiters = ConcurrentHashMap.newKeySet();
+	private @Nullable Waiter last;
+
+	private @Nullable RpcChannel channel;
+
+	private @Nullable Throwable failure;
 
 	/** A future for one who waits, to be completed by anybody. */
 	CompletableFuture<RpcChannel> waiter() {
-		CompletableFuture<RpcChannel> own = new CompletableFuture<>();
-		this.waiters.add(own);
-		own.whenComplete((channel, failure) -> this.waiters.remove(own));
-		if (this.outcome.isDone()) {
+		Waiter own = new Waiter();
+		own.whenComplete((opened, failed) -> remove(own));
+		if (!add(own)) {
 			tell(own);
 		}
 		return own;
 	}
 
 	/** How many wait. */
-	int waiting() {
-		return this.waiters.size();
+	synchronized int waiting() {
+		int count = 0;
+		for (Waiter waiter = this.first; waiter != null; waiter = waiter.next) {
+			count++;
+		}
+		return count;
 	}
 
-	void complete(RpcChannel channel) {
-		this.outcome.complete(channel);
-		this.waiters.forEach(this::tell);
-	}
-
-	void completeExceptionally(Throwable failure) {
-		this.outcome.completeExceptionally(failure);
-		this.waiters.forEach(this::tell);
-	}
-
-	private void tell(CompletableFuture<RpcChannel> waiter) {
-		this.outcome.whenComplete((channel, failure) -> {
-			if (failure != null) {
-				waiter.completeExceptionally(failure);
+	/** The first outcome counts. */
+	void complete(RpcChannel opened) {
+		synchronized (this) {
+			if (!isOver()) {
+				this.channel = opened;
 			}
-			else {
-				waiter.complete(channel);
+		}
+		tellAll();
+	}
+
+	/** The first outcome counts. */
+	void completeExceptionally(Throwable failed) {
+		synchronized (this) {
+			if (!isOver()) {
+				this.failure = failed;
 			}
-		});
+		}
+		tellAll();
+	}
+
+	private boolean isOver() {
+		return this.channel != null || this.failure != null;
+	}
+
+	private synchronized boolean add(Waiter added) {
+		if (isOver()) {
+			return false;
+		}
+		Waiter before = this.last;
+		added.previous = before;
+		added.waiting = true;
+		if (before != null) {
+			before.next = added;
+		}
+		else {
+			this.first = added;
+		}
+		this.last = added;
+		return true;
+	}
+
+	private synchronized void remove(Waiter removed) {
+		if (!removed.waiting) {
+			return;
+		}
+		removed.waiting = false;
+		Waiter before = removed.previous;
+		Waiter after = removed.next;
+		if (before != null) {
+			before.next = after;
+		}
+		else {
+			this.first = after;
+		}
+		if (after != null) {
+			after.previous = before;
+		}
+		else {
+			this.last = before;
+		}
+		removed.previous = null;
+		removed.next = null;
+	}
+
+	private synchronized @Nullable Waiter take() {
+		Waiter taken = this.first;
+		if (taken != null) {
+			remove(taken);
+		}
+		return taken;
+	}
+
+	private void tellAll() {
+		for (Waiter waiter = take(); waiter != null; waiter = take()) {
+			tell(waiter);
+		}
+	}
+
+	/** Once there is an outcome, which does not change. */
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	private void tell(Waiter waiter) {
+		RpcChannel opened;
+		Throwable failed;
+		synchronized (this) {
+			opened = this.channel;
+			failed = this.failure;
+		}
+		try {
+			if (opened != null) {
+				waiter.complete(opened);
+			}
+			else if (failed != null) {
+				waiter.completeExceptionally(failed);
+			}
+		}
+		catch (Throwable ex) {
+			// It gives up by itself, in time.
+		}
+	}
+
+	private static final class Waiter extends CompletableFuture<RpcChannel> {
+
+		private @Nullable Waiter previous;
+
+		private @Nullable Waiter next;
+
+		private boolean waiting;
+
 	}
 
 }

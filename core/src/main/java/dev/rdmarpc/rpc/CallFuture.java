@@ -16,8 +16,10 @@
 
 package dev.rdmarpc.rpc;
 
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +86,10 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 	/** The ByteBuffer of the reply, or the CallFailure that there is in its place. */
 	private @Nullable Object outcome;
 
-	/** The RegisteredBuffer that the reply lies in, or what is to say of the failure. */
+	/**
+	 * The RegisteredBuffer that the reply lies in, or what is to say of the failure; a
+	 * Future before it is submitted, if it waits for a channel.
+	 */
 	private @Nullable Object backing;
 
 	private @Nullable LinkedTask linked;
@@ -379,9 +384,23 @@ class CallFuture extends CallerStage implements DeferredCall, Continuation, User
 		complete(null, kept.forCaller(), this.terms.context());
 	}
 
+	/** Who gives up and who waits see each other, or one of them does. */
+	@Override
+	public void waitsWith(Future<?> wait) {
+		this.backing = wait;
+		VarHandle.fullFence();
+		if (isDone()) {
+			wait.cancel(false);
+		}
+	}
+
 	@Override
 	void givenUp() {
 		this.terms.ended(RpcStatus.CANCELLED, null);
+		VarHandle.fullFence();
+		if (this.backing instanceof Future<?> wait) {
+			wait.cancel(false);
+		}
 		RpcChannel running = this.channel;
 		if (running != null) {
 			running.abandon(this, CallFailure.CANCELLED, "ended by the caller");

@@ -467,6 +467,7 @@ final class ClientCalls {
 		if (nanos != NO_DEADLINE) {
 			soon = soon.orTimeout(Math.max(1, nanos), TimeUnit.NANOSECONDS);
 		}
+		future.waitsWith(soon);
 		soon.whenComplete((opened, failure) -> this.loops.runElsewhere(() -> connected(future, opened, failure, now)));
 	}
 

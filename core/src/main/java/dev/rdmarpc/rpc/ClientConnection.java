@@ -170,8 +170,9 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	/** How long the peer may still be restarting, or something negative. */
 	long restartingNanos() {
 		// its end is seen by calls before it is heard of here
-		boolean lost = this.state == ConnectionState.READY && openChannel() == null;
-		return lost ? this.options.restartTimeout().toNanos() : this.restartingUntilNanos - System.nanoTime();
+		RpcChannel channel = (this.state == ConnectionState.READY) ? this.open : null;
+		return (channel != null && !channel.isOpen()) ? this.options.restartTimeout().toNanos()
+				: this.restartingUntilNanos - System.nanoTime();
 	}
 
 	/**
@@ -366,10 +367,11 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			if (this.state != ConnectionState.READY || channel == null || asking == null || asking.isComplete()) {
 				return;
 			}
-			this.open = null;
-			this.connecting = new ConnectAttempt(this.context, this, channel);
-			this.state = ConnectionState.CONNECTING;
+			ConnectAttempt asked = new ConnectAttempt(this.context, this, channel);
 			this.waits.begin();
+			this.connecting = asked;
+			this.state = ConnectionState.CONNECTING;
+			this.open = null;
 			this.resolving = false;
 			this.resolvedNanos = System.nanoTime();
 		}
@@ -401,7 +403,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			if (succeeded == null || !succeeded.isOf(channel)) {
 				left = (channel != this.open) ? moveTo(channel) : null;
 			}
-			else if (!asksOn(channel, this.agreement)) {
+			else if (!SchemaAgreement.goesOn(this.agreement)) {
 				if (this.pauses.failures() > 0) {
 					logger.info("Connected to {} after {} failures", target(), this.pauses.failures());
 				}
@@ -419,20 +421,12 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		}
 	}
 
-	/** There are questions since the last one was asked. */
-	private static boolean asksOn(RpcChannel channel, @Nullable SchemaAgreement known) {
-		boolean more = known != null && !known.isComplete();
-		if (known != null && more) {
-			channel.loop().execute(known::goOn);
-		}
-		return more;
-	}
-
 	private void opened(RpcChannel channel) {
 		if (channel != this.counted) {
 			this.counters.connects.increment();
 			this.counted = channel;
 		}
+		this.awaited = false;
 		this.open = channel;
 		this.state = ConnectionState.READY;
 		this.better.use(channel);
@@ -452,7 +446,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			}
 			return channel;
 		}
-		if (asksOn(channel, known)) {
+		if (SchemaAgreement.goesOn(known)) {
 			return null;
 		}
 		logger.info("Connection to {} moves from {} to {}", target(), before.loop().rail(), channel.loop().rail());
@@ -494,9 +488,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			if (this.state == ConnectionState.CLOSED) {
 				return;
 			}
-			if (channel == this.open || (channel == this.counted && isConnecting(channel))) {
-				failed = this.waits.attempt();
-				this.connecting = null;
+			if (channel == this.open) {
 				next = lost(reason);
 			}
 			else if (this.better.isOf(channel)) {
@@ -504,6 +496,10 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			}
 			else if (current == null || !current.isOf(channel)) {
 				return;
+			}
+			else if (channel == this.counted) {
+				failed = this.waits.attempt();
+				next = lost(reason);
 			}
 			else if (current.failed(reason)) {
 				this.resolvedNanos = System.nanoTime();
@@ -514,8 +510,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				next = attemptFailed(current.reason(reason));
 			}
 		}
-		fail(failed);
-		goOn(next);
+		fail(failed, next);
 	}
 
 	@Override
@@ -533,13 +528,17 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			failed = this.waits.attempt();
 			next = attemptFailed(ended.reason(reason));
 		}
-		fail(failed);
-		goOn(next);
+		fail(failed, next);
 	}
 
-	private void fail(@Nullable AwaitedChannel failed) {
-		if (failed != null) {
-			failed.completeExceptionally(unavailable());
+	private void fail(@Nullable AwaitedChannel failed, @Nullable ConnectAttempt next) {
+		try {
+			if (failed != null) {
+				failed.completeExceptionally(unavailable());
+			}
+		}
+		finally {
+			goOn(next);
 		}
 	}
 
@@ -556,11 +555,14 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	/** Connects anew, at once unless that is the second time within the first pause. */
 	private @Nullable ConnectAttempt lost(String reason) {
 		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
+		this.lastFailure = reason;
+		this.state = ConnectionState.IDLE;
+		this.open = null;
+		this.connecting = null;
 		logger.info("Connection to {} lost: {}", target(), reason);
 		this.counters.lost();
-		this.open = null;
-		this.lastFailure = reason;
-		return attemptAt(this.pauses.afterLoss());
+		ConnectAttempt next = attemptAt(this.pauses.afterLoss());
+		return (this.awaited && this.state == ConnectionState.BACKOFF) ? attemptAt(this.pauses.cutShort()) : next;
 	}
 
 	/** Says goodbye; outstanding calls are finished. */

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.concurrent.Future;
+
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RpcChannel;
@@ -41,6 +43,10 @@ interface DeferredCall extends PendingCall {
 	 * @param mostKeptBytes what may be kept for another time
 	 */
 	void encode(MessageSegments out, int mostKeptBytes);
+
+	/** The call waits for a channel, which nobody else does with that future. */
+	default void waitsWith(Future<?> wait) {
+	}
 
 	/** The call is about to be prepared and submitted on a channel. */
 	void startsOn(RpcChannel open);

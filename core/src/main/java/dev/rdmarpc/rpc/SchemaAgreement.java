@@ -76,6 +76,15 @@ final class SchemaAgreement implements PendingCall {
 		return !this.channel.peerTellsSchemas() || this.asked >= this.methods.all().size();
 	}
 
+	/** Has it ask on if there are methods since it has asked last; tells whether so. */
+	static boolean goesOn(@Nullable SchemaAgreement asked) {
+		boolean more = asked != null && !asked.isComplete();
+		if (asked != null && more) {
+			asked.channel.loop().execute(asked::goOn);
+		}
+		return more;
+	}
+
 	/** Asks about what is not known, or says that all is; driver. */
 	void goOn() {
 		if (!this.done) {

@@ -17,6 +17,8 @@
 package dev.rdmarpc.rpc;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Arrays;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -106,6 +109,39 @@ class RpcFutureTests {
 				assertThat(future.get()).isEqualTo("not needed");
 			}
 		}
+	}
+
+	/** Though there is no connection that could end its wait. */
+	@ParameterizedTest
+	@CsvSource({ "true, false", "true, true", "false, false", "false, true" })
+	void aCallThatWaitsNoLongerIsForgotten(boolean cancelled, boolean severalAddresses) {
+		try (RpcFixture fixture = new RpcFixture()) {
+			InetSocketAddress unknown = InetSocketAddress.createUnresolved(RpcFixture.UNKNOWN_HOST, 1);
+			RpcClient.Builder builder = RpcClient.builder().transport(fixture.clientTransport);
+			builder = severalAddresses ? builder.addresses("nobody", List.of(Nobody.address(), unknown))
+					: builder.target("nobody", Nobody::address);
+			try (RpcClient client = builder.options(RpcClientOptions.DEFAULTS.withWaitForReady(true)).build()) {
+				Letterbox waiting = CallOptions.deadline(cancelled ? Duration.ofHours(1) : Duration.ofMillis(1))
+					.on(client.proxy(Letterbox.class));
+				WeakReference<CompletableFuture<String>> call = giveUp(waiting, cancelled);
+				Await.until(() -> {
+					System.gc();
+					return call.get() == null;
+				});
+			}
+		}
+	}
+
+	private static WeakReference<CompletableFuture<String>> giveUp(Letterbox waiting, boolean cancelled) {
+		CompletableFuture<String> call = waiting.send(letter(100));
+		if (cancelled) {
+			assertThat(call.cancel(true)).isTrue();
+		}
+		else {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> call.get(20, TimeUnit.SECONDS))
+				.withMessageContaining("DEADLINE_EXCEEDED");
+		}
+		return new WeakReference<>(call);
 	}
 
 	@Test
