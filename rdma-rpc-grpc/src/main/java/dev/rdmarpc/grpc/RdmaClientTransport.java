@@ -47,6 +47,7 @@ import io.grpc.internal.StatsTraceContext;
 import io.grpc.internal.TransportTracer;
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelOptions;
@@ -364,6 +365,16 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	}
 
 	private void ready() {
+		try {
+			tellReady();
+		}
+		catch (Throwable ex) {
+			this.channel.close("a transport filter has failed: " + FailureText.of(ex));
+			throw ex;
+		}
+	}
+
+	private void tellReady() {
 		Attributes known = this.attributes.toBuilder()
 			.set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, this.channel.remoteAddress())
 			.set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, this.channel.localAddress())

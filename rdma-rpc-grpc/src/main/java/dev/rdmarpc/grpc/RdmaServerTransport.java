@@ -104,6 +104,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private volatile Attributes attributes = Attributes.EMPTY;
 
+	/** Who is to be told of the end. */
+	private @Nullable ServerTransportListener introduced;
+
 	private volatile @Nullable ServerTransportListener listener;
 
 	private volatile @Nullable Status forced;
@@ -190,8 +193,15 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (who != null) {
 			known.set(RdmaServerBuilder.TRANSPORT_ATTR_PRINCIPAL, who);
 		}
-		this.attributes = created.transportReady(known.build());
-		watch();
+		this.introduced = created;
+		try {
+			this.attributes = created.transportReady(known.build());
+			watch();
+		}
+		catch (Throwable ex) {
+			open.close("a transport filter has failed");
+			throw ex;
+		}
 		this.listener = created;
 		return created;
 	}
@@ -428,7 +438,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		ServerTransportListener known;
 		synchronized (this) {
 			this.told = true;
-			known = this.listener;
+			known = this.introduced;
 			// requests that have not begun by now do not begin any more
 			this.listener = null;
 			Future<?> pending = this.age;
@@ -440,8 +450,12 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			if (this.idle != null) {
 				this.idle.onTransportTermination();
 			}
-			known.transportTerminated();
-			this.server.ended();
+			try {
+				known.transportTerminated();
+			}
+			finally {
+				this.server.ended();
+			}
 		}
 	}
 

@@ -24,12 +24,15 @@ import java.util.concurrent.ScheduledExecutorService;
 
 import io.grpc.ChannelCredentials;
 import io.grpc.ChannelLogger;
+import io.grpc.Status;
 import io.grpc.internal.ClientTransportFactory;
 import io.grpc.internal.ConnectionClientTransport;
 import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.ObjectPool;
 import io.grpc.internal.SharedResourceHolder;
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.logging.FailureText;
 
 /** Makes the connections of one gRPC channel. */
 final class RdmaTransportFactory implements ClientTransportFactory {
@@ -53,7 +56,16 @@ final class RdmaTransportFactory implements ClientTransportFactory {
 	@Override
 	public ConnectionClientTransport newClientTransport(SocketAddress address, ClientTransportOptions options,
 			ChannelLogger logger) {
-		return new RdmaClientTransport(this.shared.transport(), this.settings, socketAddress(address), options);
+		InetSocketAddress remote = socketAddress(address);
+		try {
+			return new RdmaClientTransport(this.shared.transport(), this.settings, remote, options);
+		}
+		catch (Throwable ex) {
+			return new UnavailableTransport(
+					Status.UNAVAILABLE.withDescription("cannot connect to " + remote + ": " + FailureText.of(ex))
+						.withCause(ex),
+					remote);
+		}
 	}
 
 	private static InetSocketAddress socketAddress(SocketAddress address) {

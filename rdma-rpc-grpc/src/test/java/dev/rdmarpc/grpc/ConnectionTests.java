@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
+import io.grpc.ClientTransportFilter;
 import io.grpc.ConnectivityState;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -50,8 +51,12 @@ import io.grpc.stub.StreamObserver;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.TransportOptions;
 
 /** How connections are found, begin, end, and what they limit. */
 class ConnectionTests {
@@ -178,6 +183,80 @@ class ConnectionTests {
 					new byte[1]);
 			Assertions.assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
 			Assertions.assertThat(failure).hasMessageContaining("flatbuffers").hasMessageContaining("grpc");
+		}
+	}
+
+	/** As while its rail is down; gRPC's channel is not to be given up for that. */
+	@Test
+	void whatCannotBeConnectedIsUnavailable() throws Exception {
+		try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS)) {
+			RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS.withProvider("iwarp", ""), memory);
+			ManagedChannel channel = RdmaChannelBuilder.forAddress("localhost", 7471)
+				.transport(transport)
+				.usePlaintext()
+				.build();
+			transport.close();
+			for (int i = 0; i < 3; i++) {
+				StatusRuntimeException failure = failure(channel, new byte[1]);
+				Assertions.assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+				Assertions.assertThat(failure).hasMessageContaining(":7471: ").hasMessageContaining("closed");
+				channel.resetConnectBackoff();
+			}
+			channel.shutdown();
+			Assertions.assertThat(channel.awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+		}
+	}
+
+	@Test
+	void aServersTransportFilterThatFailsEndsTheConnectionAndNothingElse() throws Exception {
+		AtomicInteger left = new AtomicInteger(1);
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			Server server = fixture
+				.serve((builder) -> builder.addService(echo()).addTransportFilter(new ServerTransportFilter() {
+
+					@Override
+					public Attributes transportReady(Attributes attributes) {
+						if (left.getAndDecrement() > 0) {
+							throw new IllegalStateException("fails on purpose");
+						}
+						return attributes;
+					}
+
+				}));
+			ManagedChannel channel = fixture.connect(server, ConnectionTests::defaults);
+			Assertions.assertThat(failure(channel, new byte[1])).isNotNull();
+			GrpcFixture.await(() -> {
+				channel.resetConnectBackoff();
+				return Assertions.catchThrowable(() -> call(channel, new byte[3])) == null;
+			}, "a call on the next connection");
+			Assertions.assertThat(left).as("connections, with that of which the filter was told").hasNegativeValue();
+		}
+	}
+
+	@Test
+	void aClientsTransportFilterThatFailsEndsTheConnectionAndNothingElse() throws Exception {
+		AtomicInteger left = new AtomicInteger(1);
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			Server server = fixture.serve((builder) -> builder.addService(echo()));
+			ManagedChannel channel = fixture.connect(server,
+					(builder) -> builder.addTransportFilter(new ClientTransportFilter() {
+
+						@Override
+						public Attributes transportReady(Attributes attributes) {
+							if (left.getAndDecrement() > 0) {
+								throw new IllegalStateException("fails on purpose");
+							}
+							return attributes;
+						}
+
+					}));
+			StatusRuntimeException failure = failure(channel, new byte[1]);
+			Assertions.assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+			Assertions.assertThat(failure).hasMessageContaining("fails on purpose");
+			GrpcFixture.await(() -> {
+				channel.resetConnectBackoff();
+				return Assertions.catchThrowable(() -> call(channel, new byte[3])) == null;
+			}, "a call on the next connection");
 		}
 	}
 
