@@ -101,20 +101,28 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		keepAliveUntil(stopping);
 		before.countDown();
 		publishPort(this.context.getEnvironment(), LOCAL_PORT_PROPERTY, starting.port());
-		this.context.publishEvent(new RdmaServerStartedEvent(starting));
-		if (this.drained) {
-			this.drained = false;
-			AvailabilityChangeEvent.publish(this.context, ReadinessState.ACCEPTING_TRAFFIC);
+		try {
+			this.context.publishEvent(new RdmaServerStartedEvent(starting));
+		}
+		finally {
+			if (this.drained) {
+				this.drained = false;
+				AvailabilityChangeEvent.publish(this.context, ReadinessState.ACCEPTING_TRAFFIC);
+			}
 		}
 	}
 
 	@Override
 	public synchronized State state() {
-		Thread busy = this.draining;
-		if (busy != null && busy.isAlive()) {
+		if (isDraining()) {
 			return State.DRAINING;
 		}
 		return isRunning() ? State.RUNNING : State.STOPPED;
+	}
+
+	private boolean isDraining() {
+		Thread busy = this.draining;
+		return busy != null && busy.isAlive();
 	}
 
 	/** The application is kept alive meanwhile. */
@@ -216,10 +224,11 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		this.stopped.countDown();
 	}
 
+	/** Also while it is drained: beans that its calls use are stopped after that. */
 	@Override
 	public boolean isRunning() {
 		RpcServer current = this.server;
-		return current != null && current.isRunning();
+		return current != null && (current.isRunning() || isDraining());
 	}
 
 	@Override

@@ -85,11 +85,15 @@ final class ObservedCall implements CallObservation {
 
 	@Override
 	public void callEnded(RpcStatus status, @Nullable Throwable error) {
-		this.statusSetter.accept(status);
-		if (error != null) {
-			this.observation.error(error);
+		try {
+			this.statusSetter.accept(status);
+			if (error != null) {
+				this.observation.error(error);
+			}
 		}
-		this.observation.stop();
+		finally {
+			this.observation.stop();
+		}
 	}
 
 }

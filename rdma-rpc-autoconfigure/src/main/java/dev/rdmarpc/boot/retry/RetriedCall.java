@@ -82,6 +82,15 @@ final class RetriedCall implements BiConsumer<@Nullable Object, @Nullable Throwa
 
 	@Override
 	public void accept(@Nullable Object value, @Nullable Throwable thrown) {
+		try {
+			ended(value, thrown);
+		}
+		catch (Throwable ex) {
+			this.result.completeExceptionally(ex);
+		}
+	}
+
+	private void ended(@Nullable Object value, @Nullable Throwable thrown) {
 		if (thrown == null) {
 			if (!this.result.complete(value)) {
 				release(value);
@@ -113,13 +122,18 @@ final class RetriedCall implements BiConsumer<@Nullable Object, @Nullable Throwa
 		if (known == null || this.result.isDone()) {
 			return;
 		}
-		known.retrying();
-		CompletableFuture<?> next = proceed(this.call);
-		this.attempt = next;
-		if (this.result.isDone()) {
-			next.cancel(false);
+		try {
+			known.retrying();
+			CompletableFuture<?> next = proceed(this.call);
+			this.attempt = next;
+			if (this.result.isDone()) {
+				next.cancel(false);
+			}
+			next.whenComplete(this);
 		}
-		next.whenComplete(this);
+		catch (Throwable ex) {
+			this.result.completeExceptionally(ex);
+		}
 	}
 
 	/** Gives back what holds received memory and nobody gets. */

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
@@ -36,11 +37,14 @@ import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 
 import dev.rdmarpc.boot.Greeter;
 import dev.rdmarpc.boot.GreeterService;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaServerControl;
+import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ClientDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaDescriptor.ServerDescriptor;
 import dev.rdmarpc.boot.endpoint.RdmaEndpoint;
@@ -52,6 +56,7 @@ import dev.rdmarpc.rpc.RpcStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** The operations of the endpoint, on a server and a client that make calls. */
 class RdmaEndpointTests {
@@ -216,6 +221,56 @@ class RdmaEndpointTests {
 	}
 
 	@Test
+	void beansThatCallsUseAreStoppedAfterTheDrain() {
+		this.runner.withBean(Backend.class).run((context) -> {
+			GreeterService service = context.getBean(GreeterService.class);
+			Backend backend = context.getBean(Backend.class);
+			RpcServer server = context.getBean(RpcServer.class);
+			Greeter greeter = greeter(context);
+			CompletableFuture<Void> running = CompletableFuture.runAsync(() -> call(greeter));
+			assertThat(service.entered().await(20, TimeUnit.SECONDS)).isTrue();
+			context.getBean(RdmaServerControl.class).drain();
+			await(() -> !server.isRunning());
+			CompletableFuture<Void> closing = CompletableFuture
+				.runAsync(context.getSourceApplicationContext(ConfigurableApplicationContext.class)::close);
+			await(() -> !backend.isRunning() || isShuttingDown());
+			boolean stopped = !backend.isRunning();
+			service.latch("running").countDown();
+			assertThat(stopped).as("the bean was stopped beside the call").isFalse();
+			assertThat(running).succeedsWithin(Duration.ofSeconds(20));
+			assertThat(closing).succeedsWithin(Duration.ofSeconds(20));
+			assertThat(backend.isRunning()).isFalse();
+		});
+	}
+
+	private static boolean isShuttingDown() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.anyMatch((thread) -> thread.getName().equals("rdma-rpc-shutdown"));
+	}
+
+	@Test
+	void serverIsInServiceThoughAListenerOfItsStartFails() {
+		AtomicBoolean failing = new AtomicBoolean();
+		this.runner.withInitializer((context) -> context.addApplicationListener((event) -> {
+			if (event instanceof RdmaServerStartedEvent && failing.get()) {
+				throw new IllegalStateException("the directory is down");
+			}
+		})).run((context) -> {
+			AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
+			RdmaServerControl control = context.getBean(RdmaServerControl.class);
+			control.drain();
+			await(() -> control.state() == RdmaServerControl.State.STOPPED);
+			failing.set(true);
+			assertThatIllegalStateException().isThrownBy(control::resume).withMessage("the directory is down");
+			assertThat(control.state()).isEqualTo(RdmaServerControl.State.RUNNING);
+			assertThat(readiness(context)).isEqualTo(ReadinessState.ACCEPTING_TRAFFIC);
+			assertThat(greetUntilAnswered(greeter(context))).isEqualTo("Hello again");
+		});
+	}
+
+	@Test
 	void applicationClosesWhileItsServerIsOutOfService() {
 		List<RegisteredMemory> memory = new ArrayList<>();
 		Set<Thread> others = keepAliveThreads();
@@ -280,6 +335,33 @@ class RdmaEndpointTests {
 				assertThat(System.nanoTime() - deadline).as(ex.toString()).isNegative();
 			}
 		}
+	}
+
+	/** A bean that is stopped after servers, by its phase. */
+	private static final class Backend implements SmartLifecycle {
+
+		private volatile boolean running;
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return 0;
+		}
+
 	}
 
 	private static ReadinessState readiness(ApplicationContext context) {

@@ -16,11 +16,16 @@
 
 package dev.rdmarpc.boot.observation;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.rpc.RpcStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -62,6 +67,36 @@ class ObservedCallTests {
 			assertThat(registry.getCurrentObservationScope()).isSameAs(scope);
 		}
 		assertThat(registry.getCurrentObservationScope()).isNull();
+	}
+
+	@Test
+	void theObservationStopsThoughAHandlerFails() {
+		ObservationRegistry registry = ObservationRegistry.create();
+		AtomicInteger stopped = new AtomicInteger();
+		registry.observationConfig().observationHandler(new ObservationHandler<>() {
+
+			@Override
+			public void onError(Observation.Context context) {
+				throw new IllegalStateException("of a handler");
+			}
+
+			@Override
+			public void onStop(Observation.Context context) {
+				stopped.incrementAndGet();
+			}
+
+			@Override
+			public boolean supportsContext(Observation.Context context) {
+				return true;
+			}
+
+		});
+		ObservedCall call = new ObservedCall(Observation.start("call", registry), registry, (status) -> {
+		});
+		assertThatIllegalStateException()
+			.isThrownBy(() -> call.callEnded(RpcStatus.UNAVAILABLE, new IllegalStateException("of the call")))
+			.withMessage("of a handler");
+		assertThat(stopped).hasValue(1);
 	}
 
 }

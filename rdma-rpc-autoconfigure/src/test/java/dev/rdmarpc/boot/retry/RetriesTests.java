@@ -40,6 +40,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -49,6 +50,7 @@ import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.CallOptions;
 import dev.rdmarpc.rpc.RdmaMethod;
+import dev.rdmarpc.rpc.RpcClientInterceptor;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcStatus;
@@ -110,6 +112,17 @@ class RetriesTests {
 			assertThat(RpcException.in(later).detail()).isEqualTo("attempt 4");
 			assertThat(this.service.calls).hasValue(4);
 		}, THREE);
+	}
+
+	@Test
+	void anInterceptorThatFailsInALaterAttemptEndsTheCall() {
+		try (ConfigurableApplicationContext context = start(this.service, Failing.class, THREE)) {
+			Shaky shaky = context.getBean(RdmaClients.class).proxy("shaky", Shaky.class);
+			assertThat(catchThrowable(() -> await(shaky.findLater(100)))).rootCause()
+				.isInstanceOf(AssertionError.class)
+				.hasMessage("in attempt 2");
+			assertThat(this.service.calls).hasValue(1);
+		}
 	}
 
 	@Test
@@ -443,6 +456,25 @@ class RetriesTests {
 		@RdmaService
 		Shaky served(ShakyService theService) {
 			return new Delegate(theService);
+		}
+
+	}
+
+	/** With an interceptor of single attempts that fails in the second one. */
+	@Configuration(proxyBeanMethods = false)
+	@Import(Both.class)
+	static class Failing {
+
+		private final AtomicInteger attempts = new AtomicInteger();
+
+		@Bean
+		RpcClientInterceptor failingInterceptor() {
+			return (call) -> {
+				if (this.attempts.incrementAndGet() == 2) {
+					throw new AssertionError("in attempt 2");
+				}
+				return call.proceed();
+			};
 		}
 
 	}
