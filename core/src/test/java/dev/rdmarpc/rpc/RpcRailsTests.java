@@ -308,10 +308,10 @@ class RpcRailsTests {
 			assertThat(server.rails().get(1).problem()).isEqualTo("shm cannot have TLS");
 			RdmaTransport transport = fixture.transport(BOTH);
 			// The first handshake of a process takes seconds of a processor that others
-			// use, too.
+			// use, too: perhaps more than there are for one attempt.
 			RpcClient client = fixture.client(transport, server.address(),
 					(options) -> options.withChannel(options.channel().withSecurity(clientSide))
-						.withConnectTimeout(Duration.ofMinutes(1)));
+						.withWaitForReady(true));
 			assertThat(client.proxy(Echo.class).echo("secret")).isEqualTo("secret");
 			assertThat(RailsFixture.railOf(client)).isEqualTo("iwarp");
 			assertThatIllegalArgumentException()
