@@ -167,9 +167,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		return this.context.target();
 	}
 
-	/** How long the peer may still be restarting, or something negative. */
+	/** How long the peer may still be restarting, also if that is unheard of here. */
 	long restartingNanos() {
-		// its end is seen by calls before it is heard of here
 		RpcChannel channel = (this.state == ConnectionState.READY) ? this.open : null;
 		return (channel != null && !channel.isOpen()) ? this.options.restartTimeout().toNanos()
 				: this.restartingUntilNanos - System.nanoTime();
