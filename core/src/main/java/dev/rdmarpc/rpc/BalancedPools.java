@@ -88,7 +88,7 @@ final class BalancedPools implements ChannelSource {
 	private final Set<ChannelWait> waits = ConcurrentHashMap.newKeySet();
 
 	/** With what each was told last. */
-	private final Map<Consumer<List<String>>, List<String>> consumers = new IdentityHashMap<>();
+	private final IdentityHashMap<Consumer<List<String>>, List<String>> consumers = new IdentityHashMap<>();
 
 	private @Nullable ChannelWait readyWait;
 
