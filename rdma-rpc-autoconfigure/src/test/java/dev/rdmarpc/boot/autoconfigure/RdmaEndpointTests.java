@@ -337,6 +337,22 @@ class RdmaEndpointTests {
 		}
 	}
 
+	private static ReadinessState readiness(ApplicationContext context) {
+		return context.getBean(ApplicationAvailabilityBean.class).getReadinessState();
+	}
+
+	private static Greeter greeter(ApplicationContext context) {
+		return context.getBean(RdmaClients.class).proxy("greetings", Greeter.class);
+	}
+
+	private static void await(BooleanSupplier condition) {
+		long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+		while (!condition.getAsBoolean()) {
+			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
+			Thread.onSpinWait();
+		}
+	}
+
 	/** A bean that is stopped after servers, by its phase. */
 	private static final class Backend implements SmartLifecycle {
 
@@ -362,22 +378,6 @@ class RdmaEndpointTests {
 			return 0;
 		}
 
-	}
-
-	private static ReadinessState readiness(ApplicationContext context) {
-		return context.getBean(ApplicationAvailabilityBean.class).getReadinessState();
-	}
-
-	private static Greeter greeter(ApplicationContext context) {
-		return context.getBean(RdmaClients.class).proxy("greetings", Greeter.class);
-	}
-
-	private static void await(BooleanSupplier condition) {
-		long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-		while (!condition.getAsBoolean()) {
-			assertThat(System.nanoTime() - deadline).as("condition not met in time").isNegative();
-			Thread.onSpinWait();
-		}
 	}
 
 }
