@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,8 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	private byte[] metadata = {};
 
 	private @Nullable CallObservation observation;
+
+	private volatile @Nullable Future<?> wait;
 
 	private volatile @Nullable RpcChannel channel;
 
@@ -132,6 +135,14 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 	@Override
 	public void encode(MessageSegments out, int mostKeptBytes) {
 		out.addBytes(ByteBuffer.wrap(this.arguments));
+	}
+
+	@Override
+	public void waitsWith(Future<?> waiting) {
+		this.wait = waiting;
+		if (isDone()) {
+			waiting.cancel(false);
+		}
 	}
 
 	@Override
@@ -278,6 +289,10 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 
 	@Override
 	void abandon() {
+		Future<?> waiting = this.wait;
+		if (waiting != null) {
+			waiting.cancel(false);
+		}
 		RpcChannel running = this.channel;
 		if (running != null) {
 			running.abandon(this, CallFailure.CANCELLED, "cancelled by the subscriber");

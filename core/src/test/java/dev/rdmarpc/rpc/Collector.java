@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -35,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class Collector<T> implements Flow.Subscriber<T> {
 
-	final List<T> received = new CopyOnWriteArrayList<>();
+	final List<T> received = Collections.synchronizedList(new ArrayList<>());
 
 	final CountDownLatch ended = new CountDownLatch(1);
 

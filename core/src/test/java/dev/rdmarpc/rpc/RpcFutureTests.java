@@ -27,8 +27,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -130,6 +132,51 @@ class RpcFutureTests {
 				});
 			}
 		}
+	}
+
+	@Test
+	void aStreamThatIsNotAwaitedAnyLongerIsForgotten() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcClient client = fixture.newClient(Nobody::address,
+						RpcClientOptions.DEFAULTS.withWaitForReady(true))) {
+			WeakReference<byte[]> forgotten = subscribeInVain(
+					CallOptions.deadline(Duration.ofHours(1)).on(client.proxy(Numbers.class)));
+			Await.until(() -> {
+				System.gc();
+				return forgotten.get() == null;
+			});
+		}
+	}
+
+	private static WeakReference<byte[]> subscribeInVain(Numbers numbers) {
+		byte[] kept = new byte[100];
+		AtomicReference<Flow.Subscription> waiting = new AtomicReference<>();
+		numbers.count(3).subscribe(new Flow.Subscriber<>() {
+
+			@Override
+			public void onSubscribe(Flow.Subscription subscription) {
+				waiting.set(subscription);
+				subscription.request(1);
+			}
+
+			@Override
+			public void onNext(Integer number) {
+				kept[number]++;
+			}
+
+			@Override
+			public void onError(Throwable failure) {
+				kept[0]++;
+			}
+
+			@Override
+			public void onComplete() {
+				kept[1]++;
+			}
+
+		});
+		waiting.get().cancel();
+		return new WeakReference<>(kept);
 	}
 
 	private static WeakReference<CompletableFuture<String>> giveUp(Letterbox waiting, boolean cancelled) {
@@ -319,6 +366,13 @@ class RpcFutureTests {
 			.target(TestEnvironment.host(), port)
 			.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(30), Duration.ofSeconds(60)))
 			.build();
+	}
+
+	/** Of a server that there is not. */
+	interface Numbers {
+
+		Flow.Publisher<Integer> count(int to);
+
 	}
 
 	/** Takes what callers may change afterwards. */

@@ -81,7 +81,7 @@ public final class RdmaClientAutoConfiguration {
 		applied.add((target, client) -> propagation.ifAvailable(client::contextPropagation));
 		applied.add((target, client) -> interceptors.orderedStream().forEach(client::interceptor));
 		customizers.orderedStream().forEach((customizer) -> applied.add(customizer::customize));
-		return new DefaultRdmaClients(transport::getObject, codec, properties, security,
+		return new DefaultRdmaClients(new LazyTransport(transport, beans, "rdmaClients"), codec, properties, security,
 				new TargetConnectionDetails(targetDetails.orderedStream().toList(), connectionDetails), applied);
 	}
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.boot.autoconfigure;
 import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -63,12 +64,13 @@ public final class RdmaGrpcClientAutoConfiguration {
 			ObjectProvider<GrpcChannelBuilderCustomizer<?>> customizers,
 			ObjectProvider<GrpcClientDefaultServiceConfigCustomizer> serviceConfigs,
 			ObjectProvider<ClientInterceptorFilter> interceptorFilter,
-			ObjectProvider<GrpcChannelFactoryCustomizer> factoryCustomizers) {
+			ObjectProvider<GrpcChannelFactoryCustomizer> factoryCustomizers, ConfigurableListableBeanFactory beans) {
 		RdmaGrpcTargets targets = new RdmaGrpcTargets(grpc, environment);
 		targets.checkAll();
 		targets.ours().forEach(security::client);
-		RdmaGrpcChannelFactory factory = new RdmaGrpcChannelFactory(transport::getObject,
-				PropertyMapping.grpcChannel(properties), security, targets,
+		RdmaGrpcChannelFactory factory = new RdmaGrpcChannelFactory(
+				new LazyTransport(transport, beans, "rdmaGrpcChannelFactory"), PropertyMapping.grpcChannel(properties),
+				security, targets,
 				new RdmaGrpcChannelCustomizer(grpc, compressors, decompressors, customizers, serviceConfigs),
 				interceptors, credentials);
 		interceptorFilter.ifAvailable(factory::setInterceptorFilter);

@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -47,6 +48,7 @@ import dev.rdmarpc.rpc.ConnectionState;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcException;
+import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -97,6 +99,22 @@ class RdmaClientAutoConfigurationTests {
 				.isThrownBy(() -> context.getBean(Greeter.class).greet("world"))
 				.satisfies((ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.UNAVAILABLE))
 				.withMessageContaining("the server of this application is not running"));
+	}
+
+	/** Though the transport was not needed before they had been made. */
+	@Test
+	void beansMakeCallsUntilTheyAreDestroyed() {
+		List<String> answers = new ArrayList<>();
+		this.runner.withUserConfiguration(GreeterService.class).run((server) -> {
+			int port = server.getBean(RpcServer.class).port();
+			RdmaContextRunner.create()
+				.withPropertyValues("rdma.rpc.client.greetings.host=127.0.0.1",
+						"rdma.rpc.client.greetings.port=" + port)
+				.withBean("answers", List.class, () -> answers)
+				.withBean(Leaving.class)
+				.run((context) -> answers.add(context.getBean(Leaving.class).greet("here")));
+		});
+		assertThat(answers).containsExactly("Hello here", "Hello gone");
 	}
 
 	@Test
@@ -357,6 +375,20 @@ class RdmaClientAutoConfigurationTests {
 		public InetSocketAddress address(String target) {
 			return new InetSocketAddress(InetAddress.getLoopbackAddress(),
 					this.environment.getRequiredProperty("local.rdma.port", Integer.class));
+		}
+
+	}
+
+	/** Says goodbye. */
+	record Leaving(RdmaClients clients, List<String> answers) implements DisposableBean {
+
+		String greet(String whom) {
+			return this.clients.proxy("greetings", Greeter.class).greet(whom);
+		}
+
+		@Override
+		public void destroy() {
+			this.answers.add(greet("gone"));
 		}
 
 	}
