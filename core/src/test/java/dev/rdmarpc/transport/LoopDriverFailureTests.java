@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -166,39 +167,53 @@ class LoopDriverFailureTests {
 
 	/**
 	 * Callers at the end of their stack fail at any point of the way through the driver.
+	 * Those with much of it left have been there often enough.
 	 */
 	@Test
 	void callersWithoutStackDoNotTakeTheRoleWithThem() throws Exception {
 		this.driver.start();
+		AtomicInteger waits = new AtomicInteger();
 		for (int attempt = 0; attempt < 200; attempt++) {
 			int padding = attempt;
-			Thread caller = new Thread(null, () -> exhaust(padding), "caller-of-the-test", 256 * 1024);
+			Thread caller = new Thread(null, () -> exhaust(padding, waits), "caller-of-the-test", 256 * 1024);
 			caller.start();
 			caller.join();
 			AtomicBoolean ran = new AtomicBoolean();
 			this.driver.execute(() -> ran.set(true));
 			Await.until(ran::get);
 		}
+		assertThat(waits).as("calls with little stack").hasValueGreaterThan(200);
 		int turns = this.work.turns.get();
 		Await.until(() -> this.work.turns.get() > turns);
 	}
 
-	private void exhaust(int padding) {
+	private void exhaust(int padding, AtomicInteger waits) {
+		int[] levels = new int[1];
+		exhaust(0, levels, null);
+		int most = levels[0];
+		exhaust(most / 8 * 7 + padding % (most / 16), levels, waits);
+	}
+
+	private void exhaust(int padding, int[] levels, @Nullable AtomicInteger waits) {
 		try {
-			deeper(padding);
+			deeper(padding, levels, waits);
 		}
 		catch (StackOverflowError ex) {
 			assertThat(ex).isNotNull();
 		}
 	}
 
-	private void deeper(int padding) {
+	private void deeper(int padding, int[] levels, @Nullable AtomicInteger waits) {
+		levels[0]++;
 		if (padding > 0) {
-			deeper(padding - 1);
+			deeper(padding - 1, levels, waits);
 			return;
 		}
-		this.driver.waitFor(new StubCall(), System.nanoTime() + 1000);
-		deeper(0);
+		if (waits != null) {
+			waits.incrementAndGet();
+			this.driver.waitFor(new StubCall(), System.nanoTime() + 1000);
+		}
+		deeper(0, levels, waits);
 	}
 
 	@Test

@@ -224,7 +224,6 @@ class ConnectionTests {
 
 				}));
 			ManagedChannel channel = fixture.connect(server, ConnectionTests::defaults);
-			Assertions.assertThat(failure(channel, new byte[1])).isNotNull();
 			GrpcFixture.await(() -> {
 				channel.resetConnectBackoff();
 				return Assertions.catchThrowable(() -> call(channel, new byte[3])) == null;
