@@ -35,6 +35,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.InitializingBean;
@@ -80,7 +81,9 @@ class ContextLifecycleTests {
 		}
 	}
 
+	/** Seconds each where others use the processors, too. */
 	@Test
+	@Timeout(value = 400, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 	void twentyRestartsGiveEverythingBack() {
 		for (int i = 0; i < 2; i++) {
 			runAndClose();

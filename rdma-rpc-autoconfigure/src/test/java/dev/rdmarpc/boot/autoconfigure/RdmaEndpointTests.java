@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -62,6 +63,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class RdmaEndpointTests {
 
 	private static final String SERVICE = Greeter.class.getName();
+
+	/** The common pool may have a single thread. */
+	private static final Executor THREADS = (task) -> new Thread(task).start();
 
 	private final ApplicationContextRunner runner = RdmaContextRunner.create()
 		.withUserConfiguration(GreeterService.class)
@@ -222,17 +226,17 @@ class RdmaEndpointTests {
 
 	@Test
 	void beansThatCallsUseAreStoppedAfterTheDrain() {
-		this.runner.withBean(Backend.class).run((context) -> {
+		this.runner.withBean(Backend.class).withPropertyValues("rdma.rpc.server.drain-timeout=30s").run((context) -> {
 			GreeterService service = context.getBean(GreeterService.class);
 			Backend backend = context.getBean(Backend.class);
 			RpcServer server = context.getBean(RpcServer.class);
 			Greeter greeter = greeter(context);
-			CompletableFuture<Void> running = CompletableFuture.runAsync(() -> call(greeter));
+			CompletableFuture<Void> running = CompletableFuture.runAsync(() -> call(greeter), THREADS);
 			assertThat(service.entered().await(20, TimeUnit.SECONDS)).isTrue();
 			context.getBean(RdmaServerControl.class).drain();
 			await(() -> !server.isRunning());
 			CompletableFuture<Void> closing = CompletableFuture
-				.runAsync(context.getSourceApplicationContext(ConfigurableApplicationContext.class)::close);
+				.runAsync(context.getSourceApplicationContext(ConfigurableApplicationContext.class)::close, THREADS);
 			await(() -> !backend.isRunning() || isShuttingDown());
 			boolean stopped = !backend.isRunning();
 			service.latch("running").countDown();
