@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.compare.rdma;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 
 import javax.net.ssl.SSLContext;
@@ -70,6 +71,9 @@ public final class RdmaPeer implements Peer {
 	 * One for all, as in Spring: each has classes of its own for the types it has met.
 	 */
 	private static final MessageCodec CODEC = new FlatBuffersCodec();
+
+	/** The first handshake of TLS takes seconds where all peers start at once. */
+	private static final Duration SETUP_TIME = Duration.ofMinutes(1);
 
 	private static final int LARGEST_MESSAGE_BYTES = Workload.LARGEST_PAYLOAD_BYTES + 4096;
 
@@ -154,7 +158,9 @@ public final class RdmaPeer implements Peer {
 			.transport(resources.transport())
 			.codec(CODEC)
 			.target(server.getHostString(), server.getPort())
-			.options(RpcClientOptions.DEFAULTS.withChannel(channel).withRails(this.variant.rails()))
+			.options(RpcClientOptions.DEFAULTS.withChannel(channel)
+				.withRails(this.variant.rails())
+				.withConnectTimeout(SETUP_TIME))
 			.build();
 		return new Proxies(client, this.variant.service(), this.variant.streams());
 	}
