@@ -129,13 +129,14 @@ final class BetterRail {
 		}
 	}
 
-	/** The attempt is over. */
+	/** The attempt is over, even if there is no memory to learn from it. */
 	void end() {
-		if (this.attempt != null) {
-			this.context.history().avoid(this.attempt.failed());
-		}
+		ConnectAttempt over = this.attempt;
 		this.attempt = null;
 		this.agreement = null;
+		if (over != null) {
+			this.context.history().avoid(over.failed());
+		}
 	}
 
 	/** The channel is open, and asks for schemas. */

@@ -63,6 +63,9 @@ import dev.rdmarpc.transport.DeadlineQueue;
  */
 final class CallQueue {
 
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String EXECUTOR_FAILED = "the executor of the server failed".intern();
+
 	private static final RateLimitedLogger failures = new RateLimitedLogger(LoggerFactory.getLogger(CallQueue.class));
 
 	/** After how long without a turn those that were asked for may be lost. */
@@ -179,7 +182,7 @@ final class CallQueue {
 			return "the executor of the server failed: " + FailureText.of(failure);
 		}
 		catch (Throwable ex) {
-			return "the executor of the server failed";
+			return EXECUTOR_FAILED;
 		}
 	}
 

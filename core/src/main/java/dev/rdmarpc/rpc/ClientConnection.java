@@ -65,9 +65,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	private static final Logger logger = LoggerFactory.getLogger(ClientConnection.class);
 
-	/** After how many times its time-out an attempt is overdue. */
-	private static final int OVERDUE_FACTOR = 2;
-
 	private final AttemptContext context;
 
 	private final String codec;
@@ -96,11 +93,9 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	private final AttemptPauses pauses;
 
-	private boolean resolving;
+	private final AttemptLimit limit;
 
 	private boolean unauthenticated;
-
-	private long resolvedNanos;
 
 	private volatile String closeReason = "the client is closed";
 
@@ -121,6 +116,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		this.codec = codec;
 		this.options = this.context.options();
 		this.pauses = new AttemptPauses(this.options);
+		this.limit = new AttemptLimit(this.options);
 		this.counters = counters;
 		this.methods = methods;
 		this.better = new BetterRail(this.context, this, this::tryBetterRail);
@@ -209,7 +205,10 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	private void endOverdueAttempt() {
-		ConnectAttempt overdue = (this.state == ConnectionState.CONNECTING) ? overdueAttempt() : null;
+		ConnectAttempt overdue;
+		synchronized (this) {
+			overdue = (this.state == ConnectionState.CONNECTING && this.limit.isOver()) ? this.connecting : null;
+		}
 		if (overdue != null) {
 			String reason = "nothing was heard of the attempt to connect";
 			RpcChannel channel = overdue.channel();
@@ -222,11 +221,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				failed(overdue, reason);
 			}
 		}
-	}
-
-	private synchronized @Nullable ConnectAttempt overdueAttempt() {
-		long most = OVERDUE_FACTOR * this.options.channel().handshakeTimeoutNanos();
-		return (!this.resolving && System.nanoTime() - this.resolvedNanos > most) ? this.connecting : null;
 	}
 
 	/**
@@ -254,7 +248,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		this.state = ConnectionState.CONNECTING;
 		this.awaited = false;
 		this.pauses.begun();
-		this.resolving = true;
+		this.limit.suspend();
 		this.unauthenticated = false;
 		this.connecting = begun;
 		return begun;
@@ -296,8 +290,17 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	@Override
 	public synchronized void resolved(ConnectAttempt resolved) {
 		if (resolved == this.connecting) {
-			this.resolving = false;
-			this.resolvedNanos = System.nanoTime();
+			this.limit.begin();
+		}
+	}
+
+	@Override
+	public synchronized void abandoned(ConnectAttempt abandoned) {
+		if (abandoned == this.connecting) {
+			this.limit.end();
+		}
+		else if (this.better.is(abandoned)) {
+			this.better.ended(this.open);
 		}
 	}
 
@@ -371,8 +374,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			this.connecting = asked;
 			this.state = ConnectionState.CONNECTING;
 			this.open = null;
-			this.resolving = false;
-			this.resolvedNanos = System.nanoTime();
+			this.limit.begin();
 		}
 		channel.loop().execute(asking::goOn);
 	}
@@ -455,12 +457,12 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		return before;
 	}
 
-	private static void dismiss(RpcChannel channel, String why) {
-		if (channel.outstandingCalls() > 0) {
-			channel.drain();
+	private static void dismiss(@Nullable RpcChannel unfinished) {
+		if (unfinished != null && unfinished.outstandingCalls() > 0) {
+			unfinished.drain();
 		}
-		else {
-			channel.close(why);
+		else if (unfinished != null) {
+			unfinished.close("the client is closed");
 		}
 	}
 
@@ -501,7 +503,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				next = lost(reason);
 			}
 			else if (current.failed(reason)) {
-				this.resolvedNanos = System.nanoTime();
+				this.limit.begin();
 				next = current;
 			}
 			else {
@@ -546,6 +548,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			logger.warn("No connection to {}: {}", target(), reason);
 		}
 		this.connecting = null;
+		this.state = ConnectionState.IDLE;
 		this.lastFailure = reason;
 		this.counters.watch.unreachable();
 		return attemptAt(this.pauses.afterFailure(this.awaited));
@@ -581,11 +584,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		if (current != null) {
 			current.drain();
 		}
-		for (RpcChannel unfinished : new RpcChannel[] { pending, moving }) {
-			if (unfinished != null) {
-				dismiss(unfinished, "the client is closed");
-			}
-		}
+		dismiss(pending);
+		dismiss(moving);
 	}
 
 	/** Nobody will connect any more. */

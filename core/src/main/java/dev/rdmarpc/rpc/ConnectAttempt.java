@@ -42,6 +42,13 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class ConnectAttempt {
 
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String NO_THREAD = "no thread to resolve its name".intern();
+
+	private static final String NO_ADDRESS = "its address is not known".intern();
+
+	private static final String NOT_TRIED = "it cannot be tried".intern();
+
 	private final AttemptContext context;
 
 	private final Owner owner;
@@ -121,20 +128,35 @@ final class ConnectAttempt {
 	/** Begins the next step; without the lock. */
 	void start() {
 		try {
-			this.context.transport().resolver().execute(this::step);
+			hand();
+		}
+		catch (Throwable ex) {
+			this.owner.abandoned(this);
+			throw ex;
+		}
+	}
+
+	private void hand() {
+		try {
+			this.context.transport().resolver().execute(this::run);
 		}
 		catch (RejectedExecutionException ex) {
 			end("the transport is closed");
 		}
 		catch (Throwable ex) {
-			end("no thread to resolve its name", ex);
+			end(FailedAttempts.reason(NO_THREAD, ex));
 		}
 	}
 
-	/** Even if there is no memory for the reason, it is not taken for looking it up. */
-	private void end(String what, Throwable why) {
-		this.owner.resolved(this);
-		end(FailedAttempts.reason(what, why));
+	/** Where there is no memory to tell how it has ended, it is not waited for. */
+	private void run() {
+		try {
+			step();
+		}
+		catch (Throwable ex) {
+			this.owner.abandoned(this);
+			throw ex;
+		}
 	}
 
 	private void end(String reason) {
@@ -157,7 +179,7 @@ final class ConnectAttempt {
 			tryNext(remote);
 		}
 		catch (Throwable ex) {
-			end((this.address != null) ? "it cannot be tried" : "its address is not known", ex);
+			end(FailedAttempts.reason((this.address != null) ? NOT_TRIED : NO_ADDRESS, ex));
 		}
 	}
 
@@ -201,6 +223,9 @@ final class ConnectAttempt {
 
 		/** The address is known, or will never be. Needs no memory. */
 		void resolved(ConnectAttempt attempt);
+
+		/** Nothing more may be heard of it. Needs no memory. */
+		void abandoned(ConnectAttempt attempt);
 
 		/**
 		 * A channel is about to be connected.

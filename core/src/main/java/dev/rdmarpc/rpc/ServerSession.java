@@ -56,6 +56,9 @@ final class ServerSession implements ChannelHandler {
 
 	private static final String NO_MEMORY = "no registered memory for a reply";
 
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String CANNOT_WAIT = "the call cannot wait for a thread".intern();
+
 	/** The metadata of a reply to a call that no handler has begun with. */
 	private static final byte[] REFUSED = refused();
 
@@ -302,7 +305,7 @@ final class ServerSession implements ChannelHandler {
 			}
 		}
 		catch (Throwable ex) {
-			call.reject("the call cannot wait for a thread");
+			call.reject(CANNOT_WAIT);
 		}
 	}
 

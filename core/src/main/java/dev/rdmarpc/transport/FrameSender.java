@@ -173,7 +173,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 			this.loop.failed(this.channel, ex);
 			PendingCall untold = message.call();
 			if (untold != null && !untold.isDone()) {
-				this.calls.fail(untold, CallFailure.NOT_SENT, "internal error");
+				this.calls.fail(untold, CallFailure.NOT_SENT, LoopFailures.INTERNAL);
 			}
 		}
 		finally {

@@ -27,6 +27,12 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  */
 final class LoopFailures {
 
+	/**
+	 * Made with the class, as everything that is said where there may be no memory: a
+	 * literal is made when it is first used, but not one that went through a method.
+	 */
+	static final String INTERNAL = "internal error".intern();
+
 	private final RateLimitedLogger lines = new RateLimitedLogger(LoggerFactory.getLogger(LoopFailures.class));
 
 	/** Writes a line, or counts it if there are many. */
@@ -50,7 +56,7 @@ final class LoopFailures {
 			return before + "internal error: " + failure;
 		}
 		catch (Throwable ex) {
-			return "internal error";
+			return INTERNAL;
 		}
 	}
 

@@ -474,7 +474,7 @@ public final class RdmaTransport implements AutoCloseable {
 			});
 		}
 		catch (Throwable ex) {
-			channel.close("no memory to go on with the connection");
+			channel.close(LoopFailures.INTERNAL);
 		}
 	}
 

@@ -34,6 +34,9 @@ final class TcpStream implements ByteStream {
 
 	private @Nullable SelectionKey key;
 
+	/** The last that has read or written several buffers at once. */
+	private @Nullable Thread gathering;
+
 	private TcpStream(SocketChannel channel) {
 		this.channel = channel;
 	}
@@ -93,6 +96,7 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
 		return this.channel.read(targets, offset, length);
 	}
 
@@ -103,6 +107,7 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
 		return this.channel.write(sources, offset, length);
 	}
 

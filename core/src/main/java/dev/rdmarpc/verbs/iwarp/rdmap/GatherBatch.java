@@ -37,15 +37,16 @@ final class GatherBatch {
 	/** Holds the longest FPDU even if all of it is copied. */
 	static final int STAGING_BYTES = 80 * 1024;
 
-	private static final int MAX_VECTORS = 256;
+	/** Buffers of one write at most. */
+	static final int MOST_VECTORS = 257;
 
 	private final ByteBuffer staging;
 
-	private final ByteBuffer[] slices = new ByteBuffer[MAX_VECTORS / 2 + 1];
+	private final ByteBuffer[] slices = new ByteBuffer[MOST_VECTORS / 2 + 1];
 
-	private final ByteBuffer[] vectors = new ByteBuffer[MAX_VECTORS + 1];
+	private final ByteBuffer[] vectors = new ByteBuffer[MOST_VECTORS];
 
-	private final @Nullable RegisteredMemory[] regions = new RegisteredMemory[MAX_VECTORS + 1];
+	private final @Nullable RegisteredMemory[] regions = new RegisteredMemory[MOST_VECTORS];
 
 	private int sliceCount;
 
@@ -79,7 +80,7 @@ final class GatherBatch {
 
 	/** Whether an FPDU of so many staged bytes and so many references fits. */
 	boolean fits(int stagedBytes, int references) {
-		return this.position + stagedBytes <= STAGING_BYTES && this.count + 2 * references + 1 <= MAX_VECTORS;
+		return this.position + stagedBytes <= STAGING_BYTES && this.count + 2 * references + 1 < MOST_VECTORS;
 	}
 
 	/** The staging buffer; its position and limit may be changed freely. */

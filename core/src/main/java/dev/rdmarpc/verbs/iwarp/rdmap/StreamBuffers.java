@@ -25,6 +25,9 @@ import java.util.ArrayDeque;
  */
 public final class StreamBuffers {
 
+	/** Buffers that a stream reads or writes at once, at most. */
+	public static final int MOST_VECTORS = GatherBatch.MOST_VECTORS;
+
 	/** What one read finds at most. */
 	private static final int INBOUND_BYTES = 128 * 1024;
 
