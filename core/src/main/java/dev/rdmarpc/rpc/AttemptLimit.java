@@ -36,14 +36,14 @@ final class AttemptLimit {
 		this.mostNanos = OVERDUE_FACTOR * options.channel().handshakeTimeoutNanos();
 	}
 
-	/** Something is waited for that may take as long as it likes. */
-	void suspend() {
-		this.unlimited = true;
-	}
-
 	/** The time begins. */
 	void begin() {
-		this.unlimited = false;
+		suspend(false);
+	}
+
+	/** The time does not count while something is waited for, and begins after it. */
+	void suspend(boolean waiting) {
+		this.unlimited = waiting;
 		this.sinceNanos = System.nanoTime();
 	}
 

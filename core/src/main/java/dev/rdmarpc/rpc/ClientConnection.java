@@ -56,10 +56,9 @@ import dev.rdmarpc.transport.RpcChannel;
  * over it and the channel before is closed when its calls are over.
  *
  * <p>
- * An attempt ends by itself, at the latest when the time for the handshake is over. That
- * time begins when the address is known, for asking for it may take as long as it likes.
- * Where there was no memory to tell of the end, the next call finds the attempt overdue
- * and ends it.
+ * An attempt ends by itself, at the latest when the time for the handshake is over, which
+ * does not count while the address is asked for. Where there was no memory to begin it or
+ * to tell of its end, the next call finds the attempt overdue and ends it.
  */
 final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
@@ -248,7 +247,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		this.state = ConnectionState.CONNECTING;
 		this.awaited = false;
 		this.pauses.begun();
-		this.limit.suspend();
+		this.limit.begin();
 		this.unauthenticated = false;
 		this.connecting = begun;
 		return begun;
@@ -288,9 +287,9 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	@Override
-	public synchronized void resolved(ConnectAttempt resolved) {
-		if (resolved == this.connecting) {
-			this.limit.begin();
+	public synchronized void resolving(ConnectAttempt asking, boolean still) {
+		if (asking == this.connecting) {
+			this.limit.suspend(still);
 		}
 	}
 

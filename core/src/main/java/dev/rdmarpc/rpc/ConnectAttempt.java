@@ -160,7 +160,7 @@ final class ConnectAttempt {
 	}
 
 	private void end(String reason) {
-		this.owner.resolved(this);
+		this.owner.resolving(this, false);
 		this.owner.failed(this, reason);
 	}
 
@@ -168,10 +168,11 @@ final class ConnectAttempt {
 		try {
 			InetSocketAddress remote = this.address;
 			if (remote == null) {
+				this.owner.resolving(this, true);
 				remote = this.context.addresses().get();
 				this.address = remote;
 			}
-			this.owner.resolved(this);
+			this.owner.resolving(this, false);
 			if (remote.isUnresolved()) {
 				end("unknown host " + remote.getHostString());
 				return;
@@ -221,8 +222,8 @@ final class ConnectAttempt {
 	/** Whose attempt it is. */
 	interface Owner {
 
-		/** The address is known, or will never be. Needs no memory. */
-		void resolved(ConnectAttempt attempt);
+		/** Whether the address is being asked for from now on. Needs no memory. */
+		void resolving(ConnectAttempt attempt, boolean still);
 
 		/** Nothing more may be heard of it. Needs no memory. */
 		void abandoned(ConnectAttempt attempt);

@@ -99,7 +99,9 @@ class ConnectAttemptTests {
 		limit.begin();
 		assertThat(limit.isOver()).isFalse();
 		limit.end();
-		limit.suspend();
+		limit.suspend(true);
+		assertThat(limit.isOver()).isFalse();
+		limit.suspend(false);
 		assertThat(limit.isOver()).isFalse();
 	}
 
@@ -122,7 +124,7 @@ class ConnectAttemptTests {
 	private final class SpeechlessOwner implements ConnectAttempt.Owner {
 
 		@Override
-		public void resolved(ConnectAttempt attempt) {
+		public void resolving(ConnectAttempt attempt, boolean still) {
 		}
 
 		@Override

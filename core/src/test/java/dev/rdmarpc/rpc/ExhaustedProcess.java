@@ -198,7 +198,7 @@ public final class ExhaustedProcess {
 	}
 
 	private String recover(Echo echo) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
 		Throwable last = null;
 		for (int good = 0; good < 200;) {
 			try {

@@ -263,8 +263,18 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		return this.localAddress;
 	}
 
+	/** Whatever fails here, or cannot be said for want of memory, ends no listener. */
 	@Override
 	void ready() {
+		try {
+			acceptAll();
+		}
+		catch (Throwable ex) {
+			tryPause();
+		}
+	}
+
+	private void acceptAll() {
 		for (int i = 0; i < MAX_ACCEPTS; i++) {
 			if (this.options.tls() != null
 					&& this.halfOpen.areMany(System.nanoTime() - this.options.handshakeTimeoutNanos() / 2)) {
@@ -312,19 +322,37 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	private void pause(long nanos) {
 		SelectionKey current = this.key;
 		if (current != null) {
-			current.interestOps(0);
 			this.thread.postpone(this, System.nanoTime() + nanos);
+			current.interestOps(0);
 		}
 	}
 
-	/** The pause is over. */
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	private void tryPause() {
+		try {
+			pause(PAUSE_NANOS);
+		}
+		catch (Throwable ex) {
+			// who waits is accepted at once, or as soon as that works
+		}
+	}
+
+	/** The pause is over, or begins anew if there is no memory to end it. */
 	@Override
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
 	void timedOut() {
 		SelectionKey current = this.key;
-		if (current != null && current.isValid()) {
-			current.interestOps(SelectionKey.OP_ACCEPT);
-			this.thread.postpone(this, System.nanoTime() + NEVER_NANOS);
+		long next = PAUSE_NANOS;
+		try {
+			if (current != null && current.isValid()) {
+				current.interestOps(SelectionKey.OP_ACCEPT);
+				next = NEVER_NANOS;
+			}
 		}
+		catch (Throwable ex) {
+			// tried again
+		}
+		this.thread.postpone(this, System.nanoTime() + next);
 	}
 
 	private void accept(TcpStream accepted) {

@@ -213,8 +213,18 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		this.requested.remove(responder);
 	}
 
+	/** Whatever fails here, or cannot be said for want of memory, ends no listener. */
 	@Override
 	void ready() {
+		try {
+			acceptAll();
+		}
+		catch (Throwable ex) {
+			tryPause();
+		}
+	}
+
+	private void acceptAll() {
 		for (int i = 0; i < MAX_ACCEPTS; i++) {
 			SocketChannel accepted = null;
 			boolean taken = false;
@@ -255,25 +265,49 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		return true;
 	}
 
-	private void pause(IOException cause) {
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	private void tryPause() {
+		try {
+			pause();
+		}
+		catch (Throwable ex) {
+			// who waits is accepted at once, or as soon as that works
+		}
+	}
+
+	private void pause() {
 		SelectionKey current = this.key;
-		if (current == null || !this.channel.isOpen()) {
+		if (current != null && this.channel.isOpen()) {
+			this.device.connectionThread().postpone(this, System.nanoTime() + PAUSE_NANOS);
+			current.interestOps(0);
+		}
+	}
+
+	private void pause(IOException cause) {
+		if (!this.channel.isOpen()) {
 			return;
 		}
-		current.interestOps(0);
-		this.device.connectionThread().postpone(this, System.nanoTime() + PAUSE_NANOS);
+		pause();
 		this.warnings.log(Level.WARN, "Cannot accept connections to {}, trying again every {} ms: {}",
 				this.localAddress, TimeUnit.NANOSECONDS.toMillis(PAUSE_NANOS), cause.toString());
 	}
 
-	/** The pause is over. */
+	/** The pause is over, or begins anew if there is no memory to end it. */
 	@Override
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
 	void timedOut() {
 		SelectionKey current = this.key;
-		if (current != null && current.isValid()) {
-			current.interestOps(SelectionKey.OP_ACCEPT);
-			this.device.connectionThread().postpone(this, System.nanoTime() + NEVER_NANOS);
+		long next = PAUSE_NANOS;
+		try {
+			if (current != null && current.isValid()) {
+				current.interestOps(SelectionKey.OP_ACCEPT);
+				next = NEVER_NANOS;
+			}
 		}
+		catch (Throwable ex) {
+			// tried again
+		}
+		this.device.connectionThread().postpone(this, System.nanoTime() + next);
 	}
 
 	@Override

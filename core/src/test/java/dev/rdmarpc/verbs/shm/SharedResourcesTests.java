@@ -169,7 +169,7 @@ class SharedResourcesTests {
 			return station.accept();
 		}
 		catch (AssertionError ex) {
-			this.process.destroyForcibly();
+			this.process.toHandle().destroyForcibly(); // leaves its output open
 			throw new AssertionError(output.lines().collect(Collectors.joining("\n", "the process said: ", "")), ex);
 		}
 	}

@@ -109,7 +109,7 @@ final class Station implements AutoCloseable {
 		this.memory = this.domain.registerMemory(ByteBuffer.allocateDirect(2 * MESSAGE_BYTES),
 				EnumSet.allOf(AccessFlag.class));
 		this.listener = this.device.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-				ListenOptions.DEFAULTS, this.requests::add);
+				new ListenOptions(128, 256, 4096, DEADLINE.toNanos()), this.requests::add);
 	}
 
 	static InetSocketAddress loopback(int port) {
