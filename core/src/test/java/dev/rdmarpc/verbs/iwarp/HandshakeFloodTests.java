@@ -130,4 +130,36 @@ class HandshakeFloodTests {
 		accept(good);
 	}
 
+	/** As when there is no memory to say why a connection cannot be accepted. */
+	@Test
+	void aFailureThatCannotBeToldEndsNoListener() throws Exception {
+		ListenOptions one = new ListenOptions(16, 1, 16, Duration.ofMinutes(5).toNanos()).withDropped((remote, why) -> {
+			throw new UnspeakableError();
+		});
+		try (ConnectionListener strict = this.device.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+				one, this.requests::add); RawPeer first = new RawPeer(strict.localAddress())) {
+			request(first);
+			ConnectionRequest pending = this.requests.poll(Endpoint.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+			assertThat(pending).isNotNull();
+			try (RawPeer refused = new RawPeer(strict.localAddress())) {
+				assertThat(refused.isCutOff()).isTrue();
+			}
+			pending.reject(new byte[0]);
+			assertThat(first.readMpaFrame().rejected()).isTrue();
+			try (RawPeer second = new RawPeer(strict.localAddress())) {
+				request(second);
+				accept(second);
+			}
+		}
+	}
+
+	private static final class UnspeakableError extends Error {
+
+		@Override
+		public String toString() {
+			throw new OutOfMemoryError("made up");
+		}
+
+	}
+
 }
