@@ -97,7 +97,7 @@ public final class ExhaustedProcess {
 					.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100)))
 					.build();
 				Echo echo = CallOptions.deadline(Duration.ofSeconds(5)).on(client.proxy(Echo.class));
-				warmUp(echo);
+				warmUp(CallOptions.deadline(Duration.ofMinutes(1)).on(client.proxy(Echo.class)));
 				outcome = exhaust(echo);
 				outcome += recover(echo);
 				outcome += clientTransport.problems().isEmpty() ? "" : " client: " + clientTransport.problems();

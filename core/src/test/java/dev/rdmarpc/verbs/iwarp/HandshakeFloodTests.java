@@ -156,7 +156,7 @@ class HandshakeFloodTests {
 	private static final class UnspeakableError extends Error {
 
 		@Override
-		public String toString() {
+		public String getMessage() {
 			throw new OutOfMemoryError("made up");
 		}
 
