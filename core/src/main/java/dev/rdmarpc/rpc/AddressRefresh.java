@@ -49,6 +49,11 @@ final class AddressRefresh {
 
 	private static final Logger logger = LoggerFactory.getLogger(AddressRefresh.class);
 
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String NO_THREAD = "no thread to ask".intern();
+
+	private static final String NO_ANSWER = "the resolver does not answer".intern();
+
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
 	/** The least time between two questions that nobody waits for. */
@@ -157,6 +162,7 @@ final class AddressRefresh {
 		ScheduledExecutorService timer = this.transport.timer();
 		if (this.due != null) {
 			this.due.cancel(false);
+			this.due = null;
 		}
 		try {
 			this.dueNanos = nanos;
@@ -180,7 +186,7 @@ final class AddressRefresh {
 			this.transport.resolver().execute(this::ask);
 		}
 		catch (Throwable ex) {
-			answered(null, "no thread to ask: " + FailureText.of(ex));
+			answered(null, FailedAttempts.reason(NO_THREAD, ex));
 		}
 	}
 
@@ -194,9 +200,19 @@ final class AddressRefresh {
 			}
 		}
 		catch (Throwable ex) {
-			failure = this.resolver + " does not answer: " + FailureText.of(ex);
+			failure = noAnswer(ex);
 		}
 		answered(failure.isEmpty() ? answer : null, failure);
+	}
+
+	@SuppressWarnings("UnusedException") // there is no memory to tell of it
+	private String noAnswer(Throwable failure) {
+		try {
+			return this.resolver + " does not answer: " + FailureText.of(failure);
+		}
+		catch (Throwable ex) {
+			return NO_ANSWER;
+		}
 	}
 
 	private void answered(@Nullable List<InetSocketAddress> answer, String failure) {

@@ -42,13 +42,6 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class ConnectAttempt {
 
-	/** Made with the class: there may be no memory for a literal when it is needed. */
-	private static final String NO_THREAD = "no thread to resolve its name".intern();
-
-	private static final String NO_ADDRESS = "its address is not known".intern();
-
-	private static final String NOT_TRIED = "it cannot be tried".intern();
-
 	private final AttemptContext context;
 
 	private final Owner owner;
@@ -144,7 +137,7 @@ final class ConnectAttempt {
 			end("the transport is closed");
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason(NO_THREAD, ex));
+			end(FailedAttempts.reason("no thread to resolve its name", ex));
 		}
 	}
 
@@ -180,7 +173,7 @@ final class ConnectAttempt {
 			tryNext(remote);
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason((this.address != null) ? NOT_TRIED : NO_ADDRESS, ex));
+			end(FailedAttempts.reason((this.address != null) ? "it cannot be tried" : "its address is not known", ex));
 		}
 	}
 

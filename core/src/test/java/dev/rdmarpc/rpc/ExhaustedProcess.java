@@ -97,9 +97,9 @@ public final class ExhaustedProcess {
 					.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100)))
 					.build();
 				Echo echo = CallOptions.deadline(Duration.ofSeconds(5)).on(client.proxy(Echo.class));
-				warmUp(CallOptions.deadline(Duration.ofMinutes(1)).on(client.proxy(Echo.class)));
+				warmUp(CallOptions.deadline(Duration.ofMinutes(1)).withWaitForReady().on(client.proxy(Echo.class)));
 				outcome = exhaust(echo);
-				outcome += recover(echo);
+				outcome += recover(CallOptions.deadline(Duration.ofSeconds(30)).on(echo));
 				outcome += clientTransport.problems().isEmpty() ? "" : " client: " + clientTransport.problems();
 				outcome += serverTransport.problems().isEmpty() ? "" : " server: " + serverTransport.problems();
 				client.close();
@@ -138,7 +138,7 @@ public final class ExhaustedProcess {
 		start("hoarder", this::hoardOnce).join();
 		String outcome = "";
 		for (Thread thread : threads) {
-			thread.join(TimeUnit.SECONDS.toMillis(20));
+			thread.join(TimeUnit.SECONDS.toMillis(60));
 			if (thread.isAlive()) {
 				outcome += " " + thread.getName() + " hangs at " + List.of(thread.getStackTrace());
 			}
@@ -198,7 +198,7 @@ public final class ExhaustedProcess {
 	}
 
 	private String recover(Echo echo) {
-		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
 		Throwable last = null;
 		for (int good = 0; good < 200;) {
 			try {

@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * caller hangs, no loop is lost, and calls succeed. Direct memory that runs out leaves no
  * future incomplete either, and nothing allocated; the heap may, see docs/operations.md.
  */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 400, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("slow")
 class RpcExhaustionTests {
 

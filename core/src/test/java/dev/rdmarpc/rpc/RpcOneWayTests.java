@@ -240,7 +240,7 @@ class RpcOneWayTests {
 	void aCallWaitsForCredits() throws InterruptedException {
 		try (RpcFixture fixture = new RpcFixture(); RawPeer server = RawPeer.listen()) {
 			try (RpcClient client = fixture.newClient(server::address, RpcClientOptions.DEFAULTS)) {
-				Signals signals = CallOptions.deadline(Duration.ofSeconds(2)).on(client.proxy(Signals.class));
+				Signals signals = CallOptions.deadline(Duration.ofSeconds(8)).on(client.proxy(Signals.class));
 				CompletableFuture<Integer> sent = RpcFixture.inThread(() -> {
 					int calls = 0;
 					while (true) {

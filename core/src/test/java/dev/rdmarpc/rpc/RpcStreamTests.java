@@ -356,7 +356,7 @@ class RpcStreamTests {
 	void deadlineEndsTheStreamAtBothSides() throws Exception {
 		feeding((feed, service, fixture) -> {
 			feed.unary("connects");
-			Feed hurried = CallOptions.NONE.withDeadline(Duration.ofSeconds(2)).on(feed);
+			Feed hurried = CallOptions.NONE.withDeadline(Duration.ofSeconds(8)).on(feed);
 			Collector<Long> collector = Collector.of(hurried.count(Long.MAX_VALUE), 5);
 			collector.awaitReceived(5);
 			assertThat(collector.failure().status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
@@ -389,7 +389,7 @@ class RpcStreamTests {
 
 	@Test
 	void serverThatStopsLetsShortStreamsFinishAndEndsTheOthers() throws Exception {
-		feeding((options) -> options.withDrainTimeout(Duration.ofSeconds(2)), UnaryOperator.identity(),
+		feeding((options) -> options.withDrainTimeout(Duration.ofSeconds(8)), UnaryOperator.identity(),
 				(feed, service, fixture) -> {
 					Collector<Long> endless = Collector.of(feed.count(Long.MAX_VALUE), 5);
 					Collector<Long> brief = Collector.of(feed.count(20), 5);

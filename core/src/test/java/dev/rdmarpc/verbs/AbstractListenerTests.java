@@ -209,15 +209,16 @@ abstract class AbstractListenerTests extends AbstractVerbsTests {
 			.withTimeout(PATIENCE);
 		try (ConnectionListener listener = this.fixture.right()
 			.device()
-			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, SOON.toNanos()), (request) -> {
-				if (request.privateData().length > 0) {
-					if (error) {
-						throw new OutOfMemoryError("a handler that throws, on purpose");
-					}
-					throw new IllegalStateException("a handler that throws, on purpose");
-				}
-				accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));
-			})) {
+			.listen(this.fixture.anyPort(), new ListenOptions(16, 16, 16, VerbsFixture.DEADLINE.dividedBy(2).toNanos()),
+					(request) -> {
+						if (request.privateData().length > 0) {
+							if (error) {
+								throw new OutOfMemoryError("a handler that throws, on purpose");
+							}
+							throw new IllegalStateException("a handler that throws, on purpose");
+						}
+						accepting.complete(request.accept(right.queuePair(), this.fixture.connectOptions()));
+					})) {
 			VerbsEndpoint provoker = this.fixture.left().endpoint();
 			assertThat(this.fixture
 				.awaitFailure(

@@ -64,6 +64,7 @@ class AheadOfTimeTests {
 				ConfigurableApplicationContext client = new SpringApplicationBuilder(SampleApplication.class)
 					.profiles("client")
 					.run("--server.port=0", "--rdma.rpc.client.features.deadline=1m",
+							"--rdma.rpc.client.features.wait-for-ready=true",
 							"--rdma.rpc.client.features.host=127.0.0.1",
 							"--rdma.rpc.client.features.port=" + server.port())) {
 			FeatureStore store = client.getBean(FeatureStore.class);

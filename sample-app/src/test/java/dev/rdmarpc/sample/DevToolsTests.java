@@ -52,12 +52,13 @@ class DevToolsTests {
 	private static final int SLACK = 6;
 
 	@Test
-	@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	@Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 	void twentyRestartsGiveEverythingBack() throws Exception {
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Xmx256m", "-XX:TieredStopAtLevel=1", CLEAR_CACHES, "-cp", System.getProperty("java.class.path"),
 				RestartedApplication.class.getName(), String.valueOf(RESTARTS), "--rdma.rpc.server.port=0",
-				"--rdma.rpc.client.features.deadline=1m", "--load.enabled=false", "--logging.level.root=warn")
+				"--rdma.rpc.client.features.deadline=1m", "--rdma.rpc.client.features.wait-for-ready=true",
+				"--load.enabled=false", "--logging.level.root=warn")
 			.redirectErrorStream(true)
 			.start();
 		List<String> output = new ArrayList<>();

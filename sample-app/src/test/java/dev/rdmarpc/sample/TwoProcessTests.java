@@ -36,6 +36,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import dev.rdmarpc.memory.MemoryMetrics;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.CallOptions;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
 import dev.rdmarpc.sample.store.FeatureStore;
@@ -79,7 +80,10 @@ class TwoProcessTests {
 				RegisteredMemory pool = context.getBean(RegisteredMemory.class);
 				MemoryMetrics memory = pool.metrics();
 				FeatureStore store = context.getBean(FeatureStore.class);
-				store.put("first", new float[] { 1 });
+				CallOptions.deadline(Duration.ofMinutes(1))
+					.withWaitForReady()
+					.on(store)
+					.put("first", new float[] { 1 });
 				RdmaTransport transport = context.getBean(RdmaTransport.class);
 				long idle = settled(() -> withoutReceives(memory, transport));
 				RegisteredBuffer blob = pool.allocate(1 << 20);
@@ -87,8 +91,8 @@ class TwoProcessTests {
 				await("load", () -> this.successes.get() > 500);
 				assertThat(this.failures).isEmpty();
 
-				long killed = System.nanoTime();
 				server.kill();
+				long killed = System.nanoTime();
 				await("every caller has noticed", () -> firstFailures().size() == THREADS);
 				assertThat(firstFailures()).allSatisfy((failure) -> {
 					assertThat(failure.status()).as(failure.message()).isEqualTo(RpcStatus.UNAVAILABLE);

@@ -147,7 +147,7 @@ public final class PollingProcess {
 			RpcClient client = RpcClient.builder()
 				.transport(this.transport)
 				.target("127.0.0.1", this.port)
-				.options(RpcClientOptions.DEFAULTS.withDefaultDeadline(Duration.ofSeconds(60)))
+				.options(RpcClientOptions.DEFAULTS.withDefaultDeadline(Duration.ofSeconds(60)).withWaitForReady(true))
 				.build();
 			this.clients.add(client);
 			greetings.add(client.proxy(SERVICE, Echo.Async.class).echo(new byte[64]));

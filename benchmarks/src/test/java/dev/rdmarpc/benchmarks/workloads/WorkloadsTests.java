@@ -22,16 +22,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Runs each command, forks and all, for as short as it goes. */
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 class WorkloadsTests {
 
 	private static final List<String> PEERS = List.of("rdma-default", "grpc-default", "rdma-grpc-default");

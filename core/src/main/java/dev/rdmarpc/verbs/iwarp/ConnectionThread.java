@@ -190,7 +190,7 @@ final class ConnectionThread implements Runnable {
 		boolean running = false;
 		try {
 			opened = Selector.open();
-			TcpStream.prepareToClose();
+			TcpStream.prepare();
 			this.selector = opened;
 			Thread created = new Thread(this, "rdma-connections-" + this.deviceName);
 			created.setDaemon(true);

@@ -270,7 +270,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 			acceptAll();
 		}
 		catch (Throwable ex) {
-			tryPause();
+			tryPause(ex);
 		}
 	}
 
@@ -328,9 +328,10 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	}
 
 	@SuppressWarnings("UnusedException") // there is no memory to tell of it
-	private void tryPause() {
+	private void tryPause(Throwable cause) {
 		try {
 			pause(PAUSE_NANOS);
+			this.pauses.log(Level.ERROR, "Accepting connections to {} has failed", this.localAddress, cause);
 		}
 		catch (Throwable ex) {
 			// who waits is accepted at once, or as soon as that works
@@ -345,6 +346,8 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		long next = PAUSE_NANOS;
 		try {
 			if (current != null && current.isValid()) {
+				current.interestOps(0); // has been set, and not been told, if this is the
+										// second time
 				current.interestOps(SelectionKey.OP_ACCEPT);
 				next = NEVER_NANOS;
 			}

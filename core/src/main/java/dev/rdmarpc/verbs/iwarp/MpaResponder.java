@@ -166,6 +166,8 @@ final class MpaResponder extends SocketHandler {
 			drop("malformed MPA request");
 			return;
 		}
+		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);
+		this.peerCertificates = this.bytes.peerCertificates();
 		String objection = this.bytes.objection();
 		if (objection == null) {
 			objection = frame.markers() ? "markers are not supported" : this.listener.tryAddConnection();
@@ -176,9 +178,7 @@ final class MpaResponder extends SocketHandler {
 			sendReject(frame, objection.getBytes(StandardCharsets.US_ASCII));
 			return;
 		}
-		this.peerCertificates = this.bytes.peerCertificates();
-		IwarpConnectionRequest asked = new IwarpConnectionRequest(this, frame);
-		this.request = asked;
+		this.request = asked; // what is counted is given back from here on
 		if (!this.listener.tryHandle(asked)) {
 			drop("handler failed");
 		}

@@ -20,6 +20,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -67,8 +69,10 @@ final class TcpStream implements ByteStream {
 	/**
 	 * Closes a socket while there are descriptors: the first one that a virtual machine
 	 * closes needs another two, and if there are none then, it closes no socket ever.
+	 * What else the first streams would make is made, too.
 	 */
-	static void prepareToClose() throws IOException {
+	static void prepare() throws IOException {
+		ThreadVectors.prepare();
 		SocketChannel.open().close();
 	}
 
@@ -96,7 +100,10 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
-		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
+		if (length == 1) {
+			return this.channel.read(targets[offset]);
+		}
+		this.gathering = ThreadVectors.reserve((ScatteringByteChannel) this.channel, this.gathering);
 		return this.channel.read(targets, offset, length);
 	}
 
@@ -107,7 +114,10 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
-		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
+		if (length == 1) {
+			return this.channel.write(sources[offset]);
+		}
+		this.gathering = ThreadVectors.reserve((GatheringByteChannel) this.channel, this.gathering);
 		return this.channel.write(sources, offset, length);
 	}
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.verbs.iwarp;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -45,13 +46,29 @@ final class ThreadVectors {
 	private ThreadVectors() {
 	}
 
+	/** Makes what all threads need, while there is memory. */
+	static void prepare() {
+		reserved.get();
+	}
+
 	/**
-	 * Has the current thread have an array of full size. Costs a look where the thread
-	 * has one. If there is no memory for it, the thread must not use the one that it has.
-	 * @param channel any that is open; nothing is written, and the system not called
+	 * Has the current thread have an array of full size before it reads. Costs a look
+	 * where the thread has one. If there is no memory for it, the thread must not use the
+	 * one that it has.
+	 * @param channel that is about to be read; nothing is, and the system not called
 	 * @param before the thread that was returned the time before, if any
 	 * @return the current thread
 	 */
+	static Thread reserve(ScatteringByteChannel channel, @Nullable Thread before) throws IOException {
+		Thread current = Thread.currentThread();
+		if (current != before && reserved.get() == null) {
+			channel.read(NOTHING, 0, NOTHING.length);
+			reserved.set(Boolean.TRUE);
+		}
+		return current;
+	}
+
+	/** The same before it writes. */
 	static Thread reserve(GatheringByteChannel channel, @Nullable Thread before) throws IOException {
 		Thread current = Thread.currentThread();
 		if (current != before && reserved.get() == null) {

@@ -97,6 +97,8 @@ final class Responder extends SetupHandler {
 		if (asked.kind() != SetupFrame.Kind.REQUEST) {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer sends no request");
 		}
+		SharedMemoryConnectionRequest created = new SharedMemoryConnectionRequest(this, asked,
+				this.listener.remoteAddress(asked.number()));
 		String refusal = this.listener.listensAt(asked.name()) ? this.listener.tryAddConnection()
 				: "nobody listens at that address";
 		if (refusal != null) {
@@ -107,10 +109,8 @@ final class Responder extends SetupHandler {
 			closeQuietly(this.socket);
 			return;
 		}
+		this.request = created; // what is counted is given back from here on
 		this.listener.requested(this);
-		SharedMemoryConnectionRequest created = new SharedMemoryConnectionRequest(this, asked,
-				this.listener.remoteAddress(asked.number()));
-		this.request = created;
 		if (!this.listener.tryHandle(created) && created.drop()) {
 			drop("handler failed");
 		}

@@ -220,7 +220,7 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 			acceptAll();
 		}
 		catch (Throwable ex) {
-			tryPause();
+			tryPause(ex);
 		}
 	}
 
@@ -266,9 +266,10 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 	}
 
 	@SuppressWarnings("UnusedException") // there is no memory to tell of it
-	private void tryPause() {
+	private void tryPause(Throwable cause) {
 		try {
 			pause();
+			this.failures.log(Level.ERROR, "Accepting connections to {} has failed", this.localAddress, cause);
 		}
 		catch (Throwable ex) {
 			// who waits is accepted at once, or as soon as that works
@@ -300,6 +301,8 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		long next = PAUSE_NANOS;
 		try {
 			if (current != null && current.isValid()) {
+				current.interestOps(0); // has been set, and not been told, if this is the
+										// second time
 				current.interestOps(SelectionKey.OP_ACCEPT);
 				next = NEVER_NANOS;
 			}

@@ -100,8 +100,8 @@ final class LendingPeer implements AutoCloseable {
 	/** Listens; returns the address. */
 	InetSocketAddress listen() {
 		return this.device
-			.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), ListenOptions.DEFAULTS,
-					this.requests::add)
+			.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+					new ListenOptions(128, 256, 4096, Station.DEADLINE.toNanos()), this.requests::add)
 			.localAddress();
 	}
 

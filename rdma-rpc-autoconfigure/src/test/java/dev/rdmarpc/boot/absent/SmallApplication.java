@@ -52,10 +52,10 @@ public class SmallApplication implements Callable<Map<String, String>> {
 			.logStartupInfo(false)
 			.registerShutdownHook(false)
 			.run("--rdma.rpc.server.port=0", "--rdma.rpc.server.address=127.0.0.1", "--rdma.rpc.client.default.port=0",
-					"--rdma.rpc.memory.initial=1MB", "--rdma.rpc.memory.extent=1MB",
-					"--rdma.rpc.memory.leak-detection=paranoid", "--management.endpoints.web.exposure.include=*",
-					"--management.endpoints.jmx.exposure.include=*", "--spring.jmx.enabled=false",
-					"--spring.task.execution.propagate-context=true")) {
+					"--rdma.rpc.client.default.wait-for-ready=true", "--rdma.rpc.memory.initial=1MB",
+					"--rdma.rpc.memory.extent=1MB", "--rdma.rpc.memory.leak-detection=paranoid",
+					"--management.endpoints.web.exposure.include=*", "--management.endpoints.jmx.exposure.include=*",
+					"--spring.jmx.enabled=false", "--spring.task.execution.propagate-context=true")) {
 			memory = context.getBean(RegisteredMemory.class);
 			greeting = BeanFactoryAnnotationUtils
 				.qualifiedBeanOfType(context.getBeanFactory(), Greeter.class, "greetings")

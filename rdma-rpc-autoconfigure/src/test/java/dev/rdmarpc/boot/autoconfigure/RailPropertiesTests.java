@@ -49,7 +49,7 @@ import dev.rdmarpc.transport.RdmaTransport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Several providers at once, by properties. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RailPropertiesTests {
 
 	private static final String BOTH = "rdma.rpc.providers=shm,iwarp";

@@ -47,8 +47,7 @@ class ContainerConnectionTests {
 
 	private final ApplicationContextRunner runner = RdmaContextRunner.create()
 		.withConfiguration(AutoConfigurations.of(ServiceConnectionAutoConfiguration.class))
-		.withPropertyValues("rdma.rpc.client.greetings.port=1", "rdma.rpc.client.farewells.port=1",
-				"rdma.rpc.client.greetings.connect-timeout=1s");
+		.withPropertyValues("rdma.rpc.client.greetings.port=1", "rdma.rpc.client.farewells.port=1");
 
 	@Test
 	void eachTargetIsInItsContainer() {
@@ -80,6 +79,7 @@ class ContainerConnectionTests {
 	@Test
 	void theOwnPortMustBeClear() {
 		this.runner.withUserConfiguration(TwoTargets.class, GreetingsContainer.class)
+			.withPropertyValues("rdma.rpc.client.greetings.connect-timeout=1s")
 			.withBean("first", StandIn.class, () -> new StandIn(Map.of(8080, 1, 9000, 2)))
 			.run((context) -> assertThatExceptionOfType(RpcException.class)
 				.isThrownBy(() -> context.getBean("greetings.greeter", Greeter.class).greet("x"))

@@ -48,7 +48,7 @@ import dev.rdmarpc.rpc.ServiceDescriptor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Calls in progress and their timers, whoever ends them. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RdmaCallMetersTests {
 
 	private static final String NAME = "calls";

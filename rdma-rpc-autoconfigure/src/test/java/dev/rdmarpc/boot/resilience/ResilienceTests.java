@@ -58,7 +58,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /**
  * Circuit breakers, bulkheads and rate limiters of Resilience4j, by the name of a target.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ResilienceTests {
 
 	private static final String BREAKER = "resilience4j.circuitbreaker.instances.gates.";

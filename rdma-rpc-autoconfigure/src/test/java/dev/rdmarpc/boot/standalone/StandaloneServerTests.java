@@ -20,6 +20,7 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,7 @@ import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcClient;
+import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
@@ -81,7 +83,11 @@ class StandaloneServerTests {
 		RegisteredMemory memory = RegisteredMemory
 			.create(MemoryOptions.DEFAULTS.withInitialBytes(1 << 20).withLeakDetection(LeakDetection.PARANOID));
 		try (memory; RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory)) {
-			try (RpcClient client = RpcClient.builder().transport(transport).target("127.0.0.1", port).build()) {
+			try (RpcClient client = RpcClient.builder()
+				.transport(transport)
+				.target("127.0.0.1", port)
+				.options(RpcClientOptions.DEFAULTS.withWaitForReady(true).withDefaultDeadline(Duration.ofMinutes(2)))
+				.build()) {
 				return client.proxy(Greeter.class).greet("world");
 			}
 		}

@@ -59,7 +59,7 @@ final class PingResponder implements AutoCloseable {
 	 * @param device borrowed
 	 * @param address where; port 0 lets the system choose
 	 * @param validate whether to compare what is read with what an initiator sends
-	 * @param timeout for each step of a ping
+	 * @param timeout for the set-up of a connection, and for each step of a ping
 	 * @param ended told about the end of each connection, on the thread that served it
 	 * @throws PingException if nobody can listen there
 	 */
@@ -70,7 +70,10 @@ final class PingResponder implements AutoCloseable {
 		this.timeout = timeout;
 		this.ended = ended;
 		try {
-			this.listener = device.listen(address, ListenOptions.DEFAULTS, this::serve);
+			ListenOptions usual = ListenOptions.DEFAULTS;
+			ListenOptions options = new ListenOptions(usual.backlog(), usual.maxPendingHandshakes(),
+					usual.maxConnections(), timeout.toNanos());
+			this.listener = device.listen(address, options, this::serve);
 		}
 		catch (VerbsException ex) {
 			throw new PingException(explain(ex, address) + " (" + ex.getMessage() + ")", ex);

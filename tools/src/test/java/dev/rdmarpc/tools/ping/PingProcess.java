@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 /** The command in a process of its own. */
 final class PingProcess implements AutoCloseable {
 
-	private static final long PATIENCE_SECONDS = 60;
+	private static final long PATIENCE_SECONDS = 120;
 
 	private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
 
@@ -51,9 +51,10 @@ final class PingProcess implements AutoCloseable {
 
 	/** Starts the command on the class path and the Java of this process. */
 	static PingProcess start(String... arguments) throws IOException {
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-				"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), RdmaPing.class.getName()));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+						RdmaPing.class.getName(), "--timeout", "60"));
 		command.addAll(List.of(arguments));
 		return new PingProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
 	}

@@ -160,7 +160,8 @@ public final class RdmaPeer implements Peer {
 			.target(server.getHostString(), server.getPort())
 			.options(RpcClientOptions.DEFAULTS.withChannel(channel)
 				.withRails(this.variant.rails())
-				.withConnectTimeout(SETUP_TIME))
+				.withConnectTimeout(SETUP_TIME)
+				.withWaitForReady(true))
 			.build();
 		return new Proxies(client, this.variant.service(), this.variant.streams());
 	}

@@ -219,7 +219,7 @@ public final class TransferProcess {
 			return RpcClient.builder()
 				.transport(transport)
 				.target("127.0.0.1", port)
-				.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
+				.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL).withWaitForReady(true))
 				.build();
 		}
 

@@ -85,7 +85,7 @@ public record RdmaWorkloads(boolean registered) implements WorkloadPeer {
 			.map((port) -> RpcClient.builder()
 				.transport(resources.transport())
 				.target("127.0.0.1", port)
-				.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL))
+				.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL).withWaitForReady(true))
 				.build())
 			.toList();
 		return new Proxies(clients, resources, this.registered);
