@@ -216,12 +216,16 @@ class RpcConnectionTests {
 	@Test
 	void attemptThatIsSlowIsWaitedForByEveryCall() throws Exception {
 		AtomicInteger asked = new AtomicInteger();
-		try (RpcFixture fixture = new RpcFixture();
+		Duration patience = Duration.ofSeconds(30);
+		try (RpcFixture fixture = new RpcFixture(
+				(options) -> options
+					.withChannel(options.channel().withTimeouts(patience, patience, patience.multipliedBy(3))),
+				UnaryOperator.identity());
 				TcpProxy slow = new TcpProxy(fixture.server.address(), 200);
 				RpcClient client = fixture.newClient(() -> {
 					asked.incrementAndGet();
 					return slow.address();
-				}, impatient(Duration.ofSeconds(30)))) {
+				}, impatient(patience))) {
 			Echo hasty = CallOptions.deadline(Duration.ofMillis(50)).on(client.proxy(Echo.class));
 			RpcFixture.awaitTrue(() -> {
 				assertThat(RpcFixture.failureOf(hasty::touch).status()).isIn(RpcStatus.UNAVAILABLE,

@@ -55,7 +55,7 @@ class RpcHostilePeerTests {
 	/**
 	 * The good client has to answer in time, too, on a machine that stops it at times.
 	 */
-	private static final Duration SILENCE = Duration.ofSeconds(1);
+	private static final Duration SILENCE = Duration.ofSeconds(4);
 
 	@ParameterizedTest
 	@MethodSource
@@ -255,7 +255,7 @@ class RpcHostilePeerTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void silence(boolean afterHandshake) {
-		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(2), Duration.ofMillis(200), SILENCE), (fixture) -> {
+		Hostilities.attack(CHANNEL.withTimeouts(Duration.ofSeconds(5), Duration.ofMillis(200), SILENCE), (fixture) -> {
 			try (RawPeer peer = RawPeer.connect(fixture.server.port())) {
 				if (afterHandshake) {
 					peer.send(Frames.hello(1, 32));

@@ -235,12 +235,12 @@ class RpcRendezvousTests {
 	/** Each way takes several times as long as a peer may be silent. */
 	@Test
 	void whatMovesHasAllTheTimeItNeeds() throws Exception {
-		Duration silence = Duration.ofMillis(1500);
+		Duration silence = Duration.ofSeconds(3);
 		UnaryOperator<ChannelOptions> impatient = (channel) -> channel.withTimeouts(Duration.ofSeconds(5),
 				Duration.ofMillis(200), silence);
 		try (RpcFixture fixture = new RpcFixture((options) -> options.withChannel(impatient.apply(options.channel())),
 				UnaryOperator.identity());
-				TcpProxy network = new TcpProxy(fixture.server.address(), 4 << 20);
+				TcpProxy network = new TcpProxy(fixture.server.address(), 2 << 20);
 				RpcClient client = RpcClient.builder()
 					.transport(fixture.clientTransport)
 					.target(TestEnvironment.host(), network.address().getPort())
