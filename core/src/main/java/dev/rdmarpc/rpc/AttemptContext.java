@@ -44,6 +44,13 @@ record AttemptContext(RdmaTransport transport, String target, Supplier<InetSocke
 		RpcClientOptions options, ClientLoops loops, Map<Rail, ChannelLoop> own, RailHistory history,
 		ChannelHandler handler) {
 
+	/** Made before any attempt: there may be no memory for a literal when it fails. */
+	static final String NO_THREAD = "no thread to resolve its name".intern();
+
+	static final String NO_ADDRESS = "its address is not known".intern();
+
+	static final String NOT_TRIED = "it cannot be tried".intern();
+
 	AttemptContext(RdmaTransport transport, String target, Supplier<InetSocketAddress> addresses,
 			RpcClientOptions options, ClientLoops loops, RailHistory history, ChannelHandler handler) {
 		this(transport, target, addresses, options, loops, new ConcurrentHashMap<>(), history, handler);

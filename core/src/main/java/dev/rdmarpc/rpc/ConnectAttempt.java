@@ -137,7 +137,7 @@ final class ConnectAttempt {
 			end("the transport is closed");
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason("no thread to resolve its name", ex));
+			end(FailedAttempts.reason(AttemptContext.NO_THREAD, ex));
 		}
 	}
 
@@ -173,7 +173,8 @@ final class ConnectAttempt {
 			tryNext(remote);
 		}
 		catch (Throwable ex) {
-			end(FailedAttempts.reason((this.address != null) ? "it cannot be tried" : "its address is not known", ex));
+			end(FailedAttempts.reason((this.address != null) ? AttemptContext.NOT_TRIED : AttemptContext.NO_ADDRESS,
+					ex));
 		}
 	}
 

@@ -242,7 +242,7 @@ class RpcFailureTests {
 			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 4);
 			fixture.server.close();
 			for (CompletableFuture<RpcStatus> outcome : outcomes) {
-				assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
+				assertThat(outcome.get(25, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
 			}
 		}
 	}

@@ -249,7 +249,8 @@ class RpcRendezvousTests {
 					.build()) {
 			byte[] sent = bytes(15 << 20);
 			long start = System.nanoTime();
-			assertThat(client.proxy(Echo.class).bytes(sent)).isEqualTo(sent);
+			Echo patient = CallOptions.deadline(Duration.ofMinutes(2)).on(client.proxy(Echo.class));
+			assertThat(patient.bytes(sent)).isEqualTo(sent);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(silence.multipliedBy(4));
 		}
 	}

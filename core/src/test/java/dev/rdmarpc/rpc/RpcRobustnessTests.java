@@ -87,7 +87,7 @@ class RpcRobustnessTests {
 				RpcFixture.awaitTrue(() -> fixture.service.running.get() == 4);
 				fixture.clientTransport.close();
 				for (CompletableFuture<RpcStatus> outcome : outcomes) {
-					assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
+					assertThat(outcome.get(25, TimeUnit.SECONDS)).isEqualTo(RpcStatus.UNAVAILABLE);
 				}
 			}
 		}

@@ -52,6 +52,9 @@ final class MpaResponder extends SocketHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(MpaResponder.class);
 
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String FAILED = "handshake failed".intern();
+
 	private final IwarpListener listener;
 
 	private final ConnectionThread thread;
@@ -233,8 +236,8 @@ final class MpaResponder extends SocketHandler {
 	/** Sends the reply of a request that was rejected. */
 	void reject(MpaFrame frame, byte[] privateData) {
 		if (!isFinished()) {
-			this.listener.removeConnection();
 			sendReject(frame, privateData);
+			this.listener.removeConnection();
 		}
 	}
 
@@ -295,17 +298,22 @@ final class MpaResponder extends SocketHandler {
 
 	@Override
 	void failed(Throwable cause) {
-		if (!(cause instanceof SSLException)) {
-			logger.debug("Handshake with {} failed: {}", this.remote, cause.toString());
+		String why = FAILED;
+		this.lingers = cause instanceof SSLException;
+		try {
+			why = cause.toString();
+			if (this.lingers) {
+				this.listener.insecure(this.remote, cause);
+				return;
+			}
+			logger.debug("Handshake with {} failed: {}", this.remote, why);
 			if (cause instanceof VerbsException) {
 				this.listener.dropped(this.remote, String.valueOf(cause.getMessage()));
 			}
-			drop(cause.toString());
-			return;
 		}
-		this.listener.insecure(this.remote, cause);
-		this.lingers = true;
-		drop(cause.toString());
+		finally {
+			drop(why);
+		}
 	}
 
 	/** Ends the stream; the peer of a TLS handshake that has failed is to see why. */
