@@ -20,8 +20,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.GatheringByteChannel;
-import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -103,7 +101,7 @@ final class TcpStream implements ByteStream {
 		if (length == 1) {
 			return this.channel.read(targets[offset]);
 		}
-		this.gathering = ThreadVectors.reserve((ScatteringByteChannel) this.channel, this.gathering);
+		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
 		return this.channel.read(targets, offset, length);
 	}
 
@@ -117,7 +115,7 @@ final class TcpStream implements ByteStream {
 		if (length == 1) {
 			return this.channel.write(sources[offset]);
 		}
-		this.gathering = ThreadVectors.reserve((GatheringByteChannel) this.channel, this.gathering);
+		this.gathering = ThreadVectors.reserve(this.channel, this.gathering);
 		return this.channel.write(sources, offset, length);
 	}
 

@@ -18,7 +18,6 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.util.Arrays;
 
@@ -52,10 +51,10 @@ final class ThreadVectors {
 	}
 
 	/**
-	 * Has the current thread have an array of full size before it reads. Costs a look
-	 * where the thread has one. If there is no memory for it, the thread must not use the
-	 * one that it has.
-	 * @param channel that is about to be read; nothing is, and the system not called
+	 * Has the current thread have an array of full size. Costs a look where the thread
+	 * has one. If there is no memory for it, the thread must not use the one that it has.
+	 * @param channel any that is open; nothing is read, which works also after its output
+	 * was shut down, and the system not called
 	 * @param before the thread that was returned the time before, if any
 	 * @return the current thread
 	 */
@@ -63,16 +62,6 @@ final class ThreadVectors {
 		Thread current = Thread.currentThread();
 		if (current != before && reserved.get() == null) {
 			channel.read(NOTHING, 0, NOTHING.length);
-			reserved.set(Boolean.TRUE);
-		}
-		return current;
-	}
-
-	/** The same before it writes. */
-	static Thread reserve(GatheringByteChannel channel, @Nullable Thread before) throws IOException {
-		Thread current = Thread.currentThread();
-		if (current != before && reserved.get() == null) {
-			channel.write(NOTHING, 0, NOTHING.length);
 			reserved.set(Boolean.TRUE);
 		}
 		return current;

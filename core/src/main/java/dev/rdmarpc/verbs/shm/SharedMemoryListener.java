@@ -301,8 +301,9 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 		long next = PAUSE_NANOS;
 		try {
 			if (current != null && current.isValid()) {
-				current.interestOps(0); // has been set, and not been told, if this is the
-										// second time
+				// OP_ACCEPT is set, but not told to the selector, if telling it has
+				// failed
+				current.interestOps(0);
 				current.interestOps(SelectionKey.OP_ACCEPT);
 				next = NEVER_NANOS;
 			}
