@@ -28,10 +28,16 @@ import dev.rdmarpc.benchmarks.workloads.rdma.RdmaWorkloads;
 enum Framework {
 
 	/** This framework with nothing declared. */
-	RDMA_DEFAULT("rdma-default", () -> new RdmaWorkloads(false)),
+	RDMA_DEFAULT("rdma-default", () -> new RdmaWorkloads(false, false)),
 
-	/** The same, and tensors are in registered memory. */
-	RDMA_REGISTERED("rdma-registered", () -> new RdmaWorkloads(true)),
+	/** The same, and calls have priorities. */
+	RDMA_PRIORITIES("rdma-priorities", () -> new RdmaWorkloads(false, true)),
+
+	/** Without priorities, and tensors are in registered memory. */
+	RDMA_REGISTERED("rdma-registered", () -> new RdmaWorkloads(true, false)),
+
+	/** The same, and calls have priorities. */
+	RDMA_REGISTERED_PRIORITIES("rdma-registered-priorities", () -> new RdmaWorkloads(true, true)),
 
 	/** The gRPC stubs over Netty, with grpc-java's default executors. */
 	GRPC_DEFAULT("grpc-default", () -> new GrpcWorkloads(false, false)),

@@ -66,7 +66,8 @@ final class Mixed implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
-		List<String> peers = this.options.peers(this.command, "rdma-default", "grpc-default", "rdma-grpc-default");
+		List<String> peers = this.options.peers(this.command, "rdma-default", "rdma-priorities", "grpc-default",
+				"rdma-grpc-default");
 		int rounds = this.options.rounds(3, 9);
 		long prime = this.options.quick ? this.primeMillis / 3 : this.primeMillis;
 		try (Fleets fleets = new Fleets(peers, 1, 1, this.options.logs())) {

@@ -38,7 +38,9 @@ final class RunOptions {
 	boolean quick;
 
 	@Option(names = "--peers", split = ",",
-			description = "Of rdma-default, rdma-registered, grpc-default, rdma-grpc-default, grpc-direct and rdma-grpc.")
+			description = {
+					"Of rdma-default, rdma-priorities, rdma-registered, rdma-registered-priorities, grpc-default,",
+					"rdma-grpc-default, grpc-direct and rdma-grpc." })
 	private @Nullable List<String> peers;
 
 	@Option(names = "--rounds", description = "How often each of them is measured.",

@@ -38,6 +38,8 @@ final class Tensors implements Callable<Integer> {
 
 	private static final String FIRST = "first tensor ms";
 
+	private static final String ALL = "all tensors ms";
+
 	@Mixin
 	private RunOptions options = new RunOptions();
 
@@ -57,6 +59,11 @@ final class Tensors implements Callable<Integer> {
 	@Option(names = "--prime-steps", description = "Before the first round.", defaultValue = "8")
 	private int primeSteps;
 
+	@Option(names = "--forward-millis",
+			description = "How long an accelerator would compute forward in a step; backward twice as long.",
+			defaultValue = "100")
+	private int forwardMillis;
+
 	@Option(names = "--thorough", description = "Look at each number that is received, which costs time.")
 	private boolean thorough;
 
@@ -64,7 +71,8 @@ final class Tensors implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
-		List<String> peers = this.options.peers(this.command, "rdma-default", "rdma-registered", "grpc-default");
+		List<String> peers = this.options.peers(this.command, "rdma-default", "rdma-priorities", "rdma-registered",
+				"rdma-registered-priorities", "grpc-default");
 		int rounds = this.options.rounds(3, 11);
 		int prime = this.options.quick ? Math.min(this.primeSteps, 3) : this.primeSteps;
 		for (Model model : this.models) {
@@ -72,7 +80,7 @@ final class Tensors implements Callable<Integer> {
 					model.totalBytes() / 1e6));
 			try (Fleets fleets = new Fleets(peers, this.servers, this.workers, this.options.logs())) {
 				fleets.each(0, (peer, fleet) -> {
-					fleet.askAll("worker " + model + " INDEX " + this.workers);
+					fleet.askAll("worker " + model + " INDEX " + this.workers + " " + this.forwardMillis);
 					fleet.askAll("steps 0 " + prime + " " + this.thorough);
 				});
 				for (int i = 0; i < rounds; i++) {
@@ -90,26 +98,32 @@ final class Tensors implements Callable<Integer> {
 		fleet.askAll("steps " + step + " 1 " + this.thorough);
 		double slowest = 0;
 		double first = 0;
+		double all = 0;
 		for (String answer : fleet.askAll("steps " + (step + 1) + " 1 " + this.thorough)) {
 			String[] figures = answer.split(":", -1);
 			slowest = Math.max(slowest, Long.parseLong(figures[0]) / 1e6);
 			first = Math.max(first, Long.parseLong(figures[1]) / 1e6);
+			all = Math.max(all, Long.parseLong(figures[2]) / 1e6);
 		}
 		this.samples.add(model.name(), peer, STEP, slowest);
 		this.samples.add(model.name(), peer, FIRST, first);
+		this.samples.add(model.name(), peer, ALL, all);
 	}
 
 	private List<String> table(List<String> peers) {
 		MarkdownTable table = new MarkdownTable(
-				List.of("model / peer", STEP, FIRST, "MB/s of all workers", "step to " + Framework.BASE));
+				List.of("model / peer", STEP, FIRST, ALL, "step to " + Framework.BASE, "step to rdma-default"));
 		for (Model model : this.models) {
 			for (String peer : peers) {
-				double millis = this.samples.median(model.name(), peer, STEP);
-				double bytes = 2.0 * this.workers * model.totalBytes();
-				table.add(List.of(model + " / " + peer, MarkdownTable.number(millis),
-						MarkdownTable.number(this.samples.median(model.name(), peer, FIRST)),
-						MarkdownTable.number(bytes / 1e3 / millis),
-						this.samples.ratioWithSpread(model.name(), peer, Framework.BASE, STEP)));
+				List<String> cells = new ArrayList<>(List.of(model + " / " + peer));
+				List.of(STEP, FIRST, ALL)
+					.forEach((figure) -> cells
+						.add(MarkdownTable.number(this.samples.median(model.name(), peer, figure))));
+				for (String other : List.of(Framework.BASE, "rdma-default")) {
+					cells.add(peers.contains(other) ? this.samples.ratioWithSpread(model.name(), peer, other, STEP)
+							: "-");
+				}
+				table.add(cells);
 			}
 		}
 		return new ArrayList<>(table.toLines());

@@ -43,8 +43,8 @@ import dev.rdmarpc.benchmarks.workloads.tensors.Worker;
  *          transactions THREADS MILLIS                       ok, see {@link CoreRun#run}
  *          fill RECORDS                                      ok
  *          mixed DEADLINE_MICROS PER_SECOND HEAVY MILLIS     ok, see {@link MixedRun#run}
- *          worker MODEL INDEX WORKERS                        ok
- *          steps FIRST COUNT THOROUGH                        ok NANOS:FIRST_NANOS …
+ *          worker MODEL INDEX WORKERS FORWARD_MILLIS         ok
+ *          steps FIRST COUNT THOROUGH                        ok NANOS:FIRST_NANOS:ALL_NANOS …
  * </pre>
  */
 public final class WorkloadProcess {
@@ -113,7 +113,7 @@ public final class WorkloadProcess {
 			case "ycsb" -> this.core = new CoreRun(this.client.store(), words[1], Integer.parseInt(words[2]));
 			case "fill" -> this.mixed = new MixedRun(this.client.store(), Integer.parseInt(words[1]));
 			case "worker" -> this.worker = this.client.worker(Model.valueOf(words[1]), Integer.parseInt(words[2]),
-					Integer.parseInt(words[3]));
+					Integer.parseInt(words[3]), Duration.ofMillis(Long.parseLong(words[4])));
 			case "transactions" -> {
 				return made(this.core).run(Integer.parseInt(words[1]),
 						TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[2])));
@@ -135,7 +135,7 @@ public final class WorkloadProcess {
 		StringJoiner line = new StringJoiner(" ");
 		for (int step = first; step < first + count; step++) {
 			Worker.Step took = made(this.worker).step(step, thorough);
-			line.add(took.nanos() + ":" + took.firstNanos());
+			line.add(took.nanos() + ":" + took.firstNanos() + ":" + took.allNanos());
 		}
 		return line.toString();
 	}

@@ -45,6 +45,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FrameworkTests {
 
+	private static final Duration FORWARD = Duration.ofMillis(5);
+
 	private static List<String> frameworks() {
 		return Framework.names();
 	}
@@ -113,7 +115,8 @@ class FrameworkTests {
 		try (WorkloadPeer.Server one = peer.serve(2);
 				WorkloadPeer.Server other = peer.serve(2);
 				WorkloadPeer.Client client = peer.connect(List.of(one.port(), other.port()))) {
-			try (Worker first = client.worker(Model.SMALL, 0, 2); Worker second = client.worker(Model.SMALL, 1, 2)) {
+			try (Worker first = client.worker(Model.SMALL, 0, 2, FORWARD);
+					Worker second = client.worker(Model.SMALL, 1, 2, FORWARD)) {
 				List<CompletableFuture<Void>> runs = new ArrayList<>();
 				for (Worker worker : List.of(first, second)) {
 					CompletableFuture<Void> run = new CompletableFuture<>();

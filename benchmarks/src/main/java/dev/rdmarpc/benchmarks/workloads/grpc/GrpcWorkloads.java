@@ -141,9 +141,9 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 		}
 
 		@Override
-		public Worker worker(Model model, int index, int workers) {
+		public Worker worker(Model model, int index, int workers, Duration forward) {
 			return new ExchangingWorker<>(TensorMemory.ARRAYS,
-					this.channels.stream().map(ParametersGrpc::newStub).toList(), model, index, workers);
+					this.channels.stream().map(ParametersGrpc::newStub).toList(), model, index, workers, forward);
 		}
 
 		@Override

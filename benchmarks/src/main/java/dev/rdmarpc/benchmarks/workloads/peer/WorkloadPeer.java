@@ -58,8 +58,14 @@ public interface WorkloadPeer {
 		/** Gets from the same store over the same connection, each with this deadline. */
 		AsyncReads reads(Duration deadline);
 
-		/** Exchanges parameters with all servers; to be closed before the client. */
-		Worker worker(Model model, int index, int workers);
+		/**
+		 * Exchanges parameters with all servers; to be closed before the client.
+		 * @param model the tensors
+		 * @param index of this worker, from 0
+		 * @param workers how many there are
+		 * @param forward how long a forward pass takes
+		 */
+		Worker worker(Model model, int index, int workers, Duration forward);
 
 	}
 

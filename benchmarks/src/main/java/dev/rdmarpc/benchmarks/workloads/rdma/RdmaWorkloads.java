@@ -26,6 +26,7 @@ import dev.rdmarpc.benchmarks.workloads.store.InMemoryStore;
 import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.ExchangingWorker;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
+import dev.rdmarpc.benchmarks.workloads.tensors.ParameterCalls;
 import dev.rdmarpc.benchmarks.workloads.tensors.ParameterStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.TensorMemory;
 import dev.rdmarpc.benchmarks.workloads.tensors.Worker;
@@ -33,6 +34,7 @@ import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.CallOptions;
+import dev.rdmarpc.rpc.Priority;
 import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
@@ -47,8 +49,10 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
  * pass. Nothing is declared of methods.
  *
  * @param registered whether tensors are in registered memory, or else in arrays
+ * @param priorities whether gets and the tensors that are needed first are urgent, and
+ * scans, large values and the tensors that are needed last are background work
  */
-public record RdmaWorkloads(boolean registered) implements WorkloadPeer {
+public record RdmaWorkloads(boolean registered, boolean priorities) implements WorkloadPeer {
 
 	private static final MemoryOptions MEMORY = MemoryOptions.DEFAULTS.withMaxBytes(1024L << 20);
 
@@ -88,7 +92,7 @@ public record RdmaWorkloads(boolean registered) implements WorkloadPeer {
 				.options(RpcClientOptions.DEFAULTS.withChannel(CHANNEL).withWaitForReady(true))
 				.build())
 			.toList();
-		return new Proxies(clients, resources, this.registered);
+		return new Proxies(clients, resources, this.registered, this.priorities);
 	}
 
 	private record ArrayHandler(ParameterStore<byte[]> store) implements ArrayParameters {
@@ -157,30 +161,37 @@ public record RdmaWorkloads(boolean registered) implements WorkloadPeer {
 
 	}
 
-	private record Proxies(List<RpcClient> clients, Resources resources, boolean registered) implements Client {
+	private record Proxies(List<RpcClient> clients, Resources resources, boolean registered,
+			boolean priorities) implements Client {
 
 		@Override
 		public KeyValueStore store() {
-			return this.clients.get(0).proxy(STORE, KeyValueStore.class);
+			KeyValueStore store = this.clients.get(0).proxy(STORE, KeyValueStore.class);
+			return this.priorities ? CallOptions.NONE.withPriority(Priority.LOW).on(store) : store;
 		}
 
 		@Override
 		public AsyncReads reads(Duration deadline) {
-			return CallOptions.deadline(deadline).on(this.clients.get(0).proxy(STORE, AsyncReads.class));
+			return CallOptions.deadline(deadline)
+				.withPriority(this.priorities ? Priority.HIGH : Priority.NORMAL)
+				.on(this.clients.get(0).proxy(STORE, AsyncReads.class));
 		}
 
 		@Override
-		public Worker worker(Model model, int index, int workers) {
+		public Worker worker(Model model, int index, int workers, Duration forward) {
 			if (this.registered) {
 				return new ExchangingWorker<>(new RegisteredTensors(this.resources.memory()),
-						this.clients.stream()
-							.map((client) -> client.proxy(REGISTERED, RegisteredParameters.class))
-							.toList(),
-						model, index, workers);
+						parameters(model, REGISTERED, RegisteredParameters.class), model, index, workers, forward);
 			}
-			return new ExchangingWorker<>(TensorMemory.ARRAYS,
-					this.clients.stream().map((client) -> client.proxy(ARRAYS, ArrayParameters.class)).toList(), model,
-					index, workers);
+			return new ExchangingWorker<>(TensorMemory.ARRAYS, parameters(model, ARRAYS, ArrayParameters.class), model,
+					index, workers, forward);
+		}
+
+		private <T, P extends ParameterCalls<T>> List<? extends ParameterCalls<T>> parameters(Model model,
+				String service, Class<P> type) {
+			List<P> proxies = this.clients.stream().map((client) -> client.proxy(service, type)).toList();
+			return this.priorities ? proxies.stream().map((proxy) -> ParametersByNeed.of(model, proxy)).toList()
+					: proxies;
 		}
 
 		@Override

@@ -18,16 +18,15 @@ package dev.rdmarpc.benchmarks.workloads.tensors;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.IntFunction;
-
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A worker for tensors of one type. Its gradients are the same in each step, but for the
@@ -37,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ExchangingWorker<T> implements Worker {
 
-	/** Calls at the same time: enough to keep the connections busy. */
-	private static final int OUTSTANDING = 8;
-
 	private final TensorMemory<T> memory;
 
 	private final List<? extends ParameterCalls<T>> servers;
@@ -47,6 +43,8 @@ public final class ExchangingWorker<T> implements Worker {
 	private final List<Integer> placement;
 
 	private final int workers;
+
+	private final long[] forwardNanos;
 
 	private final List<T> gradients = new ArrayList<>();
 
@@ -57,13 +55,15 @@ public final class ExchangingWorker<T> implements Worker {
 	 * @param model the tensors
 	 * @param index of this worker, from 0
 	 * @param workers how many there are
+	 * @param forward how long a forward pass takes; a backward pass takes twice as long
 	 */
 	public ExchangingWorker(TensorMemory<T> memory, List<? extends ParameterCalls<T>> servers, Model model, int index,
-			int workers) {
+			int workers, Duration forward) {
 		this.memory = memory;
 		this.servers = servers;
 		this.placement = model.placement(servers.size());
 		this.workers = workers;
+		this.forwardNanos = model.forwardNanos(forward.toNanos());
 		for (int tensor = 0; tensor < model.sizes().size(); tensor++) {
 			T gradient = memory.allocate(model.sizes().get(tensor));
 			FloatBuffer numbers = memory.bytes(gradient).asFloatBuffer();
@@ -85,55 +85,59 @@ public final class ExchangingWorker<T> implements Worker {
 		for (T gradient : this.gradients) {
 			this.memory.bytes(gradient).putFloat(0, step);
 		}
+		long[] arrivals = new long[count];
+		List<CompletableFuture<Void>> exchanges = new ArrayList<>();
 		long begun = System.nanoTime();
-		overlap(count, (i) -> {
-			int tensor = count - 1 - i;
-			return server(tensor).push(step, tensor, this.gradients.get(tensor));
-		});
-		long[] first = new long[1];
-		overlap(count, (tensor) -> server(tensor).pull(step, tensor).thenAccept((sum) -> {
-			if (tensor == 0) {
-				first[0] = System.nanoTime() - begun;
-			}
-			try {
-				check(step, tensor, this.memory.bytes(sum), thorough);
-			}
-			finally {
-				this.memory.release(sum);
-			}
-		}));
-		return new Step(System.nanoTime() - begun, first[0]);
+		long ready = begun;
+		for (int tensor = count - 1; tensor >= 0; tensor--) {
+			ready += 2 * this.forwardNanos[tensor];
+			awaitTime(ready);
+			exchanges.add(exchange(step, tensor, thorough, arrivals));
+		}
+		await(CompletableFuture.allOf(exchanges.toArray(CompletableFuture[]::new)));
+		long end = ready;
+		long last = ready;
+		for (int tensor = 0; tensor < count; tensor++) {
+			end = Math.max(end, arrivals[tensor]) + this.forwardNanos[tensor];
+			last = Math.max(last, arrivals[tensor]);
+		}
+		return new Step(end - begun, Math.max(0, arrivals[0] - ready), last - ready);
+	}
+
+	private CompletableFuture<Void> exchange(int step, int tensor, boolean thorough, long[] arrivals) {
+		ParameterCalls<T> server = server(tensor);
+		return server.push(step, tensor, this.gradients.get(tensor))
+			.thenCompose((length) -> server.pull(step, tensor))
+			.thenAccept((sum) -> {
+				arrivals[tensor] = System.nanoTime();
+				try {
+					check(step, tensor, this.memory.bytes(sum), thorough);
+				}
+				finally {
+					this.memory.release(sum);
+				}
+			});
+	}
+
+	private static void awaitTime(long nanoTime) {
+		for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
+			LockSupport.parkNanos(left);
+		}
 	}
 
 	private ParameterCalls<T> server(int tensor) {
 		return this.servers.get(this.placement.get(tensor));
 	}
 
-	/** Makes calls in their order, some at the same time, and waits for all of them. */
-	private static void overlap(int count, IntFunction<CompletableFuture<?>> call) {
-		Semaphore free = new Semaphore(OUTSTANDING);
-		AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-		for (int i = 0; i < count && failure.get() == null; i++) {
-			acquire(free, 1);
-			call.apply(i).whenComplete((reply, problem) -> {
-				if (problem != null) {
-					failure.compareAndSet(null, problem);
-				}
-				free.release();
-			});
-		}
-		acquire(free, OUTSTANDING);
-		Throwable problem = failure.get();
-		if (problem != null) {
-			throw new CompletionException(problem);
-		}
-	}
-
-	private static void acquire(Semaphore free, int permits) {
+	private static void await(CompletableFuture<Void> exchanges) {
 		try {
-			if (!free.tryAcquire(permits, 60, TimeUnit.SECONDS)) {
-				throw new IllegalStateException("a call has not ended within a minute");
-			}
+			exchanges.get(60, TimeUnit.SECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw new CompletionException(ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new IllegalStateException("not all tensors have been exchanged within a minute", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

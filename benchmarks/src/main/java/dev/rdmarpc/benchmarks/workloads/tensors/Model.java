@@ -18,6 +18,7 @@ package dev.rdmarpc.benchmarks.workloads.tensors;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The sizes of a network's parameters in bytes, as 32-bit numbers, in the order in which
@@ -29,25 +30,26 @@ public enum Model {
 	RESNET50 {
 
 		@Override
-		List<Integer> make() {
-			List<Integer> sizes = new ArrayList<>();
-			convolution(sizes, 7, 3, 64, true);
+		List<Layer> make() {
+			List<Layer> layers = new ArrayList<>();
+			convolution(layers, 7, 3, 64, 112, true);
 			int[] blocks = { 3, 4, 6, 3 };
 			int from = 64;
 			for (int stage = 0; stage < blocks.length; stage++) {
 				int width = 64 << stage;
+				int side = 56 >> stage;
 				for (int block = 0; block < blocks[stage]; block++) {
-					convolution(sizes, 1, from, width, true);
-					convolution(sizes, 3, width, width, true);
-					convolution(sizes, 1, width, 4 * width, true);
+					convolution(layers, 1, from, width, side, true);
+					convolution(layers, 3, width, width, side, true);
+					convolution(layers, 1, width, 4 * width, side, true);
 					if (block == 0) {
-						convolution(sizes, 1, from, 4 * width, true);
+						convolution(layers, 1, from, 4 * width, side, true);
 					}
 					from = 4 * width;
 				}
 			}
-			sizes.add(4 * (from + 1) * 1000);
-			return sizes;
+			layers.add(Layer.dense(from, 1000, 1));
+			return layers;
 		}
 
 	},
@@ -59,17 +61,18 @@ public enum Model {
 	VGG16 {
 
 		@Override
-		List<Integer> make() {
-			List<Integer> sizes = new ArrayList<>();
+		List<Layer> make() {
+			List<Layer> layers = new ArrayList<>();
 			int[] widths = { 64, 64, 128, 128, 256, 256, 256, 512, 512, 512, 512, 512, 512 };
+			int[] sides = { 224, 224, 112, 112, 56, 56, 56, 28, 28, 28, 14, 14, 14 };
 			int from = 3;
-			for (int width : widths) {
-				convolution(sizes, 3, from, width, false);
-				from = width;
+			for (int i = 0; i < widths.length; i++) {
+				convolution(layers, 3, from, widths[i], sides[i], false);
+				from = widths[i];
 			}
-			sizes.add(4 * 4096 * 4096);
-			sizes.add(4 * 4097 * 1000);
-			return sizes;
+			layers.add(Layer.dense(4096, 4096, 0));
+			layers.add(Layer.dense(4096, 1000, 1));
+			return layers;
 		}
 
 	},
@@ -78,16 +81,21 @@ public enum Model {
 	SMALL {
 
 		@Override
-		List<Integer> make() {
-			return List.of(4 << 10, 1 << 20, 16 << 10, 256 << 10, 4 << 10, 3 << 20, 40 << 10);
+		List<Layer> make() {
+			return Stream.of(4 << 10, 1 << 20, 16 << 10, 256 << 10, 4 << 10, 3 << 20, 40 << 10)
+				.map((bytes) -> new Layer(bytes, 1))
+				.toList();
 		}
 
 	};
 
 	@SuppressWarnings("ImmutableEnumChecker") // a copy that nobody can change
-	private final List<Integer> sizes = List.copyOf(make());
+	private final List<Layer> layers = List.copyOf(make());
 
-	abstract List<Integer> make();
+	@SuppressWarnings("ImmutableEnumChecker") // the same
+	private final List<Integer> sizes = this.layers.stream().map(Layer::bytes).toList();
+
+	abstract List<Layer> make();
 
 	/** The sizes, in the order of need. */
 	public List<Integer> sizes() {
@@ -97,6 +105,15 @@ public enum Model {
 	/** All sizes together. */
 	public long totalBytes() {
 		return this.sizes.stream().mapToLong(Integer::longValue).sum();
+	}
+
+	/**
+	 * How much of a forward pass that takes so long is the part of each tensor, by the
+	 * multiplications of one image.
+	 */
+	long[] forwardNanos(long nanos) {
+		double total = this.layers.stream().mapToLong(Layer::multiplications).sum();
+		return this.layers.stream().mapToLong((layer) -> (long) (nanos * (layer.multiplications() / total))).toArray();
 	}
 
 	/**
@@ -117,11 +134,27 @@ public enum Model {
 		return placement;
 	}
 
-	private static void convolution(List<Integer> sizes, int kernel, int from, int to, boolean normalized) {
-		sizes.add(4 * kernel * kernel * from * to);
+	private static void convolution(List<Layer> layers, int kernel, int from, int to, int side, boolean normalized) {
+		int parameters = kernel * kernel * from * to;
+		layers.add(new Layer(4 * parameters, (long) parameters * side * side));
 		if (normalized) {
-			sizes.add(4 * 4 * to);
+			layers.add(new Layer(4 * 4 * to, (long) to * side * side));
 		}
+	}
+
+	/**
+	 * A tensor and what it is needed for.
+	 *
+	 * @param bytes of its parameters, four for each
+	 * @param multiplications for one image
+	 */
+	record Layer(int bytes, long multiplications) {
+
+		/** One where each input has to do with each output. */
+		static Layer dense(int from, int to, int biases) {
+			return new Layer(4 * (from + biases) * to, (long) from * to);
+		}
+
 	}
 
 }

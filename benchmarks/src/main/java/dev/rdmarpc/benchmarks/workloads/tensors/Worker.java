@@ -22,8 +22,10 @@ import java.io.Closeable;
 public interface Worker extends Closeable {
 
 	/**
-	 * Gives all gradients, the last one needed first, and then gets all sums in the order
-	 * of need, some of them at the same time.
+	 * Makes a backward pass, which has the gradient of the last tensor first, gives each
+	 * gradient when there is one, gets its sum as soon as it has been taken, and makes
+	 * the forward pass, which needs the sums in their order. The passes are an
+	 * accelerator's: they take time and no processor.
 	 * @param step greater than the one before
 	 * @param thorough whether to look at each number of the sums
 	 * @return what it took
@@ -37,10 +39,12 @@ public interface Worker extends Closeable {
 	/**
 	 * What a step took.
 	 *
-	 * @param nanos until all sums were there
-	 * @param firstNanos until the first sum was there that the next step needs
+	 * @param nanos from the begin of the backward pass to the end of the forward pass
+	 * @param firstNanos from the end of the backward pass until the sum was there that
+	 * the forward pass needs first
+	 * @param allNanos from there until all sums were there
 	 */
-	record Step(long nanos, long firstNanos) {
+	record Step(long nanos, long firstNanos, long allNanos) {
 
 	}
 

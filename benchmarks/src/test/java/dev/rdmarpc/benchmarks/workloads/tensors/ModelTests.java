@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.benchmarks.workloads.tensors;
 
+import java.util.Arrays;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,18 @@ class ModelTests {
 	void deepNetworkHasItsParameters() {
 		assertThat(Model.VGG16.sizes()).hasSize(15).contains(64 << 20);
 		assertThat(Model.VGG16.totalBytes()).isEqualTo(4L * (14_710_464 + 4096 * 4096 + 4097 * 1000));
+	}
+
+	/** 3.86 and 15.35 thousand million of convolutions and dense layers, as published. */
+	@Test
+	void passesTakeTheTimeOfTheirMultiplications() {
+		long[] residual = Model.RESNET50.forwardNanos(4_000_000_000L);
+		assertThat(Arrays.stream(residual).sum()).isBetween(3_999_999_000L, 4_000_000_000L);
+		assertThat(residual[0]).as("7 x 7 x 3 x 64 on 112 x 112, of 3,857,973,248 and 10,587,136 to normalize")
+			.isBetween(121_900_000L, 122_200_000L);
+		long[] deep = Model.VGG16.forwardNanos(1_000_000_000L);
+		assertThat(deep[13] + deep[14]).as("dense layers, of 15,346,630,656 and 20,873,216")
+			.isBetween(1_350_000L, 1_370_000L);
 	}
 
 	@Test
