@@ -19,8 +19,8 @@ package dev.rdmarpc.rpc;
 /**
  * The priority of a call, which travels with the request and holds for the reply. On one
  * connection, what is more urgent is sent, fetched and begun first, and what is less
- * urgent has its turn now and then nevertheless. Calls with a stream are {@link #NORMAL}
- * once they have begun.
+ * urgent has its turn now and then nevertheless. Messages of streams have the priority of
+ * their call.
  */
 public enum Priority {
 
