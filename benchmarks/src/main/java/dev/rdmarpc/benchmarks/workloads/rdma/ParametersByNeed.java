@@ -38,7 +38,8 @@ record ParametersByNeed<T>(List<ParameterCalls<T>> proxies) implements Parameter
 
 	private static final Duration FIRST_DEADLINE = Duration.ofSeconds(50);
 
-	private static final Duration NEXT_DEADLINE = Duration.ofMillis(50);
+	/** Longer than a step, as deadlines count from when a call is made. */
+	private static final Duration NEXT_DEADLINE = Duration.ofSeconds(2);
 
 	/** The tensors of a server, which may be any of the model. */
 	static <T> ParametersByNeed<T> of(Model model, ParameterCalls<T> server) {

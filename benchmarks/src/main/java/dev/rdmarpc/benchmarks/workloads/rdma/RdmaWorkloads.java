@@ -46,11 +46,12 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * This framework with its default options, except for limits that let the largest tensor
- * pass. Nothing is declared of methods.
+ * pass. Nothing is declared of methods; priorities are those of calls.
  *
  * @param registered whether tensors are in registered memory, or else in arrays
- * @param priorities whether gets and the tensors that are needed first are urgent, and
- * scans, large values and the tensors that are needed last are background work
+ * @param priorities whether gets with a deadline and the tensors that are needed first
+ * are urgent, and all other calls of the store and the tensors that are needed last are
+ * background work
  */
 public record RdmaWorkloads(boolean registered, boolean priorities) implements WorkloadPeer {
 

@@ -89,12 +89,17 @@ public final class ExchangingWorker<T> implements Worker {
 		List<CompletableFuture<Void>> exchanges = new ArrayList<>();
 		long begun = System.nanoTime();
 		long ready = begun;
-		for (int tensor = count - 1; tensor >= 0; tensor--) {
+		CompletableFuture<Void> failed = new CompletableFuture<>();
+		for (int tensor = count - 1; tensor >= 0 && !failed.isDone(); tensor--) {
 			ready += 2 * this.forwardNanos[tensor];
 			awaitTime(ready);
-			exchanges.add(exchange(step, tensor, thorough, arrivals));
+			exchanges.add(exchange(step, tensor, thorough, arrivals).whenComplete((done, problem) -> {
+				if (problem != null) {
+					failed.completeExceptionally(problem);
+				}
+			}));
 		}
-		await(CompletableFuture.allOf(exchanges.toArray(CompletableFuture[]::new)));
+		await(CompletableFuture.anyOf(failed, CompletableFuture.allOf(exchanges.toArray(CompletableFuture[]::new))));
 		long end = ready;
 		long last = ready;
 		for (int tensor = 0; tensor < count; tensor++) {
@@ -129,7 +134,7 @@ public final class ExchangingWorker<T> implements Worker {
 		return this.servers.get(this.placement.get(tensor));
 	}
 
-	private static void await(CompletableFuture<Void> exchanges) {
+	private static void await(CompletableFuture<?> exchanges) {
 		try {
 			exchanges.get(60, TimeUnit.SECONDS);
 		}

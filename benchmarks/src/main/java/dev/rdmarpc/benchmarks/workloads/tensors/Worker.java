@@ -23,9 +23,9 @@ public interface Worker extends Closeable {
 
 	/**
 	 * Makes a backward pass, which has the gradient of the last tensor first, gives each
-	 * gradient when there is one, gets its sum as soon as it has been taken, and makes
-	 * the forward pass, which needs the sums in their order. The passes are an
-	 * accelerator's: they take time and no processor.
+	 * gradient when there is one, and gets its sum as soon as it has been taken. When the
+	 * forward pass would end, which needs the sums in their order, is reckoned from their
+	 * arrivals. The passes are an accelerator's: they take time and no processor.
 	 * @param step greater than the one before
 	 * @param thorough whether to look at each number of the sums
 	 * @return what it took
