@@ -22,7 +22,8 @@ import java.util.stream.Stream;
 
 /**
  * The sizes of a network's parameters in bytes, as 32-bit numbers, in the order in which
- * the next step needs them. Gradients come about in the reverse order.
+ * the next step needs them, and the work of its passes. Gradients come about in the
+ * reverse order.
  */
 public enum Model {
 
