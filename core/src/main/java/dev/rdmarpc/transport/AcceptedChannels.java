@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -94,6 +95,23 @@ final class AcceptedChannels {
 			}
 		}
 		return share;
+	}
+
+	/**
+	 * Closes the channel that was connected first and whose peer has said nothing since
+	 * the handshake, other than one. The driver.
+	 * @param channels of its loop
+	 * @return whether there was one
+	 */
+	static boolean evictNewcomer(List<RpcChannel> channels, RpcChannel other) {
+		for (int i = 0; i < channels.size(); i++) {
+			RpcChannel channel = channels.get(i);
+			if (channel != other && channel.isNewcomer()) {
+				channel.giveUp(EVICTED);
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Whether more than half of the room is taken. */

@@ -167,7 +167,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			}
 			this.metrics.polled(this.batch.count());
 		}
-		for (int count = 0; !this.batch.isSliced(count); count++) {
+		for (this.batch.slice(); !this.batch.isSliced();) {
 			WorkCompletion completion = this.batch.next();
 			RpcChannel channel = (RpcChannel) completion.queuePair().listener();
 			try {
@@ -292,20 +292,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return true;
 	}
 
-	/**
-	 * Closes the channel that was connected first and whose peer has said nothing since
-	 * the handshake, other than one.
-	 * @return whether there was one
-	 */
+	/** Makes room, see {@link AcceptedChannels#evictNewcomer}. */
 	boolean evictNewcomer(RpcChannel other) {
-		for (int i = 0; i < this.channels.size(); i++) {
-			RpcChannel channel = this.channels.get(i);
-			if (channel != other && channel.isNewcomer()) {
-				channel.giveUp(AcceptedChannels.EVICTED);
-				return true;
-			}
-		}
-		return false;
+		return AcceptedChannels.evictNewcomer(this.channels, other);
 	}
 
 	/**
@@ -341,6 +330,12 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	void addDirty(RpcChannel channel) {
 		this.dirty.add(channel);
+	}
+
+	/** Another frame follows the one at hand in the same Send. */
+	void anotherReceived() {
+		this.batch.another();
+		this.metrics.anotherReceived();
 	}
 
 	/** For the frame at hand: whoever gets it does not turn the loop. */

@@ -42,6 +42,9 @@ final class CompletionBatch {
 
 	private int count;
 
+	/** How much of the slice is handled. */
+	private int handled;
+
 	CompletionBatch() {
 		for (int i = 0; i < SIZE; i++) {
 			this.completions[i] = new WorkCompletion();
@@ -76,12 +79,23 @@ final class CompletionBatch {
 
 	/** The next one, handled from now on. */
 	WorkCompletion next() {
+		this.handled++;
 		return this.completions[this.cursor++];
 	}
 
+	/** The one that is being handled counts for another one. */
+	void another() {
+		this.handled++;
+	}
+
+	/** Begins a slice. */
+	void slice() {
+		this.handled = 0;
+	}
+
 	/** Whether it is time to post, or the batch is at its end. */
-	boolean isSliced(int handled) {
-		return isAtEnd() || handled == SLICE || (handled >= SHORT_SLICE
+	boolean isSliced() {
+		return isAtEnd() || this.handled >= SLICE || (this.handled >= SHORT_SLICE
 				&& this.completions[this.cursor].queuePair() != this.completions[this.cursor - 1].queuePair());
 	}
 

@@ -54,6 +54,14 @@ abstract class CountedMessage extends OrderedMessage {
 		}
 	}
 
+	/** Counts a message that carries what another one has, if that is counted; driver. */
+	final void countSmallWith(CountedMessage other, int bytes) {
+		SmallReplies where = other.counted;
+		if (where != null) {
+			countSmall(where, bytes);
+		}
+	}
+
 	/** The message is about to be given back; the driver, if it was submitted. */
 	final void uncount() {
 		SmallReplies from = this.counted;

@@ -146,6 +146,12 @@ public final class DeadlineQueue<E> {
 		return (first == null || (earliest != null && goesBefore(earliest, first))) ? earliest : first;
 	}
 
+	/** What has its turn after something, or {@code null} if that is not known. */
+	@Nullable E following(Place<E> place) {
+		Place<E> after = (this.heapSize == 0) ? place.after : null;
+		return (after != null) ? after.item : null;
+	}
+
 	private @Nullable Place<E> oldest() {
 		Place<E> first = this.run.first;
 		Place<E> other = this.early.first;

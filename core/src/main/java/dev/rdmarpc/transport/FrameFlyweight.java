@@ -89,6 +89,9 @@ final class FrameFlyweight {
 	/** Nobody waits for the reply to this request, which tells of a refusal only. */
 	static final int FLAG_ONE_WAY = 0x10;
 
+	/** Another frame follows in the same Send, as {@link BundleFlyweight} says. */
+	static final int FLAG_BUNDLED = 0x20;
+
 	/** This message is the last one of the caller's. */
 	static final int FLAG_LAST = 0x08;
 
@@ -168,11 +171,19 @@ final class FrameFlyweight {
 	}
 
 	static int flags(ByteBuffer frame) {
-		return frame.get(FLAGS_OFFSET) & 0xFF;
+		return flags(frame, 0);
+	}
+
+	static int flags(ByteBuffer frames, int at) {
+		return frames.get(at + FLAGS_OFFSET) & 0xFF;
 	}
 
 	static int type(ByteBuffer frame) {
-		return frame.get(TYPE_OFFSET) & 0xFF;
+		return type(frame, 0);
+	}
+
+	static int type(ByteBuffer frames, int at) {
+		return frames.get(at + TYPE_OFFSET) & 0xFF;
 	}
 
 	static int credits(ByteBuffer frame) {
@@ -180,15 +191,27 @@ final class FrameFlyweight {
 	}
 
 	static int requestId(ByteBuffer frame) {
-		return frame.getInt(REQUEST_ID_OFFSET);
+		return requestId(frame, 0);
+	}
+
+	static int requestId(ByteBuffer frames, int at) {
+		return frames.getInt(at + REQUEST_ID_OFFSET);
 	}
 
 	static int messageBytes(ByteBuffer frame) {
-		return frame.getInt(MESSAGE_LENGTH_OFFSET);
+		return messageBytes(frame, 0);
+	}
+
+	static int messageBytes(ByteBuffer frames, int at) {
+		return frames.getInt(at + MESSAGE_LENGTH_OFFSET);
 	}
 
 	static int offsetBytes(ByteBuffer frame) {
-		return frame.getInt(OFFSET_OFFSET);
+		return offsetBytes(frame, 0);
+	}
+
+	static int offsetBytes(ByteBuffer frames, int at) {
+		return frames.getInt(at + OFFSET_OFFSET);
 	}
 
 	/** The length of the header of the first frame of a message. */

@@ -135,6 +135,10 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	boolean onFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
 		switch (type) {
 			case FrameType.REQUEST, FrameType.REPLY, FrameType.MESSAGE -> {
+				if (BundleFlyweight.isFollowed(frame, 0)) {
+					onBundle(buffer, frame, length, type);
+					return false;
+				}
 				return onMessageFrame(buffer, frame, length, type);
 			}
 			case FrameType.CONTINUATION -> onContinuation(frame, length);
@@ -183,6 +187,59 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.handler.onCancel(this.channel, requestId);
 	}
 
+	/** Several messages have arrived in one Send. */
+	private void onBundle(RegisteredBuffer buffer, ByteBuffer frames, int length, int type) {
+		if (type != (this.initiator ? FrameType.REPLY : FrameType.REQUEST)) {
+			this.channel.violation(FrameType.name(type) + " with others in one Send");
+			return;
+		}
+		int at = 0;
+		boolean more = true;
+		for (int count = 1; more && this.channel.state().isConnected(); count++) {
+			String problem = (count > BundleFlyweight.MOST_FRAMES)
+					? "more than " + BundleFlyweight.MOST_FRAMES + " frames in one Send"
+					: BundleFlyweight.problem(frames, at, length, type);
+			if (problem != null) {
+				this.channel.violation(problem);
+				return;
+			}
+			more = BundleFlyweight.isFollowed(frames, at);
+			int next = BundleFlyweight.next(frames, at);
+			onBundled(buffer, frames, at, type == FrameType.REQUEST);
+			at = next;
+			if (more) {
+				this.loop.anotherReceived();
+			}
+		}
+	}
+
+	/** One of them, whole; it gets memory of its own, so that each can be kept alone. */
+	private void onBundled(RegisteredBuffer buffer, ByteBuffer frames, int at, boolean request) {
+		IncomingMessage message = this.loop.incoming();
+		message.wrap(buffer, frames, at);
+		if (!accept(message, request)) {
+			return;
+		}
+		if (!isBeginning(message, frames, at)) {
+			this.channel.violation("part of a message in one Send with others");
+			return;
+		}
+		this.transfers.passedBy(message.priority(), true, this.loop.nowNanos());
+		int from = message.metadataOffset();
+		int bytes = message.messageOffset() - from + message.messageBytes();
+		RegisteredBuffer own = this.loop.resources().memory().tryAllocate(Math.max(1, bytes));
+		if (own == null) {
+			onDropped(message, request);
+			return;
+		}
+		own.buffer().put(0, frames, from, bytes);
+		message.relocate(own, 0);
+		deliver(message, request);
+		if (!message.release()) {
+			own.release();
+		}
+	}
+
 	private boolean onMessageFrame(RegisteredBuffer buffer, ByteBuffer frame, int length, int type) {
 		boolean request = type == FrameType.REQUEST;
 		if ((type != FrameType.MESSAGE && request == this.initiator) || length < FrameFlyweight.headerLength(type)) {
@@ -190,22 +247,16 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			return false;
 		}
 		IncomingMessage message = this.loop.incoming();
-		message.wrap(buffer, frame);
-		if (message.metadataBytes() > this.maxMetadataBytes) {
-			this.channel.violation(
-					message.metadataBytes() + " bytes of metadata (expected: at most " + this.maxMetadataBytes + ")");
+		message.wrap(buffer, frame, 0);
+		if (!accept(message, request)) {
 			return false;
-		}
-		if (!request) {
-			int id = message.requestId();
-			message.priority(this.initiator ? this.calls.priority(id) : this.handler.priority(id));
 		}
 		if ((FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_READ) != 0) {
 			beginRead(message, frame, length, request);
 			return false;
 		}
 		int inFrame = length - message.messageOffset();
-		if (inFrame < 0 || message.messageBytes() < inFrame || !isBeginning(message, frame)) {
+		if (inFrame < 0 || message.messageBytes() < inFrame || !isBeginning(message, frame, 0)) {
 			this.channel
 				.violation("message of " + message.messageBytes() + " bytes in a frame of " + length + " bytes");
 			return false;
@@ -226,12 +277,26 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		return message.release();
 	}
 
+	/** Whether the metadata is not too long; finds out how urgent the message is. */
+	private boolean accept(IncomingMessage message, boolean request) {
+		if (message.metadataBytes() > this.maxMetadataBytes) {
+			this.channel.violation(
+					message.metadataBytes() + " bytes of metadata (expected: at most " + this.maxMetadataBytes + ")");
+			return false;
+		}
+		if (!request) {
+			int id = message.requestId();
+			message.priority(this.initiator ? this.calls.priority(id) : this.handler.priority(id));
+		}
+		return true;
+	}
+
 	/** Whether the offset is none, or what it stands for with a stream. */
-	private boolean isBeginning(IncomingMessage message, ByteBuffer frame) {
+	private boolean isBeginning(IncomingMessage message, ByteBuffer frames, int at) {
 		if ((message.streamed() || message.followed()) && (message.oneWay() || !this.channel.streams().areKnown())) {
 			return false;
 		}
-		return message.streamed() ? message.demand() >= 0 : FrameFlyweight.offsetBytes(frame) == 0;
+		return message.streamed() ? message.demand() >= 0 : FrameFlyweight.offsetBytes(frames, at) == 0;
 	}
 
 	/** Whether somebody waits for a message that is no request. */
@@ -247,7 +312,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		if (problem != null) {
 			this.channel.violation(problem);
 		}
-		else if ((message.streamed() || message.followed()) && !isBeginning(message, frame)) {
+		else if ((message.streamed() || message.followed()) && !isBeginning(message, frame, 0)) {
 			this.channel.violation("request of a stream with a demand of " + message.demand());
 		}
 		else if (message.messageBytes() > this.maxMessageBytes) {

@@ -139,7 +139,8 @@ final class Handshake {
 	private int features() {
 		int reads = this.channel.loop().resources().canRead() ? HelloFlyweight.FEATURE_READS : 0;
 		int schemas = this.channel.handler().tellsSchemas() ? HelloFlyweight.FEATURE_SCHEMAS : 0;
-		return reads | schemas | HelloFlyweight.FEATURE_READ_PROGRESS | HelloFlyweight.FEATURE_ONE_WAY;
+		return reads | schemas | HelloFlyweight.FEATURE_READ_PROGRESS | HelloFlyweight.FEATURE_ONE_WAY
+				| HelloFlyweight.FEATURE_BUNDLES;
 	}
 
 	/** The first frame of the peer has arrived. */
@@ -317,6 +318,7 @@ final class Handshake {
 		this.peerTakesProgress = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_READ_PROGRESS) != 0;
 		this.peerTellsSchemas = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_SCHEMAS) != 0;
 		this.peerKnowsOneWay = (HelloFlyweight.features(frame) & HelloFlyweight.FEATURE_ONE_WAY) != 0;
+		this.channel.sender().outbound().bundleUpTo(HelloFlyweight.bundleBytes(frame));
 	}
 
 	/** What each stream to the peer may have on the way; 0 if it knows no streams. */

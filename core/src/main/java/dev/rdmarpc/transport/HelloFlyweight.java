@@ -90,6 +90,9 @@ final class HelloFlyweight {
 	/** The sender knows requests without reply. */
 	static final int FEATURE_ONE_WAY = 0x40;
 
+	/** The sender takes several frames in one Send. */
+	static final int FEATURE_BUNDLES = 0x80;
+
 	/** What a side accepts that does not say so. */
 	static final int UNTOLD_METADATA_BYTES = 1024;
 
@@ -219,6 +222,11 @@ final class HelloFlyweight {
 		byte[] token = new byte[tokenBytes(frame, at)];
 		frame.get(at + Short.BYTES, token);
 		return token;
+	}
+
+	/** How many bytes of frames may be in one Send; 0 if that is for one frame only. */
+	static int bundleBytes(ByteBuffer frame) {
+		return ((features(frame) & FEATURE_BUNDLES) != 0) ? frameBytes(frame) : 0;
 	}
 
 	private static boolean showsToken(ByteBuffer frame) {

@@ -73,25 +73,28 @@ public final class IncomingMessage {
 
 	private int messageBytes;
 
-	/** Wraps the first frame of a message; fields are read from its header. */
-	void wrap(RegisteredBuffer frameBuffer, ByteBuffer frame) {
+	/**
+	 * Wraps the first frame of a message; fields are read from its header.
+	 * @param at where the frame begins
+	 */
+	void wrap(RegisteredBuffer frameBuffer, ByteBuffer frames, int at) {
 		this.buffer = frameBuffer;
 		this.taken = false;
-		this.requestId = FrameFlyweight.requestId(frame);
-		this.type = FrameFlyweight.type(frame);
-		int header = FrameFlyweight.headerLength(this.type);
+		this.requestId = FrameFlyweight.requestId(frames, at);
+		this.type = FrameFlyweight.type(frames, at);
+		int flags = FrameFlyweight.flags(frames, at);
 		if (this.type == FrameType.REQUEST) {
-			this.streamed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_STREAM) != 0;
-			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frame) : 0;
-			this.followed = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_FOLLOWED) != 0;
-			this.oneWay = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_ONE_WAY) != 0;
+			this.streamed = (flags & FrameFlyweight.FLAG_STREAM) != 0;
+			this.demand = this.streamed ? FrameFlyweight.offsetBytes(frames, at) : 0;
+			this.followed = (flags & FrameFlyweight.FLAG_FOLLOWED) != 0;
+			this.oneWay = (flags & FrameFlyweight.FLAG_ONE_WAY) != 0;
 			this.last = false;
 			this.pack = false;
-			this.methodId = frame.getLong(FrameFlyweight.METHOD_ID_OFFSET);
-			this.remainingNanos = FrameFlyweight.deadlineNanos(frame.getInt(FrameFlyweight.DEADLINE_OFFSET));
-			this.priority = Classes.of(frame.get(FrameFlyweight.PRIORITY_OFFSET));
-			this.argumentCount = frame.get(FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
-			this.metadataBytes = frame.getShort(FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
+			this.methodId = frames.getLong(at + FrameFlyweight.METHOD_ID_OFFSET);
+			this.remainingNanos = FrameFlyweight.deadlineNanos(frames.getInt(at + FrameFlyweight.DEADLINE_OFFSET));
+			this.priority = Classes.of(frames.get(at + FrameFlyweight.PRIORITY_OFFSET));
+			this.argumentCount = frames.get(at + FrameFlyweight.ARGUMENTS_OFFSET) & 0xFF;
+			this.metadataBytes = frames.getShort(at + FrameFlyweight.REQUEST_METADATA_LENGTH_OFFSET) & 0xFFFF;
 			this.status = 0;
 		}
 		else {
@@ -99,16 +102,16 @@ public final class IncomingMessage {
 			this.streamed = false;
 			this.followed = false;
 			this.oneWay = false;
-			this.last = (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_LAST) != 0;
-			this.pack = !reply && (FrameFlyweight.flags(frame) & FrameFlyweight.FLAG_PACK) != 0;
-			this.status = reply ? frame.get(FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
-			this.metadataBytes = reply ? frame.getShort(FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF : 0;
+			this.last = (flags & FrameFlyweight.FLAG_LAST) != 0;
+			this.pack = !reply && (flags & FrameFlyweight.FLAG_PACK) != 0;
+			this.status = reply ? frames.get(at + FrameFlyweight.STATUS_OFFSET) & 0xFF : 0;
+			this.metadataBytes = reply ? frames.getShort(at + FrameFlyweight.REPLY_METADATA_LENGTH_OFFSET) & 0xFFFF : 0;
 			this.methodId = 0;
 			this.remainingNanos = 0;
 		}
-		this.metadataOffset = header;
-		this.messageOffset = header + FrameFlyweight.padded(this.metadataBytes);
-		this.messageBytes = FrameFlyweight.messageBytes(frame);
+		this.metadataOffset = at + FrameFlyweight.headerLength(this.type);
+		this.messageOffset = this.metadataOffset + FrameFlyweight.padded(this.metadataBytes);
+		this.messageBytes = FrameFlyweight.messageBytes(frames, at);
 		this.dueNanos = DeadlineQueue.NONE;
 	}
 

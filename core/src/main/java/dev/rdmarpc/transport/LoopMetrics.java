@@ -56,6 +56,8 @@ public final class LoopMetrics {
 
 	private static final VarHandle FRAMES_SENT = handle("framesSent");
 
+	private static final VarHandle BUNDLED_FRAMES = handle("bundledFrames");
+
 	private static final VarHandle FRAMES_RECEIVED = handle("framesReceived");
 
 	private static final VarHandle CREDIT_FRAMES = handle("creditFrames");
@@ -90,6 +92,8 @@ public final class LoopMetrics {
 	private long readBytes;
 
 	private long framesSent;
+
+	private long bundledFrames;
 
 	private long framesReceived;
 
@@ -170,6 +174,17 @@ public final class LoopMetrics {
 	void sent(int bytes) {
 		SENT_BYTES.setOpaque(this, this.sentBytes + bytes);
 		FRAMES_SENT.setOpaque(this, this.framesSent + 1);
+	}
+
+	/** Several frames are being sent together, one of which counts already. */
+	void bundled(int frames) {
+		BUNDLED_FRAMES.setOpaque(this, this.bundledFrames + frames);
+		FRAMES_SENT.setOpaque(this, this.framesSent + frames - 1);
+	}
+
+	/** Another frame has arrived together with one that counts already. */
+	void anotherReceived() {
+		FRAMES_RECEIVED.setOpaque(this, this.framesReceived + 1);
 	}
 
 	void received(long bytes) {
@@ -323,6 +338,11 @@ public final class LoopMetrics {
 	/** Frames sent. */
 	public long framesSent() {
 		return (long) FRAMES_SENT.getOpaque(this);
+	}
+
+	/** Frames sent together with others in one Send. */
+	public long bundledFrames() {
+		return (long) BUNDLED_FRAMES.getOpaque(this);
 	}
 
 	/** Frames received. */

@@ -81,6 +81,15 @@ final class OrderedMessages {
 		return next;
 	}
 
+	/**
+	 * The message whose turn is after another one, or {@code null} if there is none or it
+	 * is to be decided.
+	 */
+	@Nullable OutgoingMessage following(OutgoingMessage message) {
+		DeadlineQueue<OutgoingMessage> messages = this.classes.get(message.priority());
+		return (messages.size() == this.size) ? messages.following(message.place()) : null;
+	}
+
 	/** Removes the message whose turn it was, and notes which classes it has passed. */
 	void remove(OutgoingMessage next) {
 		int taken = next.priority();

@@ -49,6 +49,10 @@ import dev.rdmarpc.verbs.WorkRequest;
  * queue that is full there is always one that says when there is room.
  *
  * <p>
+ * Messages that share a Send stay in their order until it is posted, and are given back
+ * then, since it has a copy of them.
+ *
+ * <p>
  * Confined to the loop's driver. Owns the messages in it: waiting ones until posted,
  * posted ones until their Sends complete.
  */
@@ -82,7 +86,12 @@ final class OutboundQueue {
 
 	private final OrderedMessages data;
 
+	private final FrameBundle bundle;
+
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
+
+	/** The Send of several messages that is being posted, or has perhaps been. */
+	private @Nullable OutgoingMessage posting;
 
 	private boolean pongWaiting;
 
@@ -113,6 +122,7 @@ final class OutboundQueue {
 		this.attachment = attachment;
 		this.metrics = metrics;
 		this.data = new OrderedMessages(metrics);
+		this.bundle = new FrameBundle(this.data);
 		this.messages = messages;
 		this.credits = credits;
 		this.maxBacklog = maxBacklog;
@@ -128,6 +138,11 @@ final class OutboundQueue {
 	void addData(OutgoingMessage message) {
 		this.data.add(message);
 		this.untried = true;
+	}
+
+	/** The peer takes several frames in one Send, of so many bytes together. */
+	void bundleUpTo(int bytes) {
+		this.bundle.upTo(bytes);
 	}
 
 	boolean hasWaiting() {
@@ -218,22 +233,73 @@ final class OutboundQueue {
 	private boolean postWaiting(QueuePair pair, boolean handshaking) {
 		boolean any = false;
 		for (OutgoingMessage next = next(handshaking); next != null; next = next(handshaking)) {
-			if (!postFrame(pair, next)) {
-				return any;
+			boolean posted = this.bundle.select(next) && postBundle(pair);
+			if (!posted) {
+				if (!postFrame(pair, next, hasMoreThan(next))) {
+					return any;
+				}
+				remove(next);
 			}
 			any = true;
-			if (next.isControl()) {
-				this.control.remove();
-				this.pongWaiting &= next.controlType() != FrameType.PONG;
-			}
-			else {
-				this.data.remove(next);
-				if (!next.isPosted()) {
-					this.data.addRest(next);
-				}
-			}
 		}
 		return any;
+	}
+
+	private void remove(OutgoingMessage posted) {
+		if (posted.isControl()) {
+			this.control.remove();
+			this.pongWaiting &= posted.controlType() != FrameType.PONG;
+		}
+		else {
+			this.data.remove(posted);
+			if (!posted.isPosted()) {
+				this.data.addRest(posted);
+			}
+		}
+	}
+
+	/**
+	 * Posts messages that share a Send.
+	 * @return whether there was memory and room for it
+	 */
+	private boolean postBundle(QueuePair pair) {
+		OutgoingMessage send = this.messages.bundle(this.bundle.bytes());
+		if (send == null) {
+			return false;
+		}
+		this.posting = send;
+		this.bundle.fill(send);
+		boolean posted;
+		try {
+			posted = postFrame(pair, send, this.data.size() > this.bundle.count());
+		}
+		catch (Throwable ex) {
+			this.bundle.perhapsPosted();
+			throw ex;
+		}
+		this.posting = null;
+		if (!posted) {
+			send.abort();
+			return false;
+		}
+		this.metrics.bundled(this.bundle.count());
+		for (int i = 0; i < this.bundle.count(); i++) {
+			OutgoingMessage message = this.bundle.get(i);
+			endWaitOfPosted(message);
+			this.data.remove(message);
+			message.framePosted();
+			message.frameCompleted();
+		}
+		return true;
+	}
+
+	private void endWaitOfPosted(OutgoingMessage message) {
+		if (message.since() != 0) {
+			long nanos = endWait(message);
+			if (message.isRequest()) {
+				this.waited.accept(message.requestId(), nanos);
+			}
+		}
 	}
 
 	private @Nullable OutgoingMessage next(boolean handshaking) {
@@ -256,14 +322,17 @@ final class OutboundQueue {
 		return this.data.peek();
 	}
 
-	private boolean postFrame(QueuePair pair, OutgoingMessage message) {
+	/**
+	 * Posts the next frame of a message.
+	 * @param more whether data waits behind it
+	 */
+	private boolean postFrame(QueuePair pair, OutgoingMessage message, boolean more) {
 		RegisteredBuffer buffer = message.memory();
 		this.request.send(this.posted);
 		this.request.addSegment(buffer.region(this.attachment), buffer.regionOffset() + message.nextFrameOffset(),
 				message.nextFrameLength());
 		boolean counted = message.controlType() != FrameType.HELLO && message.controlType() != FrameType.HELLO_REPLY;
 		int granted = counted ? this.credits.spend() : 0;
-		boolean more = hasMoreThan(message);
 		message.grant(granted, counted && this.credits.isHeldBack(more));
 		boolean silently = more && this.silent < MOST_SILENT && !message.isControl() && this.control.isEmpty()
 				&& this.credits.maySendData();
@@ -284,12 +353,7 @@ final class OutboundQueue {
 		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
 		this.metrics.sent(message.nextFrameLength());
-		if (message.since() != 0) {
-			long nanos = endWait(message);
-			if (message.isRequest()) {
-				this.waited.accept(message.requestId(), nanos);
-			}
-		}
+		endWaitOfPosted(message);
 		boolean first = message.isUnposted();
 		message.framePosted();
 		if (message.isExposed()) {
@@ -393,6 +457,11 @@ final class OutboundQueue {
 			message.truncate();
 		}
 		this.pongWaiting = false;
+		OutgoingMessage perhapsPosted = this.posting;
+		if (perhapsPosted != null) {
+			this.posting = null;
+			perhapsPosted.abort();
+		}
 		this.data.drain(TRUNCATE);
 	}
 

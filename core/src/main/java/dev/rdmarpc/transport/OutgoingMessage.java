@@ -113,7 +113,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.requestId = 0;
 		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
 		this.call = waiting;
-		classify(template.priority(), deadline);
+		order(template.priority(), deadline);
 		StreamReceiver stream = waiting.streamReceiver();
 		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
@@ -189,6 +189,12 @@ public final class OutgoingMessage extends CountedMessage {
 		this.controlType = frameType;
 	}
 
+	/** Makes a Send of frames that the caller has filled in. */
+	void prepareBundle(RegisteredBuffer claimed, int lengthBytes) {
+		begin(0, claimed, lengthBytes);
+		this.totalBytes = lengthBytes;
+	}
+
 	private ByteBuffer begin(int frameType, RegisteredBuffer claimed, int peerFrameBytes) {
 		this.type = frameType;
 		this.buffer = claimed;
@@ -203,7 +209,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.messages = 1;
 		this.call = null;
 		since(0);
-		classify(RequestTemplate.NORMAL_PRIORITY, DeadlineQueue.NONE);
+		order(RequestTemplate.NORMAL_PRIORITY, DeadlineQueue.NONE);
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -224,15 +230,6 @@ public final class OutgoingMessage extends CountedMessage {
 		}
 		this.totalBytes = FrameFlyweight.putMessage(frame, this.requestId, this.frameBytes, message);
 		frame.clear();
-	}
-
-	/**
-	 * Says what it takes its place by; before it is submitted.
-	 * @param code of the priority of its call
-	 * @param deadlineNanos of its call, or {@link DeadlineQueue#NONE}
-	 */
-	public void order(int code, long deadlineNanos) {
-		classify(code, deadlineNanos);
 	}
 
 	/** Sends the message: takes ownership. May be called from any thread. */

@@ -262,6 +262,18 @@ final class OutgoingMessagePool {
 		}
 	}
 
+	/** A Send of several frames, or {@code null} without memory for it. */
+	@Nullable OutgoingMessage bundle(int bytes) {
+		OutgoingMessage bundle = take();
+		RegisteredBuffer buffer = this.memory.tryAllocate(bytes);
+		if (buffer == null) {
+			this.idle.offer(bundle);
+			return null;
+		}
+		bundle.prepareBundle(buffer, bytes);
+		return bundle;
+	}
+
 	/** A frame that grants a stream so much, or {@code null} without memory for it. */
 	@Nullable OutgoingMessage demand(int requestId, int messages, int bytes) {
 		OutgoingMessage demand = control(FrameType.DEMAND, requestId, bytes);

@@ -101,6 +101,25 @@ public final class Frames {
 		return copy;
 	}
 
+	/** A copy of a handshake that takes several frames in one Send. */
+	public static byte[] withBundles(byte[] hello) {
+		byte[] copy = hello.clone();
+		copy[40] |= (byte) 128;
+		return copy;
+	}
+
+	/** Several frames in one Send. */
+	public static byte[] bundle(byte[]... frames) {
+		byte[] bundle = {};
+		for (int i = 0; i < frames.length; i++) {
+			int at = (bundle.length + 7) / 8 * 8;
+			bundle = Arrays.copyOf(bundle, at + frames[i].length);
+			System.arraycopy(frames[i], 0, bundle, at, frames[i].length);
+			bundle[at + 1] |= (byte) ((i < frames.length - 1) ? 32 : 0);
+		}
+		return bundle;
+	}
+
 	/** A copy of a handshake that knows such requests. */
 	public static byte[] withOneWay(byte[] hello) {
 		byte[] copy = hello.clone();

@@ -194,7 +194,7 @@ abstract class InboundTransferFixture {
 
 	static IncomingMessage message(RegisteredBuffer buffer, int requestId, int bytes, int priority) {
 		IncomingMessage message = new IncomingMessage();
-		message.wrap(buffer, frame(requestId, bytes, priority));
+		message.wrap(buffer, frame(requestId, bytes, priority), 0);
 		return message;
 	}
 

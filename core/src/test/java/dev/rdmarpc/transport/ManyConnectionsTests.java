@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -167,11 +168,14 @@ class ManyConnectionsTests {
 			}
 		}
 
+		/** Each request is too long to share a Send. */
 		private void next() {
 			if (this.toStart.getAndDecrement() > 0) {
+				MessageSegments message = new MessageSegments();
+				message.addBytes(ByteBuffer.allocateDirect(FrameBundle.MOST_FRAME_BYTES));
 				this.channel
 					.prepareRequest(new Step(this), new RequestTemplate(1, 1, 0), Long.MAX_VALUE, 0,
-							RequestTemplate.NO_METADATA, new MessageSegments())
+							RequestTemplate.NO_METADATA, message)
 					.submit();
 			}
 		}

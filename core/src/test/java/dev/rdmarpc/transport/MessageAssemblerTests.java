@@ -392,7 +392,7 @@ class MessageAssemblerTests {
 		RegisteredBuffer buffer = this.memory.allocate(64);
 		try {
 			IncomingMessage head = new IncomingMessage();
-			head.wrap(buffer, frame);
+			head.wrap(buffer, frame, 0);
 			return this.assembler.begin(head, frame, length, true, drop, this.nowNanos);
 		}
 		finally {

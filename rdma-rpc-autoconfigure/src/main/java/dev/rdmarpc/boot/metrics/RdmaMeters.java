@@ -118,6 +118,9 @@ public enum RdmaMeters implements DescribedMeter {
 
 	},
 
+	FRAMES_BUNDLED("rdma.frames.bundled", Meter.Type.COUNTER, "frames",
+			"Frames sent together with others in one Send."),
+
 	FRAMES_CREDITS("rdma.frames.credits", Meter.Type.COUNTER, "frames", "Frames sent that carry nothing but credits."),
 
 	COMPLETION_ENTRIES("rdma.completion.entries", Meter.Type.COUNTER, "completions", "Work completions taken."),

@@ -138,6 +138,7 @@ public class RdmaTransportMetrics implements MeterBinder {
 		SourceMeters<RdmaTransport> read = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "read");
 		sent.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesSent));
 		received.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesReceived));
+		meters.counter(RdmaMeters.FRAMES_BUNDLED, sum(LoopMetrics::bundledFrames));
 		meters.counter(RdmaMeters.FRAMES_CREDITS, sum(LoopMetrics::creditFrames));
 		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
 		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
