@@ -113,6 +113,11 @@ final class ChannelCredits implements ReceivePool.Peer {
 		return true;
 	}
 
+	/** Another frame has arrived with one that has used a credit. */
+	void anotherFrame() {
+		this.frames++;
+	}
+
 	/** How many frames have arrived; any thread may ask. */
 	long frames() {
 		return this.frames;

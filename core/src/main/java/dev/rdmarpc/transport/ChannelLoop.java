@@ -33,7 +33,7 @@ import dev.rdmarpc.verbs.WorkCompletion;
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
 
-	private static final int ARRIVED_SLICES = 32;
+	private static final int ARRIVED_SLICES = 64;
 
 	private static final long BUSY_TICK_NANOS = 2_000_000;
 
@@ -250,9 +250,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/** Looks at a channel; does not throw. */
-	void tick(RpcChannel channel) {
+	void tick(RpcChannel channel, boolean mayEnd) {
 		try {
-			channel.tick(this.nowNanos);
+			channel.tick(this.nowNanos, mayEnd);
 		}
 		catch (Throwable ex) {
 			failed(channel, ex);
@@ -298,21 +298,22 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	}
 
 	/**
-	 * A channel has closed: its queue pair is released when it has flushed. For one that
-	 * took part there is room, so that this succeeds without memory.
+	 * A channel has closed: its queue pair is released when it has flushed, and what its
+	 * peer had begun counts until then. For one that took part there is room, so that
+	 * this succeeds without memory.
 	 */
 	void retire(RpcChannel channel, ChannelHandler handler, String reason) {
 		try {
+			boolean first = this.retired.isEmpty();
 			this.retired.add(channel.retirement(), this.nowNanos);
 			boolean removed;
 			synchronized (this.channels) {
 				removed = this.channels.remove(channel);
 			}
 			if (removed) {
-				this.inbound.remove(channel.receiver());
 				this.receives.forget(channel.credits(), channel.credits().promised());
 			}
-			moveTick(this.nowNanos);
+			moveTick(first ? this.nowNanos : this.nowNanos + BUSY_TICK_NANOS);
 		}
 		finally {
 			closed(channel, handler, reason);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param localAddress its address on this side, if known
  * @param remoteAddress the peer's, if known
  * @param outstandingCalls calls from here that wait for a reply
- * @param sendCredits frames that the peer would take at once
+ * @param sendCredits Sends that the peer would take at once
  * @param promisedReceives receives promised to the peer
  * @param receivedFrames frames that the peer has sent since the handshake
  * @param cancels how many of them have given up a call

@@ -28,10 +28,14 @@ final class CompletionBatch {
 	private static final int SIZE = 64;
 
 	/**
-	 * How many completions are handled before what they have brought about is posted: one
+	 * How many frames are handled before what they have brought about is posted: one
 	 * system call carries many messages, and the peer works on some of them meanwhile.
+	 * Other completions count as one.
 	 */
 	private static final int SLICE = 24;
+
+	/** How many frames that can be, if the last completion is of several. */
+	static final int MOST_HANDLED = SLICE - 1 + BundleFlyweight.MOST_FRAMES;
 
 	/** The same if what follows is another channel's, which another call carries. */
 	private static final int SHORT_SLICE = 16;
@@ -45,6 +49,9 @@ final class CompletionBatch {
 	/** How much of the slice is handled. */
 	private int handled;
 
+	/** How many frames of one channel were handled one after the other. */
+	private int run;
+
 	CompletionBatch() {
 		for (int i = 0; i < SIZE; i++) {
 			this.completions[i] = new WorkCompletion();
@@ -57,6 +64,7 @@ final class CompletionBatch {
 	 */
 	boolean poll(CompletionQueue queue) {
 		this.cursor = 0;
+		this.run = 0;
 		this.count = 0;
 		this.count = queue.poll(this.completions);
 		return this.count > 0;
@@ -79,13 +87,36 @@ final class CompletionBatch {
 
 	/** The next one, handled from now on. */
 	WorkCompletion next() {
+		WorkCompletion next = this.completions[this.cursor];
+		boolean same = this.cursor > 0 && next.queuePair() == this.completions[this.cursor - 1].queuePair();
+		this.run = same ? this.run + 1 : 1;
 		this.handled++;
-		return this.completions[this.cursor++];
+		this.cursor++;
+		return next;
 	}
 
 	/** The one that is being handled counts for another one. */
 	void another() {
 		this.handled++;
+		this.run++;
+	}
+
+	/**
+	 * After so many frames of a channel, what has completed of the first other one is
+	 * next; what has completed of one keeps its order.
+	 */
+	private void turn() {
+		WorkCompletion last = this.completions[this.cursor - 1];
+		int other = this.cursor;
+		while (other < this.count && this.completions[other].queuePair() == last.queuePair()) {
+			other++;
+		}
+		if (other < this.count) {
+			WorkCompletion next = this.completions[other];
+			System.arraycopy(this.completions, this.cursor, this.completions, this.cursor + 1, other - this.cursor);
+			this.completions[this.cursor] = next;
+		}
+		this.run = 0;
 	}
 
 	/** Begins a slice. */
@@ -95,6 +126,9 @@ final class CompletionBatch {
 
 	/** Whether it is time to post, or the batch is at its end. */
 	boolean isSliced() {
+		if (this.run >= SHORT_SLICE && !isAtEnd()) {
+			turn();
+		}
 		return isAtEnd() || this.handled >= SLICE || (this.handled >= SHORT_SLICE
 				&& this.completions[this.cursor].queuePair() != this.completions[this.cursor - 1].queuePair());
 	}

@@ -146,10 +146,14 @@ public final class DeadlineQueue<E> {
 		return (first == null || (earliest != null && goesBefore(earliest, first))) ? earliest : first;
 	}
 
-	/** What has its turn after something, or {@code null} if that is not known. */
+	/**
+	 * What has its turn after something that waits, or {@code null} if there is nothing,
+	 * or that is still to be found out.
+	 */
 	@Nullable E following(Place<E> place) {
-		Place<E> after = (this.heapSize == 0) ? place.after : null;
-		return (after != null) ? after.item : null;
+		Place<E> after = (place.index == Place.IN_RUN && this.passes < MOST_PASSES) ? place.after : null;
+		Place<E> earliest = (this.heap.length > 0) ? this.heap[0] : null;
+		return (after != null && (earliest == null || goesBefore(after, earliest))) ? after.item : null;
 	}
 
 	private @Nullable Place<E> oldest() {

@@ -63,6 +63,8 @@ final class Exposures {
 
 	private long progressNanos;
 
+	private boolean late;
+
 	/**
 	 * Creates the collection.
 	 * @param limitNanos how long the peer may go without progress
@@ -123,19 +125,18 @@ final class Exposures {
 
 	/**
 	 * Revokes what has been open for too long.
-	 * @return whether the peer has failed to read something that was still wanted
+	 * @return whether the peer has ever failed to read something that was still wanted
 	 */
 	boolean expire(long nowNanos) {
-		boolean late = false;
 		for (Iterator<OutgoingMessage> messages = this.open.values().iterator(); messages.hasNext();) {
 			OutgoingMessage message = messages.next();
 			if (isOver(message, nowNanos)) {
 				messages.remove();
-				late |= !message.isWithdrawn();
+				this.late |= !message.isWithdrawn();
 				revoke(message);
 			}
 		}
-		return late;
+		return this.late;
 	}
 
 	private boolean isOver(OutgoingMessage message, long nowNanos) {

@@ -21,7 +21,8 @@ import java.nio.ByteBuffer;
 import dev.rdmarpc.codec.MessageSegments;
 
 /**
- * The header of a frame. One frame is one Send; all integers are little-endian.
+ * The header of a frame. One frame is one Send, unless there are several in it
+ * ({@link BundleFlyweight}); all integers are little-endian.
  *
  * <pre>
  *   0                   1                   2                   3

@@ -32,9 +32,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Holder {
 
-	/** How many messages are forgotten before others have their turn. */
-	private static final int CLOSED_AT_ONCE = 48;
-
 	private final RpcChannel channel;
 
 	private final ChannelLoop loop;
@@ -109,7 +106,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	@Override
 	public long stalledBytes(long sinceNanos) {
-		return this.transfers.stalledBytes(sinceNanos);
+		return (this.channel.state() != ChannelState.CLOSED) ? this.transfers.stalledBytes(sinceNanos) : 0;
 	}
 
 	@Override
@@ -124,7 +121,12 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	@Override
 	public void giveUp(String reason) {
-		this.channel.giveUp(reason);
+		if (this.channel.state() != ChannelState.CLOSED) {
+			this.channel.giveUp(reason);
+		}
+		else {
+			close(Integer.MAX_VALUE);
+		}
 	}
 
 	/**
@@ -209,6 +211,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			at = next;
 			if (more) {
 				this.loop.anotherReceived();
+				this.channel.credits().anotherFrame();
 			}
 		}
 	}
@@ -227,16 +230,24 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		this.transfers.passedBy(message.priority(), true, this.loop.nowNanos());
 		int from = message.metadataOffset();
 		int bytes = message.messageOffset() - from + message.messageBytes();
-		RegisteredBuffer own = this.loop.resources().memory().tryAllocate(Math.max(1, bytes));
+		RegisteredBuffer own = this.loop.receives().claimOwn(bytes);
 		if (own == null) {
+			onShortOfMemory();
 			onDropped(message, request);
 			return;
 		}
-		own.buffer().put(0, frames, from, bytes);
-		message.relocate(own, 0);
-		deliver(message, request);
-		if (!message.release()) {
-			own.release();
+		boolean taken = false;
+		try {
+			own.buffer().put(0, frames, from, bytes);
+			this.loop.metrics().copied(bytes);
+			message.relocate(own, 0);
+			deliver(message, request);
+			taken = message.release();
+		}
+		finally {
+			if (!taken) {
+				own.release();
+			}
 		}
 	}
 
@@ -478,19 +489,19 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	/**
 	 * Begins no more and gives back what no Read is under way for. A peer may have begun
-	 * thousands of messages in frames, for all of which others would have to wait.
-	 * @param all whether to give all back, and not a few of those
-	 * @return whether none of those is left
+	 * thousands of messages, for all of which others would have to wait.
+	 * @param most how many messages to forget at most
+	 * @return how many were forgotten, less only if none is left
 	 */
-	boolean close(boolean all) {
-		boolean closed;
+	int close(int most) {
+		int count = 0;
 		try {
-			this.transfers.close();
+			count = this.transfers.close(most);
 		}
 		finally {
-			closed = this.assembler.close(all ? Integer.MAX_VALUE : CLOSED_AT_ONCE);
+			count += this.assembler.close(most - count);
 		}
-		return closed;
+		return count;
 	}
 
 	/** The ends of streams on the side that serves. */

@@ -19,8 +19,8 @@ package dev.rdmarpc.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -73,9 +73,7 @@ final class InboundTransfers {
 
 	private static final long GROWTH_FACTOR = 8;
 
-	/**
-	 * What is left of all others is so many times as long as a message that joins them.
-	 */
+	/** What is left of others is so many times as long as what joins them. */
 	private static final int MUCH_SHORTER = 4;
 
 	/** So many have memory at most of which one is read because of its deadline. */
@@ -107,7 +105,8 @@ final class InboundTransfers {
 
 	private final WorkRequest read = new WorkRequest(1);
 
-	private final Map<Integer, InboundTransfer> transfers = new HashMap<>();
+	/** In their order, for to find the first one in a table that was full takes long. */
+	private final Map<Integer, InboundTransfer> transfers = new LinkedHashMap<>();
 
 	/** The next one first. */
 	private final List<InboundTransfer> waiting = new ArrayList<>();
@@ -374,9 +373,7 @@ final class InboundTransfers {
 		return next != null && this.window.hasRoom(next.priority(), this.nowNanos);
 	}
 
-	/**
-	 * The most urgent one of those that can be read, unless another was passed enough.
-	 */
+	/** The most urgent one of those to be read, unless another was passed enough. */
 	private @Nullable InboundTransfer nextReady() {
 		InboundTransfer next = this.ready.peek();
 		if (this.ready.size() > 1) {
@@ -543,20 +540,23 @@ final class InboundTransfers {
 		transfer.release();
 	}
 
-	/** Posts nothing more; what no Read is under way for is given back. */
-	void close() {
+	/** Gives up so many at most of which no Read is under way; tells how many. */
+	int close(int most) {
 		this.ready.clear();
 		this.pausing.clear();
 		this.waiting.clear();
 		this.shortOfMemory = false;
-		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); all.hasNext();) {
+		this.reading.forEach(InboundTransfer::cancel);
+		int count = 0;
+		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); count < most && all.hasNext();) {
 			InboundTransfer transfer = all.next();
-			transfer.cancel();
 			if (transfer.isQuiet()) {
 				all.remove();
 				release(transfer);
+				count++;
 			}
 		}
+		return count;
 	}
 
 	/** Whether no Read is under way. */

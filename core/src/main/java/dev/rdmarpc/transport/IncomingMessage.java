@@ -115,7 +115,7 @@ public final class IncomingMessage {
 		this.dueNanos = DeadlineQueue.NONE;
 	}
 
-	/** Moves the view to where a message of several frames was put together. */
+	/** Moves the view to where the message was copied to, of several frames or of one. */
 	void relocate(RegisteredBuffer assembled, int newMetadataOffset) {
 		this.buffer = assembled;
 		this.taken = false;

@@ -176,8 +176,9 @@ public final class LoopMetrics {
 		FRAMES_SENT.setOpaque(this, this.framesSent + 1);
 	}
 
-	/** Several frames are being sent together, one of which counts already. */
-	void bundled(int frames) {
+	/** Several frames have been sent together, one of which counts already. */
+	void bundled(int frames, int bytes) {
+		copied(bytes);
 		BUNDLED_FRAMES.setOpaque(this, this.bundledFrames + frames);
 		FRAMES_SENT.setOpaque(this, this.framesSent + frames - 1);
 	}

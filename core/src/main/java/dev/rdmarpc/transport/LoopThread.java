@@ -53,7 +53,7 @@ final class LoopThread {
 	 * How many tasks of users run before what they have left is posted: no fewer than a
 	 * turn can make ready, whose replies then leave with one system call.
 	 */
-	private static final int TASKS_PER_LEAVE = 32;
+	private static final int TASKS_PER_LEAVE = CompletionBatch.MOST_HANDLED;
 
 	/** For how long they do. */
 	private static final long LEAVE_NANOS = 200_000;

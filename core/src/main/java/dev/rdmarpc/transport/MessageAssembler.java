@@ -17,8 +17,8 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
-import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
 
@@ -56,7 +56,8 @@ final class MessageAssembler {
 
 	private final IntFunction<@Nullable RegisteredBuffer> memory;
 
-	private final Map<Integer, Assembly> assemblies = new HashMap<>();
+	/** In their order, for to find the first one in a table that was full takes long. */
+	private final Map<Integer, Assembly> assemblies = new LinkedHashMap<>();
 
 	/** Those that have memory: what has more of it is due earlier. */
 	private final DeadlineQueue<Assembly> holding = new DeadlineQueue<>();
@@ -251,24 +252,27 @@ final class MessageAssembler {
 		long oldest = Long.MAX_VALUE;
 		for (Assembly assembly : this.assemblies.values()) {
 			oldest = Math.min(oldest, assembly.lastNanos - sinceNanos);
+			if (oldest < 0) {
+				return true;
+			}
 		}
 		this.oldestNanos = sinceNanos + oldest;
-		return oldest < 0;
+		return false;
 	}
 
 	/**
 	 * Gives back what is under assembly, or some of it: a peer may have begun so many
 	 * messages that others would have to wait for all of them.
 	 * @param most how many messages to forget at most
-	 * @return whether there are no more
+	 * @return how many were forgotten, less only if none is left
 	 */
-	boolean close(int most) {
-		Iterator<Assembly> each = this.assemblies.values().iterator();
-		for (int count = 0; count < most && each.hasNext(); count++) {
+	int close(int most) {
+		int count = 0;
+		for (Iterator<Assembly> each = this.assemblies.values().iterator(); count < most && each.hasNext(); count++) {
 			release(each.next());
 			each.remove();
 		}
-		return this.assemblies.isEmpty();
+		return count;
 	}
 
 	/** A message under assembly. */

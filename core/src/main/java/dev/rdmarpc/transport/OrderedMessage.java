@@ -25,12 +25,8 @@ abstract class OrderedMessage {
 
 	private long sinceNanos;
 
-	/**
-	 * Says what it takes its place by; before it is submitted.
-	 * @param code of the priority of its call
-	 * @param deadlineNanos of its call, or {@link DeadlineQueue#NONE}
-	 */
-	public final void order(int code, long deadlineNanos) {
+	/** Puts it into the class of a code of a priority, by the deadline of its call. */
+	final void classify(int code, long deadlineNanos) {
 		this.priority = Classes.of(code);
 		this.dueNanos = deadlineNanos;
 	}

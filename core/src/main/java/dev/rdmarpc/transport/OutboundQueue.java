@@ -222,51 +222,72 @@ final class OutboundQueue {
 		});
 	}
 
-	/** How long a message has waited that does not any more. */
-	private long endWait(OutgoingMessage message) {
-		long nanos = System.nanoTime() - message.since();
-		message.since(0);
+	/**
+	 * Counts how long a message has waited that does not any more.
+	 * @param since when it was held back, or 0
+	 * @return for how many nanoseconds
+	 */
+	private long endWait(OutgoingMessage message, long since) {
+		if (since == 0) {
+			return 0;
+		}
+		if (!message.isExposed()) {
+			message.since(0);
+		}
+		long nanos = System.nanoTime() - since;
 		this.metrics.waited(message.priority(), nanos);
 		return nanos;
+	}
+
+	/** The same for one that is on its way; whoever waits for it may do anything then. */
+	private void tellWait(OutgoingMessage message, long since) {
+		long nanos = endWait(message, since);
+		if (nanos > 0 && message.isRequest()) {
+			this.waited.accept(message.requestId(), nanos);
+		}
 	}
 
 	private boolean postWaiting(QueuePair pair, boolean handshaking) {
 		boolean any = false;
 		for (OutgoingMessage next = next(handshaking); next != null; next = next(handshaking)) {
-			boolean posted = this.bundle.select(next) && postBundle(pair);
-			if (!posted) {
-				if (!postFrame(pair, next, hasMoreThan(next))) {
-					return any;
-				}
-				remove(next);
+			OutgoingMessage together = this.bundle.select(next) ? this.messages.bundle(this.bundle.bytes()) : null;
+			if (!((together != null) ? postBundle(pair, together) : postAlone(pair, next))) {
+				return any;
 			}
 			any = true;
 		}
 		return any;
 	}
 
-	private void remove(OutgoingMessage posted) {
-		if (posted.isControl()) {
+	/**
+	 * Posts the next frame of a message.
+	 * @return whether there was room for it
+	 */
+	private boolean postAlone(QueuePair pair, OutgoingMessage message) {
+		long since = message.since();
+		if (!postFrame(pair, message, hasMoreThan(message))) {
+			return false;
+		}
+		if (message.isControl()) {
 			this.control.remove();
-			this.pongWaiting &= posted.controlType() != FrameType.PONG;
+			this.pongWaiting &= message.controlType() != FrameType.PONG;
 		}
 		else {
-			this.data.remove(posted);
-			if (!posted.isPosted()) {
-				this.data.addRest(posted);
+			this.data.remove(message);
+			if (!message.isPosted()) {
+				this.data.addRest(message);
 			}
 		}
+		tellWait(message, since);
+		return true;
 	}
 
 	/**
-	 * Posts messages that share a Send.
-	 * @return whether there was memory and room for it
+	 * Posts the messages that were selected together.
+	 * @param send takes ownership
+	 * @return whether there was room for it
 	 */
-	private boolean postBundle(QueuePair pair) {
-		OutgoingMessage send = this.messages.bundle(this.bundle.bytes());
-		if (send == null) {
-			return false;
-		}
+	private boolean postBundle(QueuePair pair, OutgoingMessage send) {
 		this.posting = send;
 		this.bundle.fill(send);
 		boolean posted;
@@ -282,24 +303,17 @@ final class OutboundQueue {
 			send.abort();
 			return false;
 		}
-		this.metrics.bundled(this.bundle.count());
+		this.metrics.bundled(this.bundle.count(), this.bundle.bytes());
+		for (int i = 0; i < this.bundle.count(); i++) {
+			this.data.remove(this.bundle.get(i));
+			this.bundle.get(i).framePosted();
+		}
 		for (int i = 0; i < this.bundle.count(); i++) {
 			OutgoingMessage message = this.bundle.get(i);
-			endWaitOfPosted(message);
-			this.data.remove(message);
-			message.framePosted();
+			tellWait(message, message.since());
 			message.frameCompleted();
 		}
 		return true;
-	}
-
-	private void endWaitOfPosted(OutgoingMessage message) {
-		if (message.since() != 0) {
-			long nanos = endWait(message);
-			if (message.isRequest()) {
-				this.waited.accept(message.requestId(), nanos);
-			}
-		}
 	}
 
 	private @Nullable OutgoingMessage next(boolean handshaking) {
@@ -353,7 +367,6 @@ final class OutboundQueue {
 		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
 		this.metrics.sent(message.nextFrameLength());
-		endWaitOfPosted(message);
 		boolean first = message.isUnposted();
 		message.framePosted();
 		if (message.isExposed()) {
@@ -420,7 +433,7 @@ final class OutboundQueue {
 		if (message == null) {
 			return NOT_WAITING;
 		}
-		long nanos = (message.since() != 0) ? endWait(message) : 0;
+		long nanos = endWait(message, message.since());
 		message.recycle();
 		return nanos;
 	}

@@ -113,7 +113,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.requestId = 0;
 		ByteBuffer frame = begin(FrameType.REQUEST, claimed, target.frameBytes());
 		this.call = waiting;
-		order(template.priority(), deadline);
+		classify(template.priority(), deadline);
 		StreamReceiver stream = waiting.streamReceiver();
 		StreamSender following = waiting.streamSender();
 		FrameFlyweight.putHeader(frame, 0, FrameType.REQUEST, 0, message.totalBytes(),
@@ -180,19 +180,15 @@ public final class OutgoingMessage extends CountedMessage {
 		layOut(frame, FrameFlyweight.REPLY_HEADER_LENGTH, metadata, message, opened);
 	}
 
-	/** Makes a frame of a header and {@code bodyBytes} that the caller has filled in. */
+	/**
+	 * Makes a control frame, or with type 0 a Send of frames, which the caller fills in.
+	 */
 	void prepareControl(RegisteredBuffer claimed, int frameType, int subject, int offsetBytes, int lengthBytes) {
 		this.requestId = subject;
 		ByteBuffer frame = begin(frameType, claimed, lengthBytes);
 		FrameFlyweight.putHeader(frame, 0, frameType, subject, 0, offsetBytes);
 		this.totalBytes = lengthBytes;
 		this.controlType = frameType;
-	}
-
-	/** Makes a Send of frames that the caller has filled in. */
-	void prepareBundle(RegisteredBuffer claimed, int lengthBytes) {
-		begin(0, claimed, lengthBytes);
-		this.totalBytes = lengthBytes;
 	}
 
 	private ByteBuffer begin(int frameType, RegisteredBuffer claimed, int peerFrameBytes) {
@@ -209,7 +205,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.messages = 1;
 		this.call = null;
 		since(0);
-		order(RequestTemplate.NORMAL_PRIORITY, DeadlineQueue.NONE);
+		classify(RequestTemplate.NORMAL_PRIORITY, DeadlineQueue.NONE);
 		ByteBuffer frame = claimed.buffer();
 		frame.clear();
 		return frame;
@@ -230,6 +226,15 @@ public final class OutgoingMessage extends CountedMessage {
 		}
 		this.totalBytes = FrameFlyweight.putMessage(frame, this.requestId, this.frameBytes, message);
 		frame.clear();
+	}
+
+	/**
+	 * Says what it takes its place by; before it is submitted.
+	 * @param code of the priority of its call
+	 * @param deadlineNanos of its call, or {@link DeadlineQueue#NONE}
+	 */
+	public void order(int code, long deadlineNanos) {
+		classify(code, deadlineNanos);
 	}
 
 	/** Sends the message: takes ownership. May be called from any thread. */

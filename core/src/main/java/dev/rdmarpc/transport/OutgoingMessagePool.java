@@ -54,6 +54,9 @@ final class OutgoingMessagePool {
 
 	private final MemoryReserve reserve;
 
+	/** Whether there was none for a Send of several messages, until the next tick. */
+	private boolean starved;
+
 	/**
 	 * Creates a pool.
 	 * @param isDriver whether the current thread drives the loop
@@ -68,8 +71,9 @@ final class OutgoingMessagePool {
 		this.reserve.refill();
 	}
 
-	/** Fills up the reserve for what must be said; driver. */
+	/** Fills up the reserve for what must be said; driver, at every tick. */
 	void refillReserve() {
+		this.starved = false;
 		this.reserve.refill();
 	}
 
@@ -262,16 +266,29 @@ final class OutgoingMessagePool {
 		}
 	}
 
-	/** A Send of several frames, or {@code null} without memory for it. */
+	/**
+	 * A Send of several frames, or {@code null} without memory for it, which is not asked
+	 * for again before the next tick: without it, each goes alone. Driver.
+	 */
 	@Nullable OutgoingMessage bundle(int bytes) {
+		if (this.starved) {
+			return null;
+		}
 		OutgoingMessage bundle = take();
 		RegisteredBuffer buffer = this.memory.tryAllocate(bytes);
+		this.starved = buffer == null;
 		if (buffer == null) {
 			this.idle.offer(bundle);
 			return null;
 		}
-		bundle.prepareBundle(buffer, bytes);
-		return bundle;
+		try {
+			bundle.prepareControl(buffer, 0, 0, 0, bytes);
+			return bundle;
+		}
+		catch (Throwable ex) {
+			buffer.release();
+			throw ex;
+		}
 	}
 
 	/** A frame that grants a stream so much, or {@code null} without memory for it. */

@@ -93,6 +93,9 @@ final class ReceivePool {
 	/** Whether the last attempt to claim memory has failed, until the next tick. */
 	private boolean starved;
 
+	/** The same for messages that were received together, which need less. */
+	private boolean shortOfOwn;
+
 	/**
 	 * How many more the queue takes, once it has not taken all of a batch, until the next
 	 * tick.
@@ -215,6 +218,17 @@ final class ReceivePool {
 		return this.posted >= this.promised || claim(1);
 	}
 
+	/**
+	 * Claims memory for a message that was received together with others.
+	 * @return owned by the caller, or {@code null} if there is none; it is then not asked
+	 * for again before the next tick
+	 */
+	@Nullable RegisteredBuffer claimOwn(int bytes) {
+		RegisteredBuffer own = this.shortOfOwn ? null : this.memory.tryAllocate(Math.max(1, bytes));
+		this.shortOfOwn = own == null;
+		return own;
+	}
+
 	/** Replaces a buffer that somebody has taken. */
 	void replace(Peer peer) {
 		this.replaced++;
@@ -238,6 +252,7 @@ final class ReceivePool {
 	 */
 	void replenish() {
 		this.starved = false;
+		this.shortOfOwn = false;
 		this.room = Integer.MAX_VALUE;
 		withdraw();
 		refill();

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.util.ArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The channels of a loop that are closed but whose device may still use their buffers.
@@ -29,6 +30,12 @@ import java.util.function.BooleanSupplier;
  * Confined to the loop's driver.
  */
 final class RetiredChannels {
+
+	/**
+	 * How many messages that had begun are forgotten at a time, of all channels; of each
+	 * it is at least one, so that none with nothing left waits for others.
+	 */
+	static final int MOST_AT_ONCE = 48;
 
 	private static final long PATIENCE_NANOS = 1_000_000_000;
 
@@ -69,13 +76,16 @@ final class RetiredChannels {
 	 * @param atOnce whether not to wait for those that have not
 	 */
 	void dispose(long nowNanos, boolean atOnce, LoopFailures failures) {
-		for (int i = this.channels.size() - 1; i >= 0; i--) {
+		int most = MOST_AT_ONCE;
+		for (int i = 0; i < this.channels.size(); i++) {
 			Retired retired = this.channels.get(i);
-			boolean overdue = nowNanos - retired.sinceNanos > PATIENCE_NANOS;
 			try {
-				if (retired.isDrained(this.drains) || atOnce || overdue) {
+				if (!atOnce) {
+					most = Math.max(0, most - retired.giveBack(Math.max(1, most), nowNanos));
+				}
+				if (atOnce || retired.isDrained(this.drains) || retired.isOverdue(nowNanos)) {
 					retired.dispose.run();
-					this.channels.remove(i);
+					this.channels.remove(i--);
 				}
 			}
 			catch (Throwable ex) {
@@ -92,9 +102,13 @@ final class RetiredChannels {
 
 		private final Object channel;
 
+		private final IntUnaryOperator giveBack;
+
 		private final BooleanSupplier quiet;
 
 		private final Runnable dispose;
+
+		private boolean empty;
 
 		private long sinceNanos;
 
@@ -103,19 +117,37 @@ final class RetiredChannels {
 		/**
 		 * Notes down an end that is to come.
 		 * @param channel whose it is, for messages
+		 * @param giveBack gives so much of what has arrived in part back at most, and
+		 * tells how much; called until there is less
 		 * @param quiet whether the device has given all buffers back; asked until it is
 		 * so
 		 * @param dispose releases the queue pair and what it still holds
 		 */
-		Retired(Object channel, BooleanSupplier quiet, Runnable dispose) {
+		Retired(Object channel, IntUnaryOperator giveBack, BooleanSupplier quiet, Runnable dispose) {
 			this.channel = channel;
+			this.giveBack = giveBack;
 			this.quiet = quiet;
 			this.dispose = dispose;
 		}
 
+		/** Gives more back, after which the queue pair has its time to flush. */
+		int giveBack(int most, long nowNanos) {
+			if (this.empty) {
+				return 0;
+			}
+			int count = this.giveBack.applyAsInt(most);
+			this.empty = count < most;
+			this.sinceNanos = nowNanos;
+			return count;
+		}
+
+		boolean isOverdue(long nowNanos) {
+			return this.empty && nowNanos - this.sinceNanos > PATIENCE_NANOS;
+		}
+
 		/** Whether the queue was emptied after the last thing that went into it. */
 		boolean isDrained(long drains) {
-			if (this.quietSince < 0 && this.quiet.getAsBoolean()) {
+			if (this.quietSince < 0 && this.empty && this.quiet.getAsBoolean()) {
 				this.quietSince = drains;
 			}
 			return this.quietSince >= 0 && drains > this.quietSince;

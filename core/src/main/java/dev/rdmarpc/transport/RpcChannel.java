@@ -62,7 +62,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final KeepAlive keepAlive;
 
-	private final RetiredChannels.Retired retirement = new RetiredChannels.Retired(this, this::isQuiet, this::dispose);
+	private final RetiredChannels.Retired retirement;
 
 	private final BoundTask disconnection = new BoundTask(this::disconnected);
 
@@ -105,6 +105,7 @@ public final class RpcChannel implements QueuePairListener {
 		this.streams = new ChannelStreams(this.sender, this.sender, this.handshake::peerStreamWindowBytes,
 				options.streamWindowBytes());
 		this.keepAlive = new KeepAlive(options, System.nanoTime());
+		this.retirement = new RetiredChannels.Retired(this, this.receiver::close, this.sender::isQuiet, this::dispose);
 	}
 
 	/** The loop that drives the channel. */
@@ -499,7 +500,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	private void giveBack(boolean all) {
 		try {
-			this.receiver.close(all);
+			this.receiver.close(all ? Integer.MAX_VALUE : 0);
 		}
 		finally {
 			this.calls.failAll(this.failure, this.closeReason);
@@ -510,11 +511,6 @@ public final class RpcChannel implements QueuePairListener {
 		return this.retirement;
 	}
 
-	/** Gives more back; tells whether all is back, posted buffers included. */
-	boolean isQuiet() {
-		return this.receiver.close(false) && this.sender.isQuiet();
-	}
-
 	/**
 	 * Releases the queue pair and whatever it still held, and what {@link #shut} has
 	 * failed to give back. May be repeated.
@@ -523,19 +519,23 @@ public final class RpcChannel implements QueuePairListener {
 		this.sender.dispose();
 		this.receiver.transfers().dropPosted();
 		giveBack(true);
+		this.loop.inbound().remove(this.receiver);
 	}
 
 	Ticks.Ticked ticked() {
 		return this.ticked;
 	}
 
-	/** Called every few milliseconds: deadlines, handshake time-out, keep-alive. */
-	void tick(long now) {
+	/**
+	 * Called every few milliseconds: deadlines, handshake time-out, keep-alive.
+	 * @param mayEnd whether it may be given up now, or only the next time
+	 */
+	void tick(long now, boolean mayEnd) {
 		this.calls.expire(now);
 		String problem = this.keepAlive.problem(this.state, this.sender.outbound().isStarved(), now);
 		problem = (problem != null) ? problem : this.receiver.tick(now);
 		problem = (problem != null) ? problem : this.sender.tick(now);
-		if (problem != null) {
+		if (problem != null && mayEnd) {
 			giveUp(problem);
 			return;
 		}
@@ -564,9 +564,9 @@ public final class RpcChannel implements QueuePairListener {
 	private final class Ticked extends Ticks.Ticked {
 
 		@Override
-		void tick(long nowNanos) {
+		void tick(long nowNanos, boolean mayEnd) {
 			if (!isOver()) {
-				RpcChannel.this.loop.tick(RpcChannel.this);
+				RpcChannel.this.loop.tick(RpcChannel.this, mayEnd);
 			}
 		}
 

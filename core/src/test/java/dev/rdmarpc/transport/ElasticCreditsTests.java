@@ -399,7 +399,7 @@ class ElasticCreditsTests {
 
 	private static long tick(LoopFixture fixture, RpcChannel channel, long now, long millis) {
 		long later = now + TimeUnit.MILLISECONDS.toNanos(millis);
-		channel.tick(later);
+		channel.tick(later, true);
 		fixture.turn();
 		return later;
 	}

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
 
@@ -171,6 +172,64 @@ class FrameBundleTests {
 	}
 
 	@Test
+	void whoeverHearsOfAWaitMayGiveOthersOfTheSendUp() throws Exception {
+		asCaller(HELLO, (fixture, channel, pair) -> {
+			pair.depth = 0;
+			List<StubCall> calls = submit(channel, NORMAL, 1, 2, 3);
+			fixture.turn();
+			pair.depth = Integer.MAX_VALUE;
+			calls.get(0).onHeldBack = () -> channel.abandon(calls.get(2), CallFailure.CANCELLED, "test");
+			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
+			assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
+			assertThat(calls).extracting((call) -> call.failure).containsExactly(null, null, CallFailure.CANCELLED);
+			assertThat(pair.sentTypes()).containsExactly("HELLO", "PONG", "REQUEST", "CANCEL");
+			assertThat(pair.sent.get(2).capacity()).as("all of them were sent").isEqualTo(40 + 40 + 35);
+			assertThat(FrameFlyweight.requestId(pair.sent.get(3))).isEqualTo(calls.get(2).requestId());
+		});
+	}
+
+	@Test
+	void whoeverHearsOfAWaitMayCloseTheChannel() throws Exception {
+		asCaller(HELLO, (fixture, channel, pair) -> {
+			pair.depth = 0;
+			List<StubCall> calls = submit(channel, NORMAL, 1, 2, 3);
+			fixture.turn();
+			pair.depth = Integer.MAX_VALUE;
+			calls.get(1).onHeldBack = () -> channel.close("test");
+			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
+			assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
+			assertThat(calls).extracting((call) -> call.failure).containsOnly(CallFailure.CONNECTION_LOST);
+		});
+	}
+
+	@Test
+	void repliesShareASendAndCountWithThePeerUntilItHasCompleted() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.accepted(ChannelOptions.DEFAULTS, new RecordingHandler());
+				PeerReplies peer = new PeerReplies("peer", 1 << 30, () -> {
+				});
+				channel.sender().countReplies(peer);
+				fixture.deliver(channel, Frames.withBundles(Frames.hello(1, 128, 128)));
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				MessageSegments message = new MessageSegments();
+				message.addBytes(ByteBuffer.allocateDirect(900));
+				int replies = 2 * SmallReplies.STEP_BYTES / 1024;
+				for (int i = 0; i < replies; i++) {
+					channel.prepareReply(i, 0, RequestTemplate.NO_METADATA, message).submit();
+				}
+				message.clear();
+				fixture.turn();
+				assertThat(pair.sent).as("8 in a frame").hasSize(1 + replies / 8);
+				assertThat(peer.isEmpty()).as("before they were taken").isFalse();
+				pair.completeAll();
+				fixture.turn();
+				assertThat(peer.isEmpty()).as("afterwards").isTrue();
+			});
+		}
+	}
+
+	@Test
 	void withoutMemoryEachGoesAlone() throws Exception {
 		asCaller(HELLO, (fixture, channel, pair) -> {
 			pair.depth = 0;
@@ -218,6 +277,7 @@ class FrameBundleTests {
 			assertThat(fixture.memory.metrics().allocatedBytes()).isLessThanOrEqualTo(before);
 			assertThat(fixture.receives.replaced()).isZero();
 			assertThat(fixture.loop.metrics().framesReceived()).isEqualTo(1 + 3);
+			assertThat(channel.credits().frames()).as("of the peer").isEqualTo(3);
 		});
 	}
 
@@ -268,11 +328,14 @@ class FrameBundleTests {
 	void withoutMemoryOnlyTheseCallsFail() throws Exception {
 		asServer(new RecordingHandler(), (fixture, channel, handler) -> {
 			List<RegisteredBuffer> all = allMemory(fixture);
+			long before = fixture.memory.metrics().failures();
 			fixture.deliver(channel, Frames.bundle(request(1, 9), request(2, 9)));
 			assertThat(handler.events).containsExactly("open", "unreadable 1: no memory for a message of 9 bytes",
 					"unreadable 2: no memory for a message of 9 bytes");
 			assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
+			assertThat(fixture.memory.metrics().failures() - before).as("asked for once until the next tick").isOne();
 			all.forEach(RegisteredBuffer::release);
+			fixture.receives.replenish();
 			fixture.deliver(channel, Frames.bundle(request(3, 9), request(4, 9)));
 			assertThat(handler.events).endsWith("request 3 of 9", "request 4 of 9");
 		});
@@ -316,28 +379,29 @@ class FrameBundleTests {
 		endless[1] |= 32;
 		byte[] part = Frames.message(6, 8, new byte[8]);
 		part[1] |= 32;
-		return Stream.of(Arguments.of("another type", Frames.bundle(good, Frames.reply(0, 2, 0, 8, new byte[8]))),
-				Arguments.of("a control frame", Frames.bundle(good, Frames.control(FrameType.CANCEL, 0, 1))),
-				Arguments.of("to be Read", Frames.bundle(read, good)),
-				Arguments.of("to be Read behind", Frames.bundle(good, read)),
-				Arguments.of("credits behind", Frames.bundle(good, Frames.request(1, 2, 7, 1, 8, new byte[8]))),
-				Arguments.of("too long", Frames.withInt(two, 40 + 8, 9)),
-				Arguments.of("too long in front", Frames.withInt(two, 8, 49)),
-				Arguments.of("reaches to the next", Frames.withInt(two, 8, 48)),
-				Arguments.of("negative", Frames.withInt(two, 8, -1)),
-				Arguments.of("negative behind", Frames.withInt(two, 40 + 8, Integer.MIN_VALUE)),
-				Arguments.of("as long as can be", Frames.withInt(two, 8, Integer.MAX_VALUE)),
-				Arguments.of("too short", Frames.withInt(two, 40 + 8, 7)), Arguments.of("padded at the end", padded),
-				Arguments.of("nothing behind", endless), Arguments.of("a part behind", Frames.truncated(two, 40 + 39)),
-				Arguments.of("no header behind", Frames.truncated(two, 40 + 16)),
-				Arguments.of("part of a message", Frames.bundle(good, Frames.withInt(good, 12, 8))),
-				Arguments.of("metadata behind the end", Frames.bundle(good, metadata)),
-				Arguments.of("too much metadata", Frames.bundle(withMetadata(good, 1032), good)),
-				Arguments.of("too many", Frames
+		return Stream.of(Arguments.of("another type", 1, Frames.bundle(good, Frames.reply(0, 2, 0, 8, new byte[8]))),
+				Arguments.of("a control frame", 1, Frames.bundle(good, Frames.control(FrameType.CANCEL, 0, 1))),
+				Arguments.of("to be Read", 0, Frames.bundle(read, good)),
+				Arguments.of("to be Read behind", 1, Frames.bundle(good, read)),
+				Arguments.of("credits behind", 1, Frames.bundle(good, Frames.request(1, 2, 7, 1, 8, new byte[8]))),
+				Arguments.of("too long", 1, Frames.withInt(two, 40 + 8, 9)),
+				Arguments.of("too long in front", 0, Frames.withInt(two, 8, 49)),
+				Arguments.of("reaches to the next", 0, Frames.withInt(two, 8, 48)),
+				Arguments.of("negative", 0, Frames.withInt(two, 8, -1)),
+				Arguments.of("negative behind", 1, Frames.withInt(two, 40 + 8, Integer.MIN_VALUE)),
+				Arguments.of("as long as can be", 0, Frames.withInt(two, 8, Integer.MAX_VALUE)),
+				Arguments.of("too short", 1, Frames.withInt(two, 40 + 8, 7)),
+				Arguments.of("padded at the end", 1, padded), Arguments.of("nothing behind", 0, endless),
+				Arguments.of("a part behind", 1, Frames.truncated(two, 40 + 39)),
+				Arguments.of("no header behind", 1, Frames.truncated(two, 40 + 16)),
+				Arguments.of("part of a message", 1, Frames.bundle(good, Frames.withInt(good, 12, 8))),
+				Arguments.of("metadata behind the end", 1, Frames.bundle(good, metadata)),
+				Arguments.of("too much metadata", 0, Frames.bundle(withMetadata(good, 1032), good)),
+				Arguments.of("too many", MOST, Frames
 					.bundle(IntStream.rangeClosed(0, MOST).mapToObj((id) -> request(id, 8)).toArray(byte[][]::new))),
-				Arguments.of("replies",
+				Arguments.of("replies", 0,
 						Frames.bundle(Frames.reply(0, 1, 0, 0, new byte[0]), Frames.reply(0, 2, 0, 0, new byte[0]))),
-				Arguments.of("a message of a stream", Frames.bundle(part, part)));
+				Arguments.of("a message of a stream", 0, Frames.bundle(part, part)));
 	}
 
 	private static byte[] withMetadata(byte[] request, int bytes) {
@@ -349,12 +413,12 @@ class FrameBundleTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("lies")
-	void whatIsNotAsItShouldBeEndsTheChannel(String name, byte[] bundle) throws Exception {
+	void whatIsNotAsItShouldBeEndsTheChannel(String name, int before, byte[] bundle) throws Exception {
 		asServer(new RecordingHandler(), (fixture, channel, handler) -> {
 			fixture.deliver(channel, bundle);
 			assertThat(channel.state()).as(name).isEqualTo(ChannelState.CLOSED);
 			assertThat(handler.events).last().asString().startsWith("closed: protocol violation by the peer: ");
-			assertThat(handler.messages).hasSizeLessThanOrEqualTo(MOST);
+			assertThat(handler.messages).as("before").hasSize(before);
 		});
 	}
 
@@ -377,6 +441,32 @@ class FrameBundleTests {
 				slices.add(count);
 			}
 			assertThat(slices).containsExactly(2, 2);
+		});
+	}
+
+	@Test
+	void afterAFullSendOfOnePeerItIsTheNextPeersTurn() throws Exception {
+		asCaller(HELLO, (fixture, channel, greedy) -> {
+			FakeQueuePair good = new FakeQueuePair(channel, fixture.completions);
+			FakeQueuePair other = new FakeQueuePair(channel, fixture.completions);
+			FakeCompletionQueue queue = new FakeCompletionQueue();
+			List<FakeQueuePair> arrived = List.of(greedy, greedy, greedy, good, other, good, greedy);
+			for (int i = 0; i < arrived.size(); i++) {
+				int id = i;
+				queue.add((completion) -> completion.set(id, WorkStatus.SUCCESS, WorkOpcode.RECEIVE, 0, 0,
+						arrived.get(id)));
+			}
+			CompletionBatch batch = new CompletionBatch();
+			assertThat(batch.poll(queue)).isTrue();
+			List<Long> handled = new ArrayList<>();
+			while (!batch.isAtEnd()) {
+				for (batch.slice(); !batch.isSliced();) {
+					WorkCompletion next = batch.next();
+					handled.add(next.id());
+					IntStream.range(1, (next.queuePair() == greedy) ? MOST : 1).forEach((i) -> batch.another());
+				}
+			}
+			assertThat(handled).containsExactly(0L, 3L, 1L, 4L, 2L, 5L, 6L);
 		});
 	}
 

@@ -127,7 +127,7 @@ abstract class InboundTransferFixture {
 						fixture.loop.metrics(), options, mostMessages);
 				RegisteredBuffer buffer = fixture.memory.tryAllocate(MESSAGE);
 				body.run(fixture, transfers, new FakeQueuePair(null, fixture.completions), buffer);
-				transfers.close();
+				transfers.close(Integer.MAX_VALUE);
 				transfers.dropPosted();
 				buffer.release();
 			});

@@ -53,7 +53,7 @@ class InboundTransfersTests extends InboundTransferFixture {
 				transfers.retry(1161);
 				assertThat(this.refused).containsExactly(1, 2);
 				assertThat(transfers.canPost()).as("the third has memory").isTrue();
-				transfers.close();
+				transfers.close(Integer.MAX_VALUE);
 				transfers.dropPosted();
 				all.forEach(RegisteredBuffer::release);
 			});

@@ -111,7 +111,8 @@ public final class NoHeapSteps {
 	private static void retiredChannel(boolean noHeap) {
 		AtomicInteger disposed = new AtomicInteger();
 		RetiredChannels retired = new RetiredChannels();
-		RetiredChannels.Retired channel = new RetiredChannels.Retired("channel", () -> true, disposed::incrementAndGet);
+		RetiredChannels.Retired channel = new RetiredChannels.Retired("channel", (most) -> 0, () -> true,
+				disposed::incrementAndGet);
 		retired.reserve(1);
 		if (noHeap) {
 			assertThat(NoHeap.fails(() -> retired.add(channel, 0))).as("needs memory").isFalse();

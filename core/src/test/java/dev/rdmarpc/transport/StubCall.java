@@ -35,6 +35,9 @@ final class StubCall implements PendingCall {
 
 	byte[] reply = {};
 
+	Runnable onHeldBack = () -> {
+	};
+
 	@Nullable StreamReceiver streamReceiver;
 
 	@Nullable StreamSender streamSender;
@@ -60,6 +63,11 @@ final class StubCall implements PendingCall {
 		if (this.streamSender != null) {
 			this.streamSender.started(id);
 		}
+	}
+
+	@Override
+	public void onHeldBack(long nanos) {
+		this.onHeldBack.run();
 	}
 
 	@Override

@@ -125,12 +125,31 @@ class TicksTests {
 		assertThat(this.channels.get(100).looks).isPositive();
 	}
 
+	@Test
+	void aTickEndsFewAndLooksAtAll() {
+		add(100);
+		tick(0);
+		this.channels.subList(0, 50).forEach((channel) -> {
+			channel.ends = true;
+			channel.rests = false;
+			this.ticks.activate(channel);
+		});
+		for (int ended = 2; ended <= 50; ended += 2) {
+			assertThat(tick(50 * MILLI)).as("another tick soon").isTrue();
+			assertThat(this.channels.stream().filter((channel) -> channel.over)).hasSize(ended);
+			assertThat(this.channels.subList(0, 50)).allMatch((channel) -> channel.looks >= 1 || channel.over);
+		}
+		assertThat(tick(50 * MILLI)).isFalse();
+	}
+
 	/** Counts how often it is looked at. */
 	private static final class Channel extends Ticks.Ticked {
 
 		private int looks;
 
 		private boolean over;
+
+		private boolean ends;
 
 		private boolean rests = true;
 
@@ -139,8 +158,9 @@ class TicksTests {
 		private boolean expects;
 
 		@Override
-		void tick(long nowNanos) {
+		void tick(long nowNanos, boolean mayEnd) {
 			this.looks++;
+			this.over |= this.ends && mayEnd;
 		}
 
 		@Override
