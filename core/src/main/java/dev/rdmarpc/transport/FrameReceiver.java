@@ -214,6 +214,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 				this.channel.credits().anotherFrame();
 			}
 		}
+		this.loop.metrics().copied(length);
 	}
 
 	/** One of them, whole; it gets memory of its own, so that each can be kept alone. */
@@ -239,7 +240,6 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		boolean taken = false;
 		try {
 			own.buffer().put(0, frames, from, bytes);
-			this.loop.metrics().copied(bytes);
 			message.relocate(own, 0);
 			deliver(message, request);
 			taken = message.release();

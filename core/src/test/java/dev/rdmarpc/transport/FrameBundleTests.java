@@ -174,10 +174,7 @@ class FrameBundleTests {
 	@Test
 	void whoeverHearsOfAWaitMayGiveOthersOfTheSendUp() throws Exception {
 		asCaller(HELLO, (fixture, channel, pair) -> {
-			pair.depth = 0;
-			List<StubCall> calls = submit(channel, NORMAL, 1, 2, 3);
-			fixture.turn();
-			pair.depth = Integer.MAX_VALUE;
+			List<StubCall> calls = submitWithoutRoom(fixture, channel, pair);
 			calls.get(0).onHeldBack = () -> channel.abandon(calls.get(2), CallFailure.CANCELLED, "test");
 			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
 			assertThat(channel.state()).isEqualTo(ChannelState.OPEN);
@@ -191,10 +188,7 @@ class FrameBundleTests {
 	@Test
 	void whoeverHearsOfAWaitMayCloseTheChannel() throws Exception {
 		asCaller(HELLO, (fixture, channel, pair) -> {
-			pair.depth = 0;
-			List<StubCall> calls = submit(channel, NORMAL, 1, 2, 3);
-			fixture.turn();
-			pair.depth = Integer.MAX_VALUE;
+			List<StubCall> calls = submitWithoutRoom(fixture, channel, pair);
 			calls.get(1).onHeldBack = () -> channel.close("test");
 			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
 			assertThat(channel.state()).isEqualTo(ChannelState.CLOSED);
@@ -232,11 +226,8 @@ class FrameBundleTests {
 	@Test
 	void withoutMemoryEachGoesAlone() throws Exception {
 		asCaller(HELLO, (fixture, channel, pair) -> {
-			pair.depth = 0;
-			submit(channel, NORMAL, 1, 2, 3);
-			fixture.turn();
+			submitWithoutRoom(fixture, channel, pair);
 			List<RegisteredBuffer> all = allMemory(fixture);
-			pair.depth = Integer.MAX_VALUE;
 			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
 			assertThat(pair.sent.stream().skip(2).map(ByteBuffer::capacity)).containsExactly(33, 34, 35);
 			all.forEach(RegisteredBuffer::release);
@@ -507,6 +498,15 @@ class FrameBundleTests {
 				.submit();
 			calls.add(call);
 		}
+		return calls;
+	}
+
+	/** Submits three requests for which there is room only after they have waited. */
+	private static List<StubCall> submitWithoutRoom(LoopFixture fixture, RpcChannel channel, FakeQueuePair pair) {
+		pair.depth = 0;
+		List<StubCall> calls = submit(channel, NORMAL, 1, 2, 3);
+		fixture.turn();
+		pair.depth = Integer.MAX_VALUE;
 		return calls;
 	}
 
