@@ -47,6 +47,8 @@ public final class TestCertificates {
 
 	private static final Map<String, TestCertificates> MADE = new ConcurrentHashMap<>();
 
+	private static final String HERE = "dns:localhost,ip:127.0.0.1,ip:0:0:0:0:0:0:0:1,ip:" + TestEnvironment.host();
+
 	private final String name;
 
 	private final Key key;
@@ -61,7 +63,7 @@ public final class TestCertificates {
 
 	/** Of a server on this host: {@code localhost} and the loopback addresses. */
 	public static TestCertificates server() {
-		return of("server", "dns:localhost,ip:127.0.0.1,ip:0:0:0:0:0:0:0:1");
+		return of("server", HERE);
 	}
 
 	/** Of a server on another host. */
@@ -76,7 +78,7 @@ public final class TestCertificates {
 
 	/** Of somebody whom nobody trusts. */
 	public static TestCertificates stranger() {
-		return of("stranger", "dns:localhost,ip:127.0.0.1,ip:0:0:0:0:0:0:0:1");
+		return of("stranger", HERE);
 	}
 
 	private static TestCertificates of(String name, String alternatives) {

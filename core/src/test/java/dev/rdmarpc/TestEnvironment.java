@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.condition.OS;
 
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -59,6 +60,9 @@ public final class TestEnvironment {
 
 	/** How many times slower than usual this machine is. */
 	public static final String TIME_SCALE_PROPERTY = "rdma.test.time-scale";
+
+	/** Which of the virtual machines that share the tests this is, from 1. */
+	public static final String FORK_PROPERTY = "rdma.test.fork";
 
 	private static final int TIME_SCALE = Integer.getInteger(TIME_SCALE_PROPERTY, 1);
 
@@ -108,7 +112,16 @@ public final class TestEnvironment {
 
 	/** The address of the device, in numbers. */
 	public static String host() {
-		return System.getProperty(ADDRESS_PROPERTY, "127.0.0.1");
+		return System.getProperty(ADDRESS_PROPERTY, loopback());
+	}
+
+	/**
+	 * An address of loopback that no other virtual machine uses, where there are several:
+	 * nobody else listens on a port that a test has just freed.
+	 */
+	private static String loopback() {
+		Integer fork = Integer.getInteger(FORK_PROPERTY);
+		return "127.0.0." + ((fork != null && OS.current() == OS.LINUX) ? 1 + fork : 1);
 	}
 
 	/** The address of the device. */

@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,7 +107,7 @@ final class RailsFixture implements AutoCloseable {
 	}
 
 	static InetSocketAddress loopback(int port) {
-		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+		return new InetSocketAddress(TestEnvironment.address(), port);
 	}
 
 	RpcServer serve(RdmaTransport transport, InetSocketAddress address, Echo service) {
