@@ -34,13 +34,19 @@ import dev.rdmarpc.transport.Frames;
 /**
  * Peers each of which takes all it can get of one kind, for {@link RpcGreedyPeerTests}.
  * Told what and how often on the standard input, the process says when that is done, how
- * often it succeeded and how often it was refused. It keeps what it has until its end.
+ * often it succeeded and how often it was refused. It keeps what it has until it is told
+ * to leave, or its end.
  */
 public final class GreedyPeers {
 
 	static final String READY = "greedy peers are ready";
 
 	static final String DONE = "done ";
+
+	/** Has them close their connections. */
+	static final String LEAVE = "leave";
+
+	static final String LEFT = "left";
 
 	private static final ServiceDescriptor TOWN = ServiceDescriptor.of(BesiegedServer.Town.class.getName(),
 			BesiegedServer.Town.class, new FlatBuffersCodec());
@@ -66,12 +72,22 @@ public final class GreedyPeers {
 		System.out.println(READY);
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine()) {
+			if (line.equals(LEAVE)) {
+				peers.leave();
+				System.out.println(LEFT);
+				continue;
+			}
 			String[] words = line.split(" ", 2);
 			System.out.println(DONE + peers.take(Kind.valueOf(words[0]), Integer.parseInt(words[1])));
 		}
-		for (AutoCloseable each : peers.held) {
+		peers.leave();
+	}
+
+	private void leave() throws Exception {
+		for (AutoCloseable each : this.held) {
 			each.close();
 		}
+		this.held.clear();
 	}
 
 	private String take(Kind kind, int count) throws IOException {
@@ -222,9 +238,12 @@ public final class GreedyPeers {
 			return "127.0.0." + (2 + List.of(values()).indexOf(this));
 		}
 
-		/** How often the machine bears all of it. */
-		int mostTimes() {
-			return (this == CONNECTIONS) ? 2 : Integer.MAX_VALUE;
+		/**
+		 * Whether all have to leave before it is done once more: the machine bears no
+		 * more of it.
+		 */
+		boolean leaves() {
+			return this == CONNECTIONS;
 		}
 
 		int count(boolean everything) {
