@@ -46,6 +46,9 @@ class RpcCreditWaitTests {
 	/** Much longer than it takes to send a request. */
 	private static final Duration PATIENCE = TestEnvironment.scaled(Duration.ofMillis(300));
 
+	/** Too long to share a Send, and so the credit of another one. */
+	private static final String LONG = "x".repeat(2000);
+
 	private static final String NUMBER = "number";
 
 	/** What each call was told, by its number; the order of calls is that of sending. */
@@ -72,7 +75,7 @@ class RpcCreditWaitTests {
 			CountDownLatch release = hold(server);
 			try {
 				for (int i = 0; i < 2 * ChannelOptions.MIN_CREDITS; i++) {
-					replies.add(numbered(i).on(echo).echoAsync("x"));
+					replies.add(numbered(i).on(echo).echoAsync(LONG));
 				}
 				blocking = RpcFixture.inThread(() -> numbered(99).on(echo).echo("y"));
 				RpcFixture.awaitTrue(() -> client.metrics().outstandingCalls() == 2 * ChannelOptions.MIN_CREDITS + 1);
@@ -81,7 +84,7 @@ class RpcCreditWaitTests {
 			finally {
 				release.countDown();
 			}
-			replies.forEach((reply) -> assertThat(reply.join()).isEqualTo("x"));
+			replies.forEach((reply) -> assertThat(reply.join()).isEqualTo(LONG));
 			assertThat(blocking.join()).isEqualTo("y");
 			assertThat(this.waitsAtEnd.get("0")).as("first request").hasValue(0);
 			assertThat(this.waitsAtEnd.get("1")).as("second request").hasValue(0);
@@ -98,7 +101,7 @@ class RpcCreditWaitTests {
 			CountDownLatch release = hold(server);
 			try {
 				for (int i = 0; i < ChannelOptions.MIN_CREDITS; i++) {
-					replies.add(numbered(i).on(echo).echoAsync("x"));
+					replies.add(numbered(i).on(echo).echoAsync(LONG));
 				}
 				Echo hasty = numbered(50).withDeadline(PATIENCE).on(echo);
 				assertThat(RpcFixture.failureOf(() -> hasty.echo("late")).status())
@@ -108,7 +111,7 @@ class RpcCreditWaitTests {
 			finally {
 				release.countDown();
 			}
-			replies.forEach((reply) -> assertThat(reply.join()).isEqualTo("x"));
+			replies.forEach((reply) -> assertThat(reply.join()).isEqualTo(LONG));
 			assertThat(this.waitsAtEnd.get("50")).as("two requests").hasValueGreaterThan(PATIENCE.toNanos());
 			numbered(60).on(echo).echo("x");
 			assertThat(this.waitsAtEnd.get("60")).as("next request of the thread").hasValue(0);

@@ -291,9 +291,10 @@ class RpcRestartTests {
 			CompletableFuture<?> blocking = RpcFixture.inThread(() -> echo.echo("blocks the loop of the server"));
 			assertThat(blocked.await(10, TimeUnit.SECONDS)).isTrue();
 			proxy.mute();
+			String tooLongToShareASend = "x".repeat(2000);
 			List<CompletableFuture<String>> calls = new ArrayList<>();
 			for (int i = 0; i < 4 * ROUNDS; i++) {
-				calls.add(echo.echoAsync("x"));
+				calls.add(echo.echoAsync(tooLongToShareASend));
 			}
 			proxy.cut(true);
 			blocking.handle((text, failure) -> failure).get(20, TimeUnit.SECONDS);
