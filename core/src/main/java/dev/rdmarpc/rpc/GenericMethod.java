@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Thread-safe. Calls fail with {@link RpcException} as those of proxies do. One with
  * {@link RpcStatus#INVALID_ARGUMENT} that has not left names the field, what was given
- * and what was expected.
+ * and what was expected. Priority and deadline are those of the client, not those that
+ * the interface declares, unless {@link #withOptions} sets others.
  */
 public final class GenericMethod {
 

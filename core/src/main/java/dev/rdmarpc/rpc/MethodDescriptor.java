@@ -113,7 +113,7 @@ public final class MethodDescriptor implements CalledMethod {
 
 	private final long id;
 
-	private final RequestTemplate template;
+	private final @Nullable Priority priority;
 
 	private final RequestTemplate[] templates;
 
@@ -177,13 +177,12 @@ public final class MethodDescriptor implements CalledMethod {
 		}
 		this.id = idOf(service, this.name);
 		this.argumentCount = (arguments >= 0) ? arguments : javaMethod.getParameterCount() - (consuming() ? 1 : 0);
-		Priority own = (settings != null) ? settings.priority() : Priority.NORMAL;
+		this.priority = DeclaredPriority.of(javaMethod);
 		Priority[] priorities = Priority.values();
 		this.templates = new RequestTemplate[priorities.length];
-		for (Priority priority : priorities) {
-			this.templates[priority.code()] = new RequestTemplate(this.id, priority.code(), argumentCount());
+		for (Priority each : priorities) {
+			this.templates[each.code()] = new RequestTemplate(this.id, each.code(), argumentCount());
 		}
-		this.template = this.templates[own.code()];
 		this.codec = codec;
 		MethodSignature signature = signature();
 		this.arguments = codec.arguments(signature);
@@ -523,6 +522,11 @@ public final class MethodDescriptor implements CalledMethod {
 		return this.stableArguments;
 	}
 
+	/** The priority that it declares; {@code null} if that of the client counts. */
+	public @Nullable Priority priority() {
+		return this.priority;
+	}
+
 	@Nullable Duration deadline() {
 		return this.deadline;
 	}
@@ -531,13 +535,10 @@ public final class MethodDescriptor implements CalledMethod {
 		return this.id;
 	}
 
-	/** Of a call with a priority of its own, or else at a client with one. */
-	RequestTemplate template(@Nullable Priority priority, Priority ofClient) {
-		if (priority != null) {
-			return this.templates[priority.code()];
-		}
-		boolean declared = this.template.priority() != RequestTemplate.NORMAL_PRIORITY;
-		return declared ? this.template : this.templates[ofClient.code()];
+	/** Of the priority of a call, else of the one declared, else of the client's. */
+	RequestTemplate template(@Nullable Priority ofCall, Priority ofClient) {
+		Priority declared = (this.priority != null) ? this.priority : ofClient;
+		return this.templates[((ofCall != null) ? ofCall : declared).code()];
 	}
 
 	MessageFormat arguments() {

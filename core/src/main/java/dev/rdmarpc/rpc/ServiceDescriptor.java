@@ -42,8 +42,8 @@ public record ServiceDescriptor(String name, Class<?> type, List<MethodDescripto
 
 	/**
 	 * Compiles an interface under its fully qualified name.
-	 * @throws InvalidInterfaceException if it is not an interface, has no methods, or has
-	 * two methods of the same name
+	 * @throws InvalidInterfaceException if it is not an interface, has no methods, has
+	 * two methods of the same name, or one with settings that it cannot have
 	 * @throws UnsupportedTypeException if a parameter or result has no message form
 	 */
 	public static ServiceDescriptor of(Class<?> type, MessageCodec codec) {

@@ -38,6 +38,8 @@ import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Calls of several priorities on one connection. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -85,11 +87,8 @@ class RpcPriorityTests {
 				assertThat(calls.get(i).get(50, TimeUnit.SECONDS)).as(() -> "call " + call).isEqualTo(expected);
 			}
 			for (Priority priority : Priority.values()) {
-				long slices = transport.loops()
-					.stream()
-					.mapToLong((loop) -> loop.metrics().classes().slices(priority.code()))
-					.sum();
-				assertThat(slices).as("slices of %s", priority).isGreaterThanOrEqualTo(6 * LARGE / (256 << 10));
+				assertThat(slices(transport, priority)).as("slices of %s", priority)
+					.isGreaterThanOrEqualTo(6 * LARGE / (256 << 10));
 			}
 			large.release();
 		}
@@ -102,11 +101,53 @@ class RpcPriorityTests {
 		ServiceDescriptor service = ServiceDescriptor.of(Values.class, new FlatBuffersCodec());
 		MethodDescriptor put = find(service, "put");
 		MethodDescriptor urgent = find(service, "urgent");
+		MethodDescriptor usual = find(service, "usual");
 		assertThat(put.template(Priority.HIGH, Priority.LOW).priority()).isEqualTo(Priority.HIGH.code());
 		assertThat(put.template(null, Priority.LOW).priority()).isEqualTo(Priority.LOW.code());
 		assertThat(put.template(null, Priority.NORMAL).priority()).isEqualTo(Priority.NORMAL.code());
 		assertThat(urgent.template(null, Priority.LOW).priority()).isEqualTo(Priority.HIGH.code());
 		assertThat(urgent.template(Priority.NORMAL, Priority.LOW).priority()).isEqualTo(Priority.NORMAL.code());
+		assertThat(usual.template(null, Priority.LOW).priority()).isEqualTo(Priority.NORMAL.code());
+		assertThat(usual.template(null, Priority.HIGH).priority()).isEqualTo(Priority.NORMAL.code());
+		assertThat(usual.template(Priority.HIGH, Priority.LOW).priority()).isEqualTo(Priority.HIGH.code());
+		assertThat(service.methods()).extracting(MethodDescriptor::name, MethodDescriptor::priority)
+			.containsExactlyInAnyOrder(tuple("put", null), tuple("get", null), tuple("store", null),
+					tuple("usual", Priority.NORMAL), tuple("urgent", Priority.HIGH));
+	}
+
+	@Test
+	void requestsOfAClientWithLowPriorityHaveThatOfTheirMethodOrTheirCallIfThereIsOne() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Values.class, new Holder());
+				RpcClient client = fixture.newClient(server, (options) -> options.withPriority(Priority.LOW))) {
+			Values values = client.proxy(Values.class);
+			byte[] value = new byte[1 << 20];
+			assertThat(values.store(value)).isEqualTo(value.length);
+			assertThat(classesRead(fixture)).containsExactly(Priority.LOW);
+			assertThat(values.usual(value)).isEqualTo(value.length);
+			assertThat(classesRead(fixture)).containsExactly(Priority.LOW, Priority.NORMAL);
+			assertThat(CallOptions.NONE.withPriority(Priority.HIGH).on(values).usual(value)).isEqualTo(value.length);
+			assertThat(classesRead(fixture)).containsExactly(Priority.values());
+		}
+	}
+
+	@Test
+	void aMethodHasOnePriorityAtMost() {
+		assertThatExceptionOfType(InvalidInterfaceException.class)
+			.isThrownBy(() -> ServiceDescriptor.of("undecided", Undecided.class, new FlatBuffersCodec()))
+			.withMessage("@RdmaMethod(priority = { HIGH, LOW }) on " + Undecided.class.getName()
+					+ "/find has 2 values (expected: at most one): keep one of them, or none to have that of the client");
+	}
+
+	/** Of which priorities the server has read large requests. */
+	private static List<Priority> classesRead(RpcFixture fixture) {
+		return Arrays.stream(Priority.values())
+			.filter((priority) -> slices(fixture.serverTransport, priority) > 0)
+			.toList();
+	}
+
+	private static long slices(RdmaTransport transport, Priority priority) {
+		return transport.loops().stream().mapToLong((loop) -> loop.metrics().classes().slices(priority.code())).sum();
 	}
 
 	private static MethodDescriptor find(ServiceDescriptor service, String name) {
@@ -120,8 +161,21 @@ class RpcPriorityTests {
 
 		CompletableFuture<byte[]> get(byte filling, int length);
 
+		int store(byte[] value);
+
+		@RdmaMethod(priority = Priority.NORMAL)
+		int usual(byte[] value);
+
 		@RdmaMethod(priority = Priority.HIGH)
 		int urgent();
+
+	}
+
+	/** No service. */
+	interface Undecided {
+
+		@RdmaMethod(name = "search", priority = { Priority.HIGH, Priority.LOW })
+		int find();
 
 	}
 
@@ -138,6 +192,16 @@ class RpcPriorityTests {
 			byte[] value = new byte[length];
 			Arrays.fill(value, filling);
 			return CompletableFuture.completedFuture(value);
+		}
+
+		@Override
+		public int store(byte[] value) {
+			return value.length;
+		}
+
+		@Override
+		public int usual(byte[] value) {
+			return value.length;
 		}
 
 		@Override

@@ -33,8 +33,11 @@ public @interface RdmaMethod {
 	 */
 	String name() default "";
 
-	/** The priority of its calls, unless {@code CallOptions} set another. */
-	Priority priority() default Priority.NORMAL;
+	/**
+	 * The priority of its calls, unless {@code CallOptions} set another; one at most.
+	 * None means the client's default.
+	 */
+	Priority[] priority() default {};
 
 	/**
 	 * The deadline of its calls in milliseconds, unless {@code CallOptions} set another;

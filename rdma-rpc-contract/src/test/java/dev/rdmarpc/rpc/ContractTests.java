@@ -50,10 +50,16 @@ class ContractTests {
 	void settingsOfMethodsHaveDefaults() throws Exception {
 		RdmaMethod find = Prices.class.getMethod("find", String.class).getAnnotation(RdmaMethod.class);
 		assertThat(find.idempotent()).isTrue();
-		assertThat(find.priority()).isEqualTo(Priority.NORMAL);
+		assertThat(find.priority()).isEmpty();
 		assertThat(find.deadlineMillis()).isZero();
 		assertThat(find.name()).isEmpty();
 		assertThat(find.inline()).isFalse();
+	}
+
+	@Test
+	void oneValueIsAPriority() throws Exception {
+		RdmaMethod findNow = Prices.class.getMethod("findNow", String.class).getAnnotation(RdmaMethod.class);
+		assertThat(findNow.priority()).containsExactly(Priority.HIGH);
 	}
 
 	@Test
@@ -108,6 +114,9 @@ class ContractTests {
 		@RdmaMethod(idempotent = true)
 		long find(String article);
 
+		@RdmaMethod(priority = Priority.HIGH)
+		long findNow(String article);
+
 		CompletableFuture<Long> findLater(String article);
 
 	}
@@ -122,6 +131,11 @@ class ContractTests {
 		@Override
 		public long find(String article) {
 			throw new RpcException(RpcStatus.NOT_FOUND, "no such article", new Suggestions(List.of("pear")));
+		}
+
+		@Override
+		public long findNow(String article) {
+			return find(article);
 		}
 
 		@Override

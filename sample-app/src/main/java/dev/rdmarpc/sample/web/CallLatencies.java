@@ -30,7 +30,6 @@ import dev.rdmarpc.rpc.CallObservation;
 import dev.rdmarpc.rpc.CallObserver;
 import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.Priority;
-import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.rpc.RpcStatus;
 
 /**
@@ -58,8 +57,8 @@ class CallLatencies implements CallObserver {
 	}
 
 	private LongAdder ofPriority(MethodDescriptor method) {
-		RdmaMethod settings = method.javaMethod().getAnnotation(RdmaMethod.class);
-		return this.byPriority[((settings != null) ? settings.priority() : Priority.NORMAL).code()];
+		Priority declared = method.priority();
+		return this.byPriority[((declared != null) ? declared : Priority.NORMAL).code()];
 	}
 
 	void record(long nanos) {
@@ -71,7 +70,10 @@ class CallLatencies implements CallObserver {
 		return Arrays.stream(this.counts).mapToLong(LongAdder::sum).toArray();
 	}
 
-	/** How many calls of each priority have begun, as their methods declare it. */
+	/**
+	 * How many calls of each priority have begun, as their methods declare it. Those that
+	 * declare none count as {@code NORMAL}.
+	 */
 	Map<Priority, Long> byPriority() {
 		Map<Priority, Long> counts = new EnumMap<>(Priority.class);
 		for (Priority priority : Priority.values()) {
