@@ -199,6 +199,11 @@ final class FrameFlyweight {
 		return frames.getInt(at + REQUEST_ID_OFFSET);
 	}
 
+	/** Writes another number over the one that is there. */
+	static void putRequestId(ByteBuffer frame, int requestId) {
+		frame.putInt(REQUEST_ID_OFFSET, requestId);
+	}
+
 	static int messageBytes(ByteBuffer frame) {
 		return messageBytes(frame, 0);
 	}

@@ -148,11 +148,12 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			case FrameType.DEMAND -> check(this.streams.demand(frame));
 			case FrameType.END -> check(this.streams.end(FrameFlyweight.requestId(frame)));
 			case FrameType.METADATA -> check(this.streams.metadata(frame, length));
-			case FrameType.CREDIT, FrameType.PONG, FrameType.RETURN -> {
+			case FrameType.CREDIT, FrameType.RETURN -> {
 				// credits and the sign of life are in every frame and have been dealt
 				// with
 			}
-			case FrameType.PING -> this.channel.sender().pong();
+			case FrameType.PING -> this.channel.sender().pong(FrameFlyweight.requestId(frame));
+			case FrameType.PONG -> this.channel.sender().answered(FrameFlyweight.requestId(frame));
 			case FrameType.GOODBYE -> this.channel.onGoodbye();
 			case FrameType.READ_DONE ->
 				this.channel.sender().exposures().done(FrameFlyweight.requestId(frame), this.loop.nowNanos());

@@ -89,7 +89,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.exposures = new Exposures(options.deadPeerNanos());
 		this.small = this.loop.resources().small();
 		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
-				this.loop.outgoingMessages(), credits, maxBacklog, this::exposed, calls::waited);
+				this.loop.outgoingMessages(), credits, new SendWindow(this.loop.resources().scheduler(), this.small),
+				maxBacklog, this::exposed, calls::waited);
 	}
 
 	/** Takes the queue pair, which it owns from now on. */
@@ -198,10 +199,21 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		}
 	}
 
-	/** Answers the peer's questions whether this side is alive, all of them by one. */
-	void pong() {
-		if (!this.outbound.hasWaitingPong()) {
-			sendControl(FrameType.PONG, 0);
+	/**
+	 * Answers the peer's questions whether this side is alive, all of them by one.
+	 * @param question the number of the last one, or 0
+	 */
+	void pong(int question) {
+		if (!this.outbound.answersAlso(question)) {
+			sendControl(FrameType.PONG, question);
+		}
+	}
+
+	/** The peer has answered a question, and those before it. */
+	void answered(int question) {
+		this.outbound.answered(question, this.loop.nowNanos());
+		if (this.outbound.hasWaiting()) {
+			this.channel.markDirty();
 		}
 	}
 
@@ -223,9 +235,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		if (pair == null) {
 			return;
 		}
-		boolean posted = this.outbound.post(pair, handshaking);
+		boolean posted = this.outbound.post(pair, handshaking, this.loop.nowNanos());
 		while (!this.granting.isEmpty() && this.outbound.mayPostControl() && takeGrant()) {
-			posted |= this.outbound.post(pair, handshaking);
+			posted |= this.outbound.post(pair, handshaking, this.loop.nowNanos());
 		}
 		if (!this.outbound.hasWaiting()) {
 			this.eagerLimit.allPosted();

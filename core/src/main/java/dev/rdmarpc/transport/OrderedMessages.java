@@ -81,6 +81,15 @@ final class OrderedMessages {
 		return next;
 	}
 
+	/** Whether there are any that are more urgent than a class. */
+	boolean hasAbove(int priority) {
+		boolean any = false;
+		for (int i = priority + 1; i < Classes.COUNT; i++) {
+			any |= !this.classes.get(i).isEmpty();
+		}
+		return any;
+	}
+
 	/**
 	 * The message whose turn is after another one, or {@code null} if there is none or it
 	 * is to be decided.

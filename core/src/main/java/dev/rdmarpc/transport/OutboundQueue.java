@@ -88,12 +88,15 @@ final class OutboundQueue {
 
 	private final FrameBundle bundle;
 
+	private final SendWindow window;
+
 	private final ArrayDeque<OutgoingMessage> inFlight = new ArrayDeque<>();
 
 	/** The Send of several messages that is being posted, or has perhaps been. */
 	private @Nullable OutgoingMessage posting;
 
-	private boolean pongWaiting;
+	/** The answer that waits to be posted. */
+	private @Nullable OutgoingMessage pong;
 
 	/** Whether data was added that was not tried to be posted yet. */
 	private boolean untried;
@@ -118,13 +121,14 @@ final class OutboundQueue {
 	 * once
 	 */
 	OutboundQueue(MemoryAttachment attachment, LoopMetrics metrics, OutgoingMessagePool messages, CreditLedger credits,
-			int maxBacklog, Consumer<OutgoingMessage> exposed, Waited waited) {
+			SendWindow window, int maxBacklog, Consumer<OutgoingMessage> exposed, Waited waited) {
 		this.attachment = attachment;
 		this.metrics = metrics;
 		this.data = new OrderedMessages(metrics);
 		this.bundle = new FrameBundle(this.data);
 		this.messages = messages;
 		this.credits = credits;
+		this.window = window;
 		this.maxBacklog = maxBacklog;
 		this.exposed = exposed;
 		this.waited = waited;
@@ -132,7 +136,7 @@ final class OutboundQueue {
 
 	void addControl(OutgoingMessage message) {
 		this.control.add(message);
-		this.pongWaiting |= message.controlType() == FrameType.PONG;
+		this.pong = (message.controlType() == FrameType.PONG) ? message : this.pong;
 	}
 
 	void addData(OutgoingMessage message) {
@@ -154,9 +158,16 @@ final class OutboundQueue {
 		return this.control.isEmpty() && this.credits.maySendControl();
 	}
 
-	/** Whether an answer to a question is on its way already, which answers all. */
-	boolean hasWaitingPong() {
-		return this.pongWaiting;
+	/**
+	 * Whether an answer to a question waits already, which answers all.
+	 * @param question the number of one more, or 0
+	 */
+	boolean answersAlso(int question) {
+		OutgoingMessage waiting = this.pong;
+		if (waiting != null && question != 0) {
+			FrameFlyweight.putRequestId(waiting.memory().buffer(), question);
+		}
+		return waiting != null;
 	}
 
 	/** Whether something waits for the peer to grant credits. */
@@ -186,7 +197,8 @@ final class OutboundQueue {
 	 * @param handshaking whether only the handshake, which needs no credit, may be sent
 	 * @return whether anything was posted
 	 */
-	boolean post(QueuePair pair, boolean handshaking) {
+	boolean post(QueuePair pair, boolean handshaking, long nowNanos) {
+		this.window.turn(nowNanos);
 		boolean any = postWaiting(pair, handshaking);
 		if (!handshaking && this.credits.shouldSendCredits() && !hasWaitingCredits() && !isBacklogged()) {
 			OutgoingMessage grant = this.messages.control(FrameType.CREDIT, 0, 0);
@@ -255,8 +267,20 @@ final class OutboundQueue {
 				return any;
 			}
 			any = true;
+			if (!next.isControl() && this.window.shouldAsk(next.priority())) {
+				ask();
+			}
 		}
 		return any;
+	}
+
+	/** Asks the peer when it has all that was posted so far. */
+	private void ask() {
+		OutgoingMessage ping = this.messages.control(FrameType.PING, this.window.nextQuestion(), 0);
+		if (ping != null) {
+			this.control.add(ping);
+			this.window.asking();
+		}
 	}
 
 	/**
@@ -270,7 +294,7 @@ final class OutboundQueue {
 		}
 		if (message.isControl()) {
 			this.control.remove();
-			this.pongWaiting &= message.controlType() != FrameType.PONG;
+			this.pong = (message == this.pong) ? null : this.pong;
 		}
 		else {
 			this.data.remove(message);
@@ -333,7 +357,14 @@ final class OutboundQueue {
 			this.credits.heldBack();
 			return null;
 		}
-		return this.data.peek();
+		OutgoingMessage next = this.data.peek();
+		boolean held = next != null && this.window.holdsBack(next.priority()) && !this.data.hasAbove(next.priority());
+		return held ? null : next;
+	}
+
+	/** The peer has answered: it has what was posted before it was asked. */
+	void answered(int question, long nowNanos) {
+		this.window.answered(question, nowNanos);
 	}
 
 	/**
@@ -366,6 +397,9 @@ final class OutboundQueue {
 		this.posted++;
 		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
+		if (!message.isControl()) {
+			this.window.sent(message.nextFrameLength());
+		}
 		this.metrics.sent(message.nextFrameLength());
 		boolean first = message.isUnposted();
 		message.framePosted();
@@ -469,7 +503,7 @@ final class OutboundQueue {
 		for (OutgoingMessage message = this.control.poll(); message != null; message = this.control.poll()) {
 			message.truncate();
 		}
-		this.pongWaiting = false;
+		this.pong = null;
 		OutgoingMessage perhapsPosted = this.posting;
 		if (perhapsPosted != null) {
 			this.posting = null;

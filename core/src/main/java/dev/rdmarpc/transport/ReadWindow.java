@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.transport;
 
-import java.util.Arrays;
-
 /**
  * How much of large messages may be on its way to this side, and in what slices. Confined
  * to the loop's driver.
@@ -28,12 +26,8 @@ import java.util.Arrays;
  * the network. What is asked for is therefore all that a small message can find ahead of
  * it, and the side that Reads bounds it. A window of the product of bandwidth and delay
  * keeps the connection busy, and a multiple of it because Reads are posted together, when
- * half of the window is free. Both factors are measured with the Reads themselves: the
- * bandwidth is the greatest of the last deliveries, the delay the least of the last Reads
- * that had none ahead of them. Since a busy connection has no such Read, the window runs
- * empty now and then, which costs a round trip. A delay measured so includes the slice
- * itself, and a window that is too small makes the next one larger: what is measured with
- * it is at least its size, of which the next one is a multiple.
+ * half of the window is free. Both factors are measured with the Reads themselves
+ * ({@link BusyBytes}).
  */
 final class ReadWindow {
 
@@ -53,27 +47,17 @@ final class ReadWindow {
 	 */
 	private static final double SHORT_WINDOW_FACTOR = 1.25;
 
+	/**
+	 * The same for a transfer that is alone, for the sake of the first message that comes
+	 * after a pause, and finds all of it ahead.
+	 */
+	private static final double ALONE_FACTOR = 4;
+
 	/** Into so many slices a window is divided. */
 	private static final int SLICES = 4;
 
 	/** What is asked for ends and begins at pages, as the memory does. */
 	private static final int PAGE_BYTES = 4096;
-
-	private static final int SAMPLES = 8;
-
-	/**
-	 * For how long deliveries are counted at least that are one sample of the bandwidth,
-	 * unless nothing is left to be delivered.
-	 */
-	private static final long RATE_NANOS = 2_000_000;
-
-	/** The same in times of the delay, so that it is more than a window. */
-	private static final int RATE_DELAYS = 2;
-
-	/** How often the delay is measured at most, and in how many times the delay. */
-	private static final long PROBE_NANOS = 100_000_000;
-
-	private static final int PROBE_DELAYS = 64;
 
 	private final SchedulerOptions options;
 
@@ -83,13 +67,7 @@ final class ReadWindow {
 	/** Those that come in one frame, on any channel. */
 	private final SmallMessages small;
 
-	private final double[] rates = new double[SAMPLES];
-
-	private final long[] delays = new long[SAMPLES];
-
-	private int rateCount;
-
-	private int delayCount;
+	private final BusyBytes busy = new BusyBytes();
 
 	private int[] lengths = new int[1];
 
@@ -99,20 +77,6 @@ final class ReadWindow {
 
 	private long inFlightBytes;
 
-	private long deliveredBytes;
-
-	private long deliveringSince;
-
-	/** When a Read was posted that had none ahead of it, until that has completed. */
-	private long probeBegun;
-
-	private boolean probing;
-
-	private long probedNanos;
-
-	/** The bytes that keep the connection busy, 0 if that is not known. */
-	private long busyBytes;
-
 	/**
 	 * Creates a window.
 	 * @param small those of all channels of the loop
@@ -120,7 +84,6 @@ final class ReadWindow {
 	ReadWindow(SchedulerOptions options, SmallMessages small) {
 		this.options = options;
 		this.small = small;
-		Arrays.fill(this.delays, Long.MAX_VALUE);
 	}
 
 	/**
@@ -161,12 +124,14 @@ final class ReadWindow {
 	/** The window of a transfer of a class. */
 	long windowBytes(int priority, long nowNanos) {
 		long most = this.options.maxWindowBytes();
-		if (!isShared(priority, nowNanos)) {
-			return most;
+		long busyBytes = this.busy.bytes();
+		boolean shared = isShared(priority, nowNanos);
+		if (busyBytes == 0) {
+			return shared ? Math.max(this.options.minWindowBytes(), Math.min(most, FIRST_BYTES)) : most;
 		}
-		double factor = isBesideSmall(priority, nowNanos) ? SHORT_WINDOW_FACTOR : WINDOW_FACTOR;
-		long wanted = (this.busyBytes > 0) ? (long) (factor * this.busyBytes) : FIRST_BYTES;
-		return Math.max(this.options.minWindowBytes(), Math.min(most, wanted));
+		double factor = !shared ? ALONE_FACTOR
+				: isBesideSmall(priority, nowNanos) ? SHORT_WINDOW_FACTOR : WINDOW_FACTOR;
+		return Math.max(this.options.minWindowBytes(), Math.min(most, (long) (factor * busyBytes)));
 	}
 
 	/** The length of its next slice. */
@@ -189,18 +154,9 @@ final class ReadWindow {
 		return this.inFlightBytes <= windowBytes(priority, nowNanos) / 2;
 	}
 
-	/** Whether the delay has not been measured for too long to be relied on. */
+	/** Whether the delay is to be measured anew. */
 	private boolean mustRunEmpty(int priority, long nowNanos) {
-		return isShared(priority, nowNanos)
-				&& nowNanos - this.probedNanos > Math.max(PROBE_NANOS, PROBE_DELAYS * delayNanos());
-	}
-
-	private long delayNanos() {
-		long least = Long.MAX_VALUE / PROBE_DELAYS;
-		for (long delay : this.delays) {
-			least = Math.min(least, delay);
-		}
-		return (this.delayCount > 0) ? least : 0;
+		return isShared(priority, nowNanos) && this.busy.isStale(nowNanos);
 	}
 
 	/** What was asked for and is not there. */
@@ -211,11 +167,7 @@ final class ReadWindow {
 	/** A Read was posted. */
 	void posted(int bytes) {
 		if (this.inFlightBytes == 0) {
-			long now = System.nanoTime();
-			this.probeBegun = now;
-			this.probing = true;
-			this.deliveringSince = now;
-			this.deliveredBytes = 0;
+			this.busy.begin(System.nanoTime());
 		}
 		this.lengths[(int) (this.tail++ % this.lengths.length)] = bytes;
 		this.inFlightBytes += bytes;
@@ -225,29 +177,7 @@ final class ReadWindow {
 	void completed(long nowNanos) {
 		int bytes = this.lengths[(int) (this.head++ % this.lengths.length)];
 		this.inFlightBytes -= bytes;
-		this.deliveredBytes += bytes;
-		if (this.probing) {
-			this.probing = false;
-			this.probedNanos = nowNanos;
-			this.delays[this.delayCount++ % SAMPLES] = Math.max(1, nowNanos - this.probeBegun);
-			measured();
-		}
-		long nanos = nowNanos - this.deliveringSince;
-		boolean whole = this.inFlightBytes == 0 || nanos >= Math.max(RATE_NANOS, RATE_DELAYS * delayNanos());
-		if (nanos > 0 && whole) {
-			this.rates[this.rateCount++ % SAMPLES] = (double) this.deliveredBytes / nanos;
-			this.deliveringSince = nowNanos;
-			this.deliveredBytes = 0;
-			measured();
-		}
-	}
-
-	private void measured() {
-		double rate = 0;
-		for (double sample : this.rates) {
-			rate = Math.max(rate, sample);
-		}
-		this.busyBytes = (long) Math.min(Integer.MAX_VALUE, rate * delayNanos());
+		this.busy.delivered(bytes, this.inFlightBytes == 0, nowNanos);
 	}
 
 }

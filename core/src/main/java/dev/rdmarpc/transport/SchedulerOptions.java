@@ -23,8 +23,9 @@ package dev.rdmarpc.transport;
  * A large message is fetched slice by slice. What was asked for and is not there yet is
  * its window: all that can be ahead of a small message that is sent meanwhile. Between
  * the bounds, the window follows what the connection needs to stay busy, as it is
- * measured; a transfer that is alone has the largest one. The same values as least and
- * most switch that off.
+ * measured; a transfer that is alone has a multiple of it. What is sent in frames has
+ * such a window while more urgent messages come, of at least twice the bound. The same
+ * values as least and most switch that off.
  *
  * @param minSliceBytes length of a slice at least, from {@value #LEAST_SLICE_BYTES}
  * @param maxSliceBytes length of a slice at most, up to {@value #MOST_SLICE_BYTES}

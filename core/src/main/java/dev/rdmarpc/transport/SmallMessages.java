@@ -43,6 +43,17 @@ final class SmallMessages {
 		return this.arrived.hasFrom(priority, nowNanos);
 	}
 
+	/**
+	 * The most urgent class of which some have arrived or were posted lately, or -1.
+	 */
+	int mostUrgent(long nowNanos) {
+		int priority = Classes.COUNT - 1;
+		while (priority >= 0 && !this.arrived.hasFrom(priority, nowNanos) && !this.posted.hasFrom(priority, nowNanos)) {
+			priority--;
+		}
+		return priority;
+	}
+
 	/** The most urgent class of which some were posted since a time, or -1. */
 	int mostUrgentPosted(long sinceNanos) {
 		int priority = Classes.COUNT - 1;

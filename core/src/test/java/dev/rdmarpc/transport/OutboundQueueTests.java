@@ -43,6 +43,9 @@ class OutboundQueueTests {
 
 	private static final int HIGH = 2;
 
+	/** How often is tried what a pause of the machine spoils. */
+	private static final int ATTEMPTS = 20;
+
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, FRAME - 32, FRAME - 31, 2 * FRAME, 100_000 })
 	void framesMakeUpTheMessage(int size) throws Exception {
@@ -126,6 +129,71 @@ class OutboundQueueTests {
 			assertThat(channel.loop().metrics().classes().overtakings(LOW)).isEqualTo(2);
 			assertThat(channel.loop().metrics().classes().queuedMessages(HIGH)).isEqualTo(1);
 			assertThat(channel.loop().metrics().classes().waits(HIGH)).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void urgentMessageFindsABoundedNumberOfBytesAhead() throws Exception {
+		withoutPause((fixture, channel, pair) -> {
+			submit(channel, HIGH, new StubCall(), bytes(1));
+			fixture.turn();
+			StubCall low = new StubCall();
+			submit(channel, LOW, low, bytes(100 * FRAME));
+			fixture.turn();
+			pair.completeAll();
+			fixture.turn();
+			int ahead = pair.sent.size();
+			assertThat(ahead * FRAME).as("less than all of it").isLessThan(40 * FRAME);
+			assertThat(pair.sentTypes()).as("the peer is asked").contains("PING");
+			StubCall high = new StubCall();
+			submit(channel, HIGH, high, bytes(1));
+			fixture.turn();
+			assertThat(FrameFlyweight.requestId(pair.sent.get(ahead))).isEqualTo(high.requestId());
+			assertThat(pair.sent).hasSize(ahead + 1);
+			for (int number = 1; number < 100; number++) {
+				fixture.deliver(channel, Frames.control(FrameType.PONG, 1, number));
+			}
+			assertThat(pair.sent.stream().filter((frame) -> FrameFlyweight.requestId(frame) == low.requestId()).count())
+				.as("the rest goes when the peer has answered")
+				.isGreaterThan(80);
+		});
+	}
+
+	@Test
+	void answerRepeatsTheNumberOfTheLastQuestion() throws Exception {
+		afterHandshake((fixture, channel, pair) -> {
+			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 7));
+			assertThat(FrameFlyweight.requestId(pair.sent.get(1))).isEqualTo(7);
+			pair.depth = 0;
+			fixture.arrive(channel, Frames.control(FrameType.PING, 0, 8));
+			fixture.arrive(channel, Frames.control(FrameType.PING, 0, 9));
+			fixture.deliver(channel, Frames.control(FrameType.PING, 0, 0));
+			pair.depth = 100;
+			channel.markDirty();
+			fixture.turn();
+			assertThat(pair.sentTypes()).containsExactly("HELLO", "PONG", "PONG");
+			assertThat(FrameFlyweight.requestId(pair.sent.get(2))).isEqualTo(9);
+		});
+	}
+
+	@Test
+	void lessUrgentMessagesThatAreDueAreNotHeldBack() throws Exception {
+		withoutPause((fixture, channel, pair) -> {
+			submit(channel, HIGH, new StubCall(), bytes(1));
+			fixture.turn();
+			submit(channel, LOW, new StubCall(), bytes(100 * FRAME));
+			fixture.turn();
+			int before = pair.sent.size();
+			pair.depth = 0;
+			for (int i = 0; i < 40; i++) {
+				submit(channel, HIGH, new StubCall(), bytes(FRAME / 2));
+			}
+			fixture.turn();
+			assertThat(pair.sent).hasSize(before);
+			pair.depth = 1000;
+			channel.markDirty();
+			fixture.turn();
+			assertThat(pair.sentTypes().subList(before, before + 34)).as("one in 32").contains("CONTINUATION");
 		});
 	}
 
@@ -346,6 +414,22 @@ class OutboundQueueTests {
 			fixture.turn();
 			body.run(fixture, channel, pair);
 		});
+	}
+
+	/** Again, if it has failed and taken so long that urgent messages were forgotten. */
+	private static void withoutPause(QueuePairBody body) throws Exception {
+		for (int attempt = 0;; attempt++) {
+			long begun = System.nanoTime();
+			try {
+				afterHandshake(body);
+				return;
+			}
+			catch (Exception | AssertionError ex) {
+				if (attempt == ATTEMPTS || System.nanoTime() - begun < ReadWindow.LATELY_NANOS) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	private static void submit(RpcChannel channel, StubCall call, byte[] message) {

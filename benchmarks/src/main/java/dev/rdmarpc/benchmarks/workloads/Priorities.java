@@ -46,6 +46,12 @@ final class Priorities implements Callable<Integer> {
 	/** So many calls per second that all mixes have as many. */
 	private static final String PACED = TransferProcess.RATE + "1000";
 
+	/** So few that each comes after a pause. */
+	private static final String RARE = TransferProcess.RATE + "5";
+
+	/** Uploads that are sent in frames. */
+	private static final String FRAMES = "beside frames";
+
 	private static final List<Mix> MIXES = List.of(new Mix("calls alone", false, "NORMAL", NONE),
 			new Mix("calls alone", true, "HIGH", NONE), new Mix("uploads alone", false, NONE, "NORMAL"),
 			new Mix("uploads alone", true, NONE, "LOW"), new Mix("both equal", false, "NORMAL", "NORMAL"),
@@ -53,7 +59,19 @@ final class Priorities implements Callable<Integer> {
 			new Mix("on two queue pairs", true, "HIGH" + TransferProcess.APART, "LOW"),
 			new Mix("1000 calls/s, equal", false, "NORMAL" + PACED, "NORMAL"),
 			new Mix("1000 calls/s, equal", true, "NORMAL" + PACED, "NORMAL"),
-			new Mix("1000 calls/s, with priorities", true, "HIGH" + PACED, "LOW"));
+			new Mix("1000 calls/s, with priorities", true, "HIGH" + PACED, "LOW"),
+			new Mix("5 calls/s, with priorities", true, "HIGH" + RARE, "LOW"),
+			new Mix(FRAMES + ", equal", false, "NORMAL" + PACED, "NORMAL"),
+			new Mix(FRAMES + ", equal", true, "NORMAL" + PACED, "NORMAL"),
+			new Mix(FRAMES + ", with priorities", true, "HIGH" + PACED, "LOW"));
+
+	/** With priorities, and without. */
+	private static final Map<String, String> EQUALS = Map.of("with priorities", "both equal",
+			"1000 calls/s, with priorities", "1000 calls/s, equal", FRAMES + ", with priorities", FRAMES + ", equal");
+
+	private static final String AT_MOST = "at most";
+
+	private static final String AT_LEAST = "at least";
 
 	private static final List<String> FIGURES = List.of("p50 us", "p99 us", "calls/s", "uploads MB/s");
 
@@ -70,6 +88,13 @@ final class Priorities implements Callable<Integer> {
 
 	@Option(names = "--upload-bytes", description = "Length of each upload.", defaultValue = "67108864")
 	private int uploadBytes;
+
+	@Option(names = "--frame-uploads", description = "How many threads upload what is sent in frames.",
+			defaultValue = "48")
+	private int frameUploads;
+
+	@Option(names = "--frame-upload-bytes", description = "Length of each such upload.", defaultValue = "32768")
+	private int frameUploadBytes;
 
 	@Option(names = "--measure-millis", description = "Length of a slice.", defaultValue = "1000")
 	private long measureMillis;
@@ -154,29 +179,36 @@ final class Priorities implements Callable<Integer> {
 		List<String> lines = new ArrayList<>(table.toLines());
 		lines.add("");
 		String on = Mix.peer(true);
-		bar(lines, "p99 with priorities to that of calls alone (goal: at most 5)",
-				this.samples.median("with priorities", on, "p99 us")
-						/ this.samples.median("calls alone", on, "p99 us"));
+		double alone = this.samples.median("calls alone", on, "p99 us");
+		bar(lines, "p99 with priorities to that of calls alone",
+				this.samples.median("with priorities", on, "p99 us") / alone, AT_MOST, 5);
 		bar(lines, "the same for calls on a queue pair of their own beside the uploads",
-				this.samples.median("on two queue pairs", on, "p99 us")
-						/ this.samples.median("calls alone", on, "p99 us"));
-		for (String among : List.of("with priorities", "1000 calls/s, with priorities")) {
-			String equal = among.equals("with priorities") ? "both equal" : "1000 calls/s, equal";
+				this.samples.median("on two queue pairs", on, "p99 us") / alone, AT_MOST, Double.NaN);
+		for (String among : List.of("with priorities", "1000 calls/s, with priorities", FRAMES + ", with priorities")) {
+			String equal = EQUALS.get(among);
 			for (String peer : List.of(on, Mix.peer(false))) {
-				bar(lines, "uploads, " + among + ", to " + equal + " / " + peer + " (goal: at least 0.95)",
+				bar(lines, "uploads, " + among + ", to " + equal + " / " + peer,
 						this.samples.median(among, on, "uploads MB/s")
-								/ this.samples.median(equal, peer, "uploads MB/s"));
+								/ this.samples.median(equal, peer, "uploads MB/s"),
+						AT_LEAST, peer.equals(on) ? 0.95 : Double.NaN);
 			}
 		}
-		lines.add("- calls/s alone to those without scheduler (goal: at least 0.98): "
+		bar(lines, "calls/s alone to those without scheduler", this.samples.median("calls alone", on, "calls/s")
+				/ this.samples.median("calls alone", Mix.peer(false), "calls/s"), AT_LEAST, 0.98);
+		lines.add("- the same, round by round: "
 				+ this.samples.ratioWithError("calls alone", on, Mix.peer(false), "calls/s"));
 		return lines;
 	}
 
-	private static void bar(List<String> lines, String what, double ratio) {
-		if (!Double.isNaN(ratio)) {
-			lines.add(String.format(Locale.ROOT, "- %s: %.2f", what, ratio));
+	/** A line that says whether a bar is reached, if there is one. */
+	private static void bar(List<String> lines, String what, double ratio, String limit, double bar) {
+		if (Double.isNaN(ratio)) {
+			return;
 		}
+		boolean passed = limit.equals(AT_MOST) ? ratio <= bar : ratio >= bar;
+		String result = Double.isNaN(bar) ? ""
+				: String.format(Locale.ROOT, " (%s %.2f: %s)", limit, bar, passed ? "pass" : "short");
+		lines.add(String.format(Locale.ROOT, "- %s: %.2f%s", what, ratio, result));
 	}
 
 	/** What runs at the same time. */
@@ -226,8 +258,11 @@ final class Priorities implements Callable<Integer> {
 		}
 
 		String run(Mix mix, long millis) {
-			return this.client.ask(ANSWER_SECONDS, mix.peer() + " " + mix.calls() + " " + mix.uploads() + " "
-					+ Priorities.this.uploads + " " + Priorities.this.uploadBytes + " " + millis);
+			boolean frames = mix.name().startsWith(FRAMES);
+			int threads = frames ? Priorities.this.frameUploads : Priorities.this.uploads;
+			int bytes = frames ? Priorities.this.frameUploadBytes : Priorities.this.uploadBytes;
+			return this.client.ask(ANSWER_SECONDS,
+					mix.peer() + " " + mix.calls() + " " + mix.uploads() + " " + threads + " " + bytes + " " + millis);
 		}
 
 		@Override

@@ -95,7 +95,9 @@ class WorkloadsTests {
 		assertFigure(lines, "with priorities", "on", "p99 us");
 		assertFigure(lines, "on two queue pairs", "on", "p99 us");
 		assertFigure(lines, "with priorities", "on", "uploads MB/s");
-		assertThat(table()).contains("(goal: at most 5): ").contains("(goal: at least 0.95): ");
+		assertFigure(lines, "5 calls/s, with priorities", "on", "p99 us");
+		assertFigure(lines, "beside frames, with priorities", "on", "uploads MB/s");
+		assertThat(table()).contains(" (at most 5.00: ").contains(" (at least 0.95: ").contains(" (at least 0.98: ");
 	}
 
 	@Test

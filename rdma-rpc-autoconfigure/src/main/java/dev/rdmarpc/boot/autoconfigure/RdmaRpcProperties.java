@@ -132,8 +132,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param minSlice Smallest piece in which a large message is fetched.
 	 * @param maxSlice Largest piece in which a large message is fetched.
 	 * @param minWindow How much of large messages is asked for at a time at least while
-	 * other messages as urgent, or more urgent ones, arrive on the connection.
-	 * @param maxWindow How much of large messages is asked for at a time at most, and
+	 * other messages as urgent, or more urgent ones, arrive on the connection. Twice as
+	 * much of less urgent messages is sent in frames at a time beside more urgent ones.
+	 * @param maxWindow How much of large messages is asked for at a time at most, also
 	 * while no other messages arrive.
 	 */
 	public record Scheduler(@DefaultValue("64KB") DataSize minSlice, @DefaultValue("256KB") DataSize maxSlice,
