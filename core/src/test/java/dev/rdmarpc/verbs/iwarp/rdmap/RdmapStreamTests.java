@@ -39,6 +39,9 @@ import dev.rdmarpc.verbs.ProtectionDomain;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
+import dev.rdmarpc.verbs.iwarp.wire.DdpControl;
+import dev.rdmarpc.verbs.iwarp.wire.DdpUntaggedFlyweight;
+import dev.rdmarpc.verbs.iwarp.wire.FpduFlyweight;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
 import dev.rdmarpc.verbs.support.PostedReceive;
@@ -54,6 +57,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RdmapStreamTests {
 
 	private static final int STAGING_BYTES = 2 * StagingMemory.MOST_BYTES;
+
+	/** More than a step moves, and little enough for a pipe. */
+	private static final int LARGE = 1_900_000;
 
 	private final SplittableRandom random = new SplittableRandom(1);
 
@@ -227,6 +233,42 @@ class RdmapStreamTests {
 		assertThat(this.initiator.headEnded()).isTrue();
 	}
 
+	/** The two take turns, so that what is small waits for one segment at most. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void shortSendGoesBetweenSegmentsOfAReadResponse(boolean favored) throws Exception {
+		connect(false, 4 * StagingMemory.MOST_BYTES);
+		this.responder.sendQueue.favorLatency(favored);
+		RegisteredMemory own = this.initiator.register(LARGE, AccessFlag.LOCAL_WRITE);
+		RegisteredMemory open = this.responder.register(LARGE, AccessFlag.REMOTE_READ);
+		RegisteredMemory source = this.responder.register(8);
+		RegisteredMemory target = this.initiator.register(8, AccessFlag.LOCAL_WRITE);
+		fill(open, 1);
+		fill(source, 2);
+		this.initiator.receive(new WorkRequest(1).receive(7).addSegment(target, 0, 8));
+		this.initiator
+			.post(new WorkRequest(1).read(1, open.remoteAddress(), open.remoteKey()).addSegment(own, 0, LARGE));
+		this.initiator.stream.send();
+		this.responder.stream.receive();
+		this.responder.stream.send();
+		List<Integer> begun = this.responder.ends.out.opcodes();
+		assertThat(begun).isNotEmpty().containsOnly(DdpControl.OPCODE_READ_RESPONSE);
+		assertThat(this.responder.stream.isIdle()).isFalse();
+		this.responder.post(new WorkRequest(1).send(1).addSegment(source, 0, 8));
+		while (!this.responder.stream.isIdle()) {
+			assertThat(this.responder.stream.send()).isTrue();
+		}
+		List<Integer> written = this.responder.ends.out.opcodes();
+		assertThat(written).containsOnlyOnce(DdpControl.OPCODE_SEND).endsWith(DdpControl.OPCODE_READ_RESPONSE);
+		assertThat(written.indexOf(DdpControl.OPCODE_SEND)).as("frames before the Send, of %d", written.size())
+			.isBetween(begun.size(), begun.size() + 1);
+		exchange();
+		assertThat(this.initiator.received).containsExactly(new Received(7, 8, 0, false));
+		assertThat(target.memory()).isEqualTo(source.memory());
+		assertThat(own.memory()).isEqualTo(open.memory());
+		assertThat(this.initiator.headEnded()).isTrue();
+	}
+
 	private RegisteredMemory readTwice() {
 		RegisteredMemory own = this.initiator.register(200_008, AccessFlag.LOCAL_WRITE);
 		RegisteredMemory open = this.responder.register(100_000, AccessFlag.REMOTE_READ);
@@ -386,6 +428,18 @@ class RdmapStreamTests {
 			target.put(this.bytes.slice(this.bytes.position(), count));
 			this.bytes.position(this.bytes.position() + count);
 			return count;
+		}
+
+		/** What the frames are that were written and not read. */
+		List<Integer> opcodes() {
+			List<Integer> opcodes = new ArrayList<>();
+			int at = this.bytes.position();
+			while (at < this.bytes.limit()) {
+				opcodes
+					.add(DdpControl.opcode(DdpUntaggedFlyweight.control(this.bytes, at + FpduFlyweight.ULPDU_OFFSET)));
+				at += FpduFlyweight.totalBytes(FpduFlyweight.ulpduLength(this.bytes, at));
+			}
+			return opcodes;
 		}
 
 	}
