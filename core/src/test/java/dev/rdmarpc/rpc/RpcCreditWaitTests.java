@@ -29,9 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
-import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -124,16 +122,7 @@ class RpcCreditWaitTests {
 
 	/** Has the server's loop do nothing, so that it grants no credits. */
 	private static CountDownLatch hold(RpcServer server) {
-		CountDownLatch held = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
-		ChannelLoop loop = server.channels().get(0).loop();
-		Thread holder = new Thread(() -> loop.execute(() -> {
-			held.countDown();
-			Await.latch(release);
-		}));
-		holder.start();
-		Await.latch(held);
-		return release;
+		return RpcFixture.hold(server.channels().get(0).loop());
 	}
 
 	/** Lets more time pass than what is outstanding by now is to have waited. */

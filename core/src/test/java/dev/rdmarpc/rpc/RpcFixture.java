@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -30,6 +31,7 @@ import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -182,6 +184,19 @@ final class RpcFixture implements AutoCloseable {
 		awaitTrue(() -> server.activeCalls() == 0);
 		assertThat(server.channels()).hasSize(1);
 		assertThat(client.metrics().losses()).as("connections lost").isZero();
+	}
+
+	/** Has a loop do nothing until the latch is counted down. */
+	static CountDownLatch hold(ChannelLoop loop) {
+		CountDownLatch held = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		Thread holder = new Thread(() -> loop.execute(() -> {
+			held.countDown();
+			Await.latch(release);
+		}));
+		holder.start();
+		Await.latch(held);
+		return release;
 	}
 
 	/** Runs a task in a thread of its own. */

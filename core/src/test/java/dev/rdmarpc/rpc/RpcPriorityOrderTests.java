@@ -20,21 +20,31 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongBiFunction;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.ClassMetrics;
+import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * In what order large messages of several priorities are taken from one connection, on
- * whatever device. The system property {@code rdma.test.priorities.seconds} says for how
- * long all classes are loaded.
+ * In what order large messages of several priorities are taken from one connection, and
+ * replies that wait for credits, on whatever device. The system property
+ * {@code rdma.test.priorities.seconds} says for how long all classes are loaded.
  *
  * <p>
  * All that is compared is which came before which, as the handlers note it on the loop's
@@ -73,10 +83,29 @@ class RpcPriorityOrderTests {
 	 */
 	private static final int MOST_BETWEEN = 256;
 
-	/** What the names of the executor's threads begin with. */
-	private static final String HANDLER_THREADS = "rdma-rpc-handler-";
+	/** What the names of those threads begin with that are no loop's. */
+	private static final List<String> OTHER_THREADS = List.of("rdma-rpc-handler-", "rdma-rpc-callback-");
 
+	/** So few that replies wait for more. */
+	private static final ChannelOptions FEW_CREDITS = ChannelOptions.DEFAULTS.withCredits(ChannelOptions.MIN_CREDITS,
+			ChannelOptions.MIN_CREDITS);
+
+	/** How many replies come before those that are looked at: more than have credits. */
+	private static final int REPLIES_BEFORE = 3 * ChannelOptions.MIN_CREDITS;
+
+	/** So few more that none of the others has its turn before them. */
+	private static final int REPLIES = REPLIES_BEFORE + 4;
+
+	/** Too long to share a Send, and so the credit of another one. */
+	private static final String LONG = "x".repeat(2000);
+
+	private static final String NUMBER = "number";
+
+	/** What has come, in this order. */
 	private final Arrivals arrivals = new Arrivals();
+
+	/** Where replies come. */
+	private volatile @Nullable ChannelLoop clientLoop;
 
 	/**
 	 * One upload behind eight others. If the machine stops a thread at the wrong time
@@ -123,15 +152,108 @@ class RpcPriorityOrderTests {
 		for (CompletableFuture<Void> upload : uploads) {
 			upload.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
 		}
+		return compare(BEFORE);
+	}
+
+	/** How the last one came, which has that number, as far as it is known. */
+	private Comparison compare(int number) {
 		List<Arrival> order = this.arrivals.seen();
-		assertThat(order).hasSize(BEFORE + 1);
+		assertThat(order).hasSize(number + 1);
 		int at = 0;
-		while (order.get(at).number() != BEFORE) {
+		while (order.get(at).number() != number) {
 			at++;
 		}
 		Arrival last = order.get(at);
 		return new Comparison((int) order.subList(0, at).stream().filter(last::isComparable).count(),
 				(int) order.subList(at + 1, order.size()).stream().filter(last::isComparable).count());
+	}
+
+	/**
+	 * Replies behind others that wait for credits: the client grants none before all have
+	 * been given. They have no deadlines, so that equal ones keep their order.
+	 */
+	@Test
+	void anUrgentReplyOvertakesThoseThatWaitAndAnEqualOneDoesNot() throws Exception {
+		Clerk clerk = new Clerk();
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(RpcFixture.serverOptions(0).withChannel(FEW_CREDITS), Desk.class,
+						clerk);
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target(TestEnvironment.host(), server.port())
+					.options(onOneConnection(RpcClientOptions.DEFAULTS).withDefaultDeadline(Duration.ZERO)
+						.withChannel(FEW_CREDITS))
+					.observer((method, peer, metadata) -> new Reply(metadata))
+					.build()) {
+			Desk desk = client.proxy(Desk.class);
+			int known = 0;
+			for (int i = 0; i < ATTEMPTS && known < 3; i++) {
+				Comparison equal = reply(desk, clerk, server, Priority.LOW);
+				assertThat(equal.after()).as("overtaken by an equal one").isZero();
+				known += (equal.before() > 0) ? 1 : 0;
+			}
+			assertThat(known).as("attempts with equal ones of which the order is known").isEqualTo(3);
+			assertThat(count(server, Priority.LOW, ClassMetrics::overtakings)).as("by equal ones").isZero();
+			int overtaken = 0;
+			for (int i = 0; i < ATTEMPTS && overtaken == 0; i++) {
+				overtaken = reply(desk, clerk, server, Priority.HIGH).after();
+			}
+			assertThat(overtaken).as("overtaken by an urgent one").isPositive();
+			assertCounted(server);
+		}
+	}
+
+	/** Has replies wait, gives others then, and returns in which order they came. */
+	private Comparison reply(Desk desk, Clerk clerk, RpcServer server, Priority priority) throws Exception {
+		this.arrivals.clear();
+		List<CompletableFuture<String>> replies = new ArrayList<>();
+		for (int i = 0; i < REPLIES; i++) {
+			CallOptions options = CallOptions.NONE.withMetadata(NUMBER, String.valueOf(i));
+			replies.add(options.withPriority((i < REPLIES_BEFORE) ? Priority.LOW : priority).on(desk).ask(i));
+		}
+		RpcFixture.awaitTrue(() -> clerk.isAwaited(REPLIES));
+		long before = count(server, Priority.LOW, ClassMetrics::queuedMessages);
+		CountDownLatch release = RpcFixture.hold(Objects.requireNonNull(this.clientLoop));
+		try {
+			clerk.reply(0, REPLIES_BEFORE);
+			RpcFixture.awaitTrue(() -> count(server, Priority.LOW, ClassMetrics::queuedMessages) > before);
+			clerk.reply(REPLIES_BEFORE, REPLIES);
+			awaitLoop(server);
+		}
+		finally {
+			release.countDown();
+		}
+		RpcFixture.awaitTrue(() -> this.arrivals.count() == REPLIES);
+		for (CompletableFuture<String> reply : replies) {
+			assertThat(reply.get(DEADLINE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LONG);
+		}
+		return compare(REPLIES - 1);
+	}
+
+	/** Waits until the server's loop has done what it was given to do before. */
+	private static void awaitLoop(RpcServer server) throws Exception {
+		CompletableFuture.runAsync(() -> {
+		}, server.channels().get(0).loop()::execute).get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+	}
+
+	/** Those who operate the server see who had to wait, and for whom. */
+	private static void assertCounted(RpcServer server) throws Exception {
+		awaitLoop(server);
+		assertThat(count(server, Priority.LOW, ClassMetrics::waits)).as("waits")
+			.isPositive()
+			.isEqualTo(count(server, Priority.LOW, ClassMetrics::queuedMessages));
+		assertThat(count(server, Priority.LOW, ClassMetrics::waitNanos)).as("time of waits").isPositive();
+		assertThat(count(server, Priority.LOW, ClassMetrics::overtakings)).as("times overtaken").isPositive();
+		assertThat(count(server, Priority.HIGH, ClassMetrics::overtakings)).as("urgent ones overtaken").isZero();
+		assertThat(count(server, Priority.NORMAL, ClassMetrics::queuedMessages)).as("others queued").isZero();
+		assertThat(count(server, Priority.NORMAL, ClassMetrics::overtakings)).as("others overtaken").isZero();
+		for (Priority priority : Priority.values()) {
+			assertThat(count(server, priority, ClassMetrics::slices)).as("slices of %s", priority).isZero();
+		}
+	}
+
+	private static long count(RpcServer server, Priority priority, ToLongBiFunction<ClassMetrics, Integer> counter) {
+		return counter.applyAsLong(server.channels().get(0).loop().metrics().classes(), priority.code());
 	}
 
 	@Test
@@ -167,6 +289,13 @@ class RpcPriorityOrderTests {
 
 	}
 
+	/** Replies when it is told to. */
+	interface Desk {
+
+		CompletableFuture<String> ask(int number);
+
+	}
+
 	/**
 	 * How many of the others came before and after the last one, as far as that is known.
 	 */
@@ -179,7 +308,7 @@ class RpcPriorityOrderTests {
 
 		static Arrival here(int number) {
 			Thread current = Thread.currentThread();
-			return new Arrival(number, current, !current.getName().startsWith(HANDLER_THREADS));
+			return new Arrival(number, current, OTHER_THREADS.stream().noneMatch(current.getName()::startsWith));
 		}
 
 		/** Whether it is known which of the two came first. */
@@ -196,10 +325,14 @@ class RpcPriorityOrderTests {
 
 		@Override
 		public CompletableFuture<Void> put(int number, RegisteredBuffer value) {
+			add(number);
+			return CompletableFuture.completedFuture(null);
+		}
+
+		void add(int number) {
 			synchronized (this.order) {
 				this.order.add(Arrival.here(number));
 			}
-			return CompletableFuture.completedFuture(null);
 		}
 
 		List<Arrival> seen() {
@@ -218,6 +351,62 @@ class RpcPriorityOrderTests {
 			synchronized (this.order) {
 				this.order.clear();
 			}
+		}
+
+	}
+
+	/** Keeps those who ask waiting. */
+	private static final class Clerk implements Desk {
+
+		private final Map<Integer, CompletableFuture<String>> asked = new ConcurrentHashMap<>();
+
+		@Override
+		public CompletableFuture<String> ask(int number) {
+			return this.asked.computeIfAbsent(number, (key) -> new CompletableFuture<>());
+		}
+
+		/**
+		 * Whether so many wait, of whom each is sent its reply as soon as it is given.
+		 */
+		boolean isAwaited(int count) {
+			return this.asked.size() == count
+					&& this.asked.values().stream().allMatch((reply) -> reply.getNumberOfDependents() > 0);
+		}
+
+		/** Replies to them in the order of their numbers. */
+		void reply(int from, int to) {
+			for (int i = from; i < to; i++) {
+				Objects.requireNonNull(this.asked.remove(i)).complete(LONG);
+			}
+		}
+
+	}
+
+	/**
+	 * Notes on the client when a reply has come, before its future is complete: on the
+	 * loop's thread, as long as nothing depends on the future.
+	 */
+	private final class Reply implements CallObservation {
+
+		private final int number;
+
+		Reply(CallMetadata metadata) {
+			this.number = Integer.parseInt(String.valueOf(metadata.get(NUMBER)));
+		}
+
+		@Override
+		public Scope openScope() {
+			return Scope.NONE;
+		}
+
+		@Override
+		public void requestSent(RpcChannel channel) {
+			RpcPriorityOrderTests.this.clientLoop = channel.loop();
+		}
+
+		@Override
+		public void callEnded(RpcStatus status, @Nullable Throwable error) {
+			RpcPriorityOrderTests.this.arrivals.add(this.number);
 		}
 
 	}
