@@ -56,7 +56,7 @@ build_sample() {
   directory=$(build_sample_directory)
   rm -rf "$directory"
   build_maven -f "$root/pom.xml" -pl sample-app -am package &&
-    java -Djarmode=tools -jar "$root"/sample-app/target/rdma-rpc-sample-app-*[0-9T].jar extract --force --destination "$directory" &&
+    java -Djarmode=tools -jar "$root"/sample-app/target/rdma-rpc-sample-app-*-exec.jar extract --force --destination "$directory" &&
     timeout 120 java -XX:ArchiveClassesAtExit="$directory/app.jsa" -Dspring.context.exit=onRefresh \
       -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -jar "$directory"/rdma-rpc-sample-app-*.jar \
       --spring.profiles.active=server --rdma.rpc.server.port=0 >"$directory/archive.log" 2>&1

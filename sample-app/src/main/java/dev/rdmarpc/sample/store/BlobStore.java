@@ -39,7 +39,7 @@ import dev.rdmarpc.rpc.RpcStatus;
  */
 @Component
 @Profile("!client & !fleet")
-class BlobStore implements MeterBinder, DisposableBean {
+public class BlobStore implements MeterBinder, DisposableBean {
 
 	private static final int SMALLEST_KEPT_BYTES = 8 << 10;
 
@@ -51,7 +51,11 @@ class BlobStore implements MeterBinder, DisposableBean {
 
 	private long bytes;
 
-	BlobStore(RegisteredMemory memory) {
+	/**
+	 * Creates an empty store.
+	 * @param memory where values were received, and copies are made
+	 */
+	public BlobStore(RegisteredMemory memory) {
 		this.memory = memory;
 		this.maxBytes = memory.options().maxBytes() / 2;
 	}
@@ -100,6 +104,7 @@ class BlobStore implements MeterBinder, DisposableBean {
 		Gauge.builder("store.large.bytes", this, BlobStore::bytes).baseUnit("bytes").register(registry);
 	}
 
+	/** Gives all values back. */
 	@Override
 	public synchronized void destroy() {
 		this.blobs.values().forEach(RegisteredBuffer::release);

@@ -37,7 +37,7 @@ import dev.rdmarpc.rpc.RpcStatus;
  */
 @RdmaService
 @Profile("!client & !fleet")
-class InMemoryFeatureStore implements FeatureStore {
+public class InMemoryFeatureStore implements FeatureStore {
 
 	private static final int MAX_SCAN = 1000;
 
@@ -49,7 +49,11 @@ class InMemoryFeatureStore implements FeatureStore {
 
 	private final Clock clock = Clock.systemUTC();
 
-	InMemoryFeatureStore(BlobStore blobs) {
+	/**
+	 * Creates an empty store.
+	 * @param blobs keeps the large values; closed by its owner
+	 */
+	public InMemoryFeatureStore(BlobStore blobs) {
 		this.blobs = blobs;
 	}
 
