@@ -27,7 +27,7 @@ import dev.rdmarpc.benchmarks.workloads.rdma.RdmaWorkloads;
 /** What is compared; names are those of {@code benchmarks/compare}. */
 enum Framework {
 
-	/** This framework with nothing declared. */
+	/** This framework with nothing declared but what the sample's interface declares. */
 	RDMA_DEFAULT("rdma-default", () -> new RdmaWorkloads(false, false)),
 
 	/** The same, and calls have priorities. */

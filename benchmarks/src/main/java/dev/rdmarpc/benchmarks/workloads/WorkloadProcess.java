@@ -111,7 +111,8 @@ public final class WorkloadProcess {
 	private String obey(String[] words) throws Exception {
 		switch (words[0]) {
 			case "ycsb" -> this.core = new CoreRun(this.client.store(), words[1], Integer.parseInt(words[2]));
-			case "fill" -> this.mixed = new MixedRun(this.client.store(), Integer.parseInt(words[1]));
+			case "fill" ->
+				this.mixed = new MixedRun(this.client.store(), this.client.memory(), Integer.parseInt(words[1]));
 			case "worker" -> this.worker = this.client.worker(Model.valueOf(words[1]), Integer.parseInt(words[2]),
 					Integer.parseInt(words[3]), Duration.ofMillis(Long.parseLong(words[4])));
 			case "transactions" -> {

@@ -27,9 +27,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs the workloads of YCSB on a store in another process. */
+/** Runs the workloads of YCSB on the sample's store in another process. */
 @Command(name = "ycsb", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
-		description = "YCSB's workloads a to f on a key-value store in memory.")
+		description = "YCSB's workloads a to f on the sample's feature store.")
 final class Ycsb implements Callable<Integer> {
 
 	private static final String RATE = "ops/s";

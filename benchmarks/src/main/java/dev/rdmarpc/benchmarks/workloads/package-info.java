@@ -15,9 +15,9 @@
  */
 
 /**
- * Workloads of applications, run over several frameworks between processes: a key-value
- * store under YCSB, the parameters of a training step, and gets with deadlines beside
- * scans and large values.
+ * Workloads of applications, run over several frameworks between processes: the sample's
+ * feature store under YCSB, the parameters of a training step, and gets with deadlines
+ * beside scans and large values.
  */
 @NullMarked
 package dev.rdmarpc.benchmarks.workloads;

@@ -16,26 +16,33 @@
 
 package dev.rdmarpc.benchmarks.workloads;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.benchmarks.workloads.peer.WorkloadPeer;
+import dev.rdmarpc.benchmarks.workloads.store.AsyncReads;
 import dev.rdmarpc.benchmarks.workloads.store.CoreRun;
-import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
 import dev.rdmarpc.benchmarks.workloads.tensors.Worker;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.sample.store.FeaturePage;
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.FeatureVector;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,42 +64,64 @@ class FrameworkTests {
 		long seed = 20_26;
 		Random random = new Random(seed);
 		WorkloadPeer peer = Framework.named(name);
-		TreeMap<String, Map<String, byte[]>> model = new TreeMap<>();
+		TreeMap<String, FeatureVector> model = new TreeMap<>();
+		Instant begun = Instant.now().minusSeconds(60);
 		try (WorkloadPeer.Server server = peer.serve(1);
 				WorkloadPeer.Client client = peer.connect(List.of(server.port()))) {
-			KeyValueStore store = client.store();
+			FeatureStore store = client.store();
+			AsyncReads reads = client.reads(Duration.ofSeconds(60));
 			for (int i = 0; i < 400; i++) {
 				String key = "user" + random.nextInt(40);
 				String what = "step " + i + " of seed " + seed;
+				Optional<String> after = Optional.of(key).filter((same) -> random.nextInt(9) != 0);
 				switch (random.nextInt(5)) {
 					case 0 -> {
-						Map<String, byte[]> record = values(random, 3);
-						assertThat(store.insert(key, record)).as(what).isTrue();
-						model.put(key, new HashMap<>(record));
+						float[] values = values(random);
+						FeatureVector old = model.get(key);
+						long version = (old != null) ? old.version() + 1 : 1;
+						assertThat(store.put(key, values)).as(what).isEqualTo(version);
+						model.put(key, new FeatureVector(key, version, begun, values));
 					}
-					case 1 -> {
-						Map<String, byte[]> record = values(random, 1);
-						assertThat(store.update(key, record)).as(what).isEqualTo(model.containsKey(key));
-						model.computeIfPresent(key, (same, old) -> {
-							old.putAll(record);
-							return old;
-						});
+					case 1 -> assertThat(texts(store.get(key))).as(what)
+						.isEqualTo(texts(Optional.ofNullable(model.get(key))));
+					case 2 -> assertThat(texts(reads.get(key).get(60, TimeUnit.SECONDS))).as(what)
+						.isEqualTo(texts(Optional.ofNullable(model.get(key))));
+					case 3 -> assertThat(texts(store.multiGet(List.of(key, "user7", "nobody")))).as(what)
+						.isEqualTo(texts(Stream.of(key, "user7").map(model::get).filter(Objects::nonNull).toList()));
+					default -> {
+						FeaturePage page = store.scan("user", after, 5);
+						List<FeatureVector> left = List.copyOf(model.tailMap(after.orElse(""), false).values());
+						assertThat(texts(page.vectors())).as(what)
+							.isEqualTo(texts(left.subList(0, Math.min(5, left.size()))));
+						assertThat(page.next()).as(what)
+							.isEqualTo((left.size() > 5) ? Optional.of(left.get(4).key()) : Optional.empty());
 					}
-					case 2 -> assertThat(store.delete(key)).as(what).isEqualTo(model.remove(key) != null);
-					case 3 -> assertThat(texts(store.read(key, List.of()))).as(what)
-						.isEqualTo(texts(model.getOrDefault(key, Map.of())));
-					default -> assertThat(store.scan(key, 5, List.of()).stream().map(FrameworkTests::texts).toList())
-						.as(what)
-						.isEqualTo(model.tailMap(key).values().stream().limit(5).map(FrameworkTests::texts).toList());
 				}
 			}
-			assertThat(store.blob(100_000)).hasSize(100_000);
-			Map<String, byte[]> record = values(random, 3);
-			store.insert("selected", record);
-			assertThat(store.read("selected", List.of("field1"))).containsOnlyKeys("field1");
-			assertThat(
-					texts(client.reads(Duration.ofSeconds(60)).read("selected", List.of()).get(60, TimeUnit.SECONDS)))
-				.isEqualTo(texts(record));
+			assertThat(store.get(model.firstKey()).orElseThrow().updatedAt()).isBetween(begun,
+					Instant.now().plusSeconds(60));
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("frameworks")
+	void largeValuesComeBackAsTheyWere(String name) throws Exception {
+		WorkloadPeer peer = Framework.named(name);
+		try (WorkloadPeer.Server server = peer.serve(1);
+				WorkloadPeer.Client client = peer.connect(List.of(server.port()))) {
+			FeatureStore store = client.store();
+			assertThat(store.getBlob("large")).isEmpty();
+			for (int length : new int[] { 1, 100_000, 5 << 20 }) {
+				byte[] bytes = new byte[length];
+				new Random(length).nextBytes(bytes);
+				RegisteredBuffer sent = client.memory().allocate(length);
+				sent.buffer().put(bytes);
+				store.putBlob("large", sent);
+				sent.release();
+				RegisteredBuffer found = store.getBlob("large").orElseThrow();
+				assertThat(found.buffer()).isEqualTo(ByteBuffer.wrap(bytes));
+				found.release();
+			}
 		}
 	}
 
@@ -140,20 +169,25 @@ class FrameworkTests {
 		}
 	}
 
-	private static Map<String, byte[]> values(Random random, int fields) {
-		Map<String, byte[]> values = new HashMap<>();
-		for (int i = 0; i < fields; i++) {
-			byte[] value = new byte[random.nextInt(300)];
-			random.nextBytes(value);
-			values.put("field" + i, value);
+	/** Of any bits. */
+	private static float[] values(Random random) {
+		float[] values = new float[random.nextInt(300)];
+		for (int i = 0; i < values.length; i++) {
+			values[i] = Float.intBitsToFloat(random.nextInt());
 		}
 		return values;
 	}
 
-	private static Map<String, String> texts(Map<String, byte[]> values) {
-		return values.entrySet()
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> Arrays.toString(entry.getValue())));
+	private static List<String> texts(Optional<FeatureVector> found) {
+		return texts(found.stream().toList());
+	}
+
+	private static List<String> texts(List<FeatureVector> vectors) {
+		return vectors.stream().map((vector) -> {
+			IntStream bits = IntStream.range(0, vector.values().length)
+				.map((i) -> Float.floatToRawIntBits(vector.values()[i]));
+			return vector.key() + " " + vector.version() + " " + Arrays.toString(bits.toArray());
+		}).toList();
 	}
 
 }

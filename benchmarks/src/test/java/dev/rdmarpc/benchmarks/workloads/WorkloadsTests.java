@@ -44,16 +44,32 @@ class WorkloadsTests {
 
 	@Test
 	void ycsbMeasuresEachOperationOfEachPeer() throws Exception {
-		List<String> lines = run("ycsb", "--workloads", "a,d,e,f", "--threads", "1,4", "--records", "50", "--rounds",
-				"1", "--measure-millis", "60", "--prime-millis", "20");
+		List<String> lines = run("ycsb", "--workloads", "a,b,c,d,e,f", "--threads", "1,4", "--records", "50",
+				"--rounds", "3", "--measure-millis", "40", "--prime-millis", "15");
 		for (String peer : PEERS) {
-			assertFigure(lines, "a / 1 / all", peer, "ops/s");
-			assertFigure(lines, "a / 4 / all", peer, "p50 us");
-			assertFigure(lines, "d / 4 / all", peer, "p99 us");
-			assertFigure(lines, "e / 4 / scan", peer, "p50 us");
-			assertFigure(lines, "f / 4 / all", peer, "ops/s");
+			for (String figure : List.of("ops/s", "p50 us", "p99 us")) {
+				for (int threads : new int[] { 1, 4 }) {
+					assertFigure(lines, "a / " + threads + " / update", peer, figure);
+					for (String workload : List.of("a", "b", "c", "d", "f")) {
+						assertFigure(lines, workload + " / " + threads + " / all", peer, figure);
+						assertFigure(lines, workload + " / " + threads + " / read", peer, figure);
+					}
+					assertFigure(lines, "e / " + threads + " / scan", peer, figure);
+					assertFigure(lines, "f / " + threads + " / update", peer, figure);
+					assertFigure(lines, "f / " + threads + " / read-modify-write", peer, figure);
+				}
+			}
+			assertThat(figure(lines, "f / 1 / read-modify-write", peer, "p50 us"))
+				.isGreaterThan(figure(lines, "f / 1 / update", peer, "p50 us"));
+			// each of them is an update
+			assertThat(figure(lines, "f / 1 / read-modify-write", peer, "ops/s"))
+				.isEqualTo(figure(lines, "f / 1 / update", peer, "ops/s"));
 		}
-		assertThat(table()).contains("throughput to grpc-default ").contains("(goal 2.35: ").contains("(goal 0.53: ");
+		assertThat(table()).containsPattern("\\| a / 1 / read +\\|")
+			.containsPattern("\\| f / 4 / read-modify-write +\\|")
+			.contains("throughput to grpc-default ")
+			.contains("(goal 2.35: ")
+			.contains("(goal 0.53: ");
 	}
 
 	@Test

@@ -43,6 +43,12 @@ import dev.rdmarpc.benchmarks.compare.Workload;
  */
 public abstract class SpringPeer implements Peer {
 
+	/**
+	 * A file of properties that there is not: {@code application.properties} on the class
+	 * path is the sample's.
+	 */
+	private static final String NO_FILE = "spring.config.name=comparison";
+
 	private @Nullable ConfigurableApplicationContext clients;
 
 	@Override
@@ -75,6 +81,7 @@ public abstract class SpringPeer implements Peer {
 	private static ConfigurableApplicationContext start(Class<?> application, List<String> properties) {
 		return new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
+			.properties(NO_FILE)
 			.properties(properties.toArray(String[]::new))
 			.run();
 	}

@@ -21,7 +21,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -32,11 +31,8 @@ import io.grpc.ServerBuilder;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 
-import dev.rdmarpc.benchmarks.workloads.grpc.StoreGrpc.ReadRequest;
 import dev.rdmarpc.benchmarks.workloads.peer.WorkloadPeer;
 import dev.rdmarpc.benchmarks.workloads.store.AsyncReads;
-import dev.rdmarpc.benchmarks.workloads.store.InMemoryStore;
-import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.ExchangingWorker;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
 import dev.rdmarpc.benchmarks.workloads.tensors.ParameterStore;
@@ -44,9 +40,15 @@ import dev.rdmarpc.benchmarks.workloads.tensors.TensorMemory;
 import dev.rdmarpc.benchmarks.workloads.tensors.Worker;
 import dev.rdmarpc.grpc.RdmaChannelBuilder;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.sample.store.BlobStore;
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.InMemoryFeatureStore;
 
 /**
- * The same gRPC stubs and services over either transport.
+ * The same gRPC stubs and services over either transport. Large values of the store are
+ * in memory of their own on both sides, as the sample's store keeps them.
  *
  * @param rdma whether over this project's transport, or else Netty's
  * @param direct whether callbacks and handlers run on the transport's threads, or else on
@@ -65,18 +67,20 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 		ServerBuilder<?> builder = this.rdma ? RdmaServerBuilder.forAddress(address)
 				: NettyServerBuilder.forAddress(address);
+		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+		BlobStore blobs = new BlobStore(memory);
 		builder.maxInboundMessageSize(LARGEST_MESSAGE_BYTES)
-			.addService(new StoreGrpc.Service(new InMemoryStore()))
+			.addService(new StoreGrpc.Service(new InMemoryFeatureStore(blobs), memory))
 			.addService(new ParametersGrpc.Service(new ParameterStore<>(TensorMemory.ARRAYS, workers)));
 		if (this.direct) {
 			builder.directExecutor();
 		}
-		return new RunningServer(builder.build().start());
+		return new RunningServer(builder.build().start(), blobs, memory);
 	}
 
 	@Override
 	public Client connect(List<Integer> ports) {
-		return new Channels(ports.stream().map(this::open).toList());
+		return new Channels(ports.stream().map(this::open).toList(), RegisteredMemory.create(MemoryOptions.DEFAULTS));
 	}
 
 	private ManagedChannel open(int port) {
@@ -108,7 +112,7 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 
 	}
 
-	private record RunningServer(io.grpc.Server server) implements Server {
+	private record RunningServer(io.grpc.Server server, BlobStore blobs, RegisteredMemory memory) implements Server {
 
 		@Override
 		public int port() {
@@ -119,25 +123,27 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 		public void close() {
 			this.server.shutdownNow();
 			Termination.await(this.server::awaitTermination);
+			this.blobs.destroy();
+			WorkloadPeer.close(this.memory);
 		}
 
 	}
 
-	private record Channels(List<ManagedChannel> channels) implements Client {
+	private record Channels(List<ManagedChannel> channels, RegisteredMemory memory) implements Client {
+
+		private StoreGrpc.Stub stub() {
+			return StoreGrpc.newStub(this.channels.get(0), this.memory);
+		}
 
 		@Override
-		public KeyValueStore store() {
-			return StoreGrpc.newBlockingStub(this.channels.get(0));
+		public FeatureStore store() {
+			return stub();
 		}
 
 		@Override
 		public AsyncReads reads(Duration deadline) {
-			StoreGrpc.Stub stub = StoreGrpc.newStub(this.channels.get(0));
-			return (key, fields) -> {
-				FutureObserver<Map<String, byte[]>> reply = new FutureObserver<>();
-				stub.withDeadlineAfter(deadline).read(new ReadRequest(key, fields), reply);
-				return reply;
-			};
+			StoreGrpc.Stub stub = stub();
+			return (key) -> stub.withDeadlineAfter(deadline).getAsync(key);
 		}
 
 		@Override
@@ -152,6 +158,7 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 				channel.shutdown();
 				Termination.await(channel::awaitTermination);
 			}
+			WorkloadPeer.close(this.memory);
 		}
 
 	}

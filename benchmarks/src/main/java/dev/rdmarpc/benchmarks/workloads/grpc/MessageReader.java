@@ -19,9 +19,8 @@ package dev.rdmarpc.benchmarks.workloads.grpc;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Function;
 
 /** Reads what a {@link MessageWriter} has written. */
 final class MessageReader {
@@ -32,42 +31,44 @@ final class MessageReader {
 
 	MessageReader(byte[] message) {
 		this.bytes = message;
-		this.buffer = ByteBuffer.wrap(message);
+		this.buffer = ByteBuffer.wrap(message).order(MessageWriter.ORDER);
 	}
 
 	int number() {
 		return this.buffer.getInt();
 	}
 
-	byte[] array() {
-		byte[] value = new byte[number()];
-		this.buffer.get(value);
-		return value;
+	long longNumber() {
+		return this.buffer.getLong();
 	}
 
 	String string() {
 		int length = number();
-		int position = this.buffer.position();
-		this.buffer.position(position + length);
+		int position = skip(length);
 		return new String(this.bytes, position, length, StandardCharsets.UTF_8);
 	}
 
-	List<String> strings() {
+	float[] floats() {
+		float[] values = new float[number()];
+		this.buffer.asFloatBuffer().get(values);
+		skip(values.length * Float.BYTES);
+		return values;
+	}
+
+	<T> List<T> list(Function<MessageReader, T> read) {
 		int size = number();
-		List<String> values = new ArrayList<>(size);
+		List<T> values = new ArrayList<>(size);
 		for (int i = 0; i < size; i++) {
-			values.add(string());
+			values.add(read.apply(this));
 		}
 		return values;
 	}
 
-	Map<String, byte[]> map() {
-		int size = number();
-		Map<String, byte[]> values = new HashMap<>(2 * size);
-		for (int i = 0; i < size; i++) {
-			values.put(string(), array());
-		}
-		return values;
+	/** Returns where what is skipped begins. */
+	private int skip(int length) {
+		int position = this.buffer.position();
+		this.buffer.position(position + length);
+		return position;
 	}
 
 }

@@ -16,64 +16,65 @@
 
 package dev.rdmarpc.benchmarks.workloads.grpc;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import io.grpc.BindableService;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.stub.AbstractAsyncStub;
-import io.grpc.stub.AbstractBlockingStub;
+import io.grpc.stub.AbstractStub;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 
-import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
+import dev.rdmarpc.benchmarks.workloads.grpc.BlobMarshaller.Blob;
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.sample.store.FeaturePage;
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.FeatureVector;
 
-/** The store's stubs and its binding to a server, in the form of generated ones. */
+/**
+ * The stub of the sample's store and its binding to a server, in the form of generated
+ * ones.
+ */
 final class StoreGrpc {
 
-	private static final String SERVICE = "rdmarpc.benchmarks.KeyValueStore";
+	private static final String SERVICE = "rdmarpc.sample.FeatureStore";
 
-	private static final int RECORD_BYTES = 1280;
+	private static final MessageMarshaller<String> KEY = new MessageMarshaller<>(
+			(key) -> new MessageWriter(Integer.BYTES + key.length()).put(key).message(),
+			(bytes) -> new MessageReader(bytes).string());
 
-	private static final MessageMarshaller<Boolean> ANSWER = new MessageMarshaller<>(
-			(answer) -> new MessageWriter(Integer.BYTES).put(answer ? 1 : 0).message(),
-			(bytes) -> new MessageReader(bytes).number() != 0);
+	private static final MessageMarshaller<List<String>> KEYS = new MessageMarshaller<>(
+			(keys) -> new MessageWriter(64 * keys.size()).put(keys, MessageWriter::put).message(),
+			(bytes) -> new MessageReader(bytes).list(MessageReader::string));
 
-	private static final MessageMarshaller<Map<String, byte[]>> VALUES = new MessageMarshaller<>(
-			(values) -> new MessageWriter(RECORD_BYTES).put(values).message(),
-			(bytes) -> new MessageReader(bytes).map());
+	private static final MessageMarshaller<Long> VERSION = new MessageMarshaller<>(
+			(version) -> new MessageWriter(Long.BYTES).put(version).message(),
+			(bytes) -> new MessageReader(bytes).longNumber());
 
-	private static final MethodDescriptor<ReadRequest, Map<String, byte[]>> READ = method("Read",
-			new MessageMarshaller<>(ReadRequest::encode, ReadRequest::decode), VALUES);
+	private static final MethodDescriptor<PutRequest, Long> PUT = method("Put",
+			new MessageMarshaller<>(PutRequest::encode, PutRequest::decode), VERSION);
 
-	private static final MethodDescriptor<ScanRequest, List<Map<String, byte[]>>> SCAN = method("Scan",
-			new MessageMarshaller<>(ScanRequest::encode, ScanRequest::decode),
-			new MessageMarshaller<>(StoreGrpc::encodeAll, StoreGrpc::decodeAll));
+	private static final MethodDescriptor<String, Optional<FeatureVector>> GET = method("Get", KEY,
+			VectorMessages.FOUND);
 
-	private static final MethodDescriptor<WriteRequest, Boolean> UPDATE = method("Update",
-			new MessageMarshaller<>(WriteRequest::encode, WriteRequest::decode), ANSWER);
+	private static final MethodDescriptor<List<String>, List<FeatureVector>> MULTI_GET = method("MultiGet", KEYS,
+			VectorMessages.LIST);
 
-	private static final MethodDescriptor<WriteRequest, Boolean> INSERT = method("Insert",
-			new MessageMarshaller<>(WriteRequest::encode, WriteRequest::decode), ANSWER);
-
-	private static final MethodDescriptor<String, Boolean> DELETE = method("Delete", new MessageMarshaller<>(
-			(key) -> new MessageWriter(64).put(key).message(), (bytes) -> new MessageReader(bytes).string()), ANSWER);
-
-	private static final MethodDescriptor<Integer, byte[]> BLOB = method("Blob",
-			new MessageMarshaller<>((bytes) -> new MessageWriter(Integer.BYTES).put(bytes).message(),
-					(bytes) -> new MessageReader(bytes).number()),
-			new MessageMarshaller<>((blob) -> blob, (blob) -> blob));
+	private static final MethodDescriptor<ScanRequest, FeaturePage> SCAN = method("Scan",
+			new MessageMarshaller<>(ScanRequest::encode, ScanRequest::decode), VectorMessages.PAGE);
 
 	private StoreGrpc() {
 	}
 
-	private static <Q, R> MethodDescriptor<Q, R> method(String name, MessageMarshaller<Q> requests,
-			MessageMarshaller<R> replies) {
+	private static <Q, R> MethodDescriptor<Q, R> method(String name, Marshaller<Q> requests, Marshaller<R> replies) {
 		return MethodDescriptor.<Q, R>newBuilder()
 			.setType(MethodDescriptor.MethodType.UNARY)
 			.setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
@@ -82,92 +83,109 @@ final class StoreGrpc {
 			.build();
 	}
 
-	private static byte[] encodeAll(List<Map<String, byte[]>> records) {
-		MessageWriter writer = new MessageWriter(Integer.BYTES + RECORD_BYTES * records.size()).put(records.size());
-		records.forEach(writer::put);
-		return writer.message();
+	/**
+	 * Makes a stub.
+	 * @param memory where large values are that it has got
+	 */
+	static Stub newStub(Channel channel, RegisteredMemory memory) {
+		return new Stub(channel, CallOptions.DEFAULT, BlobMethods.of(memory));
 	}
 
-	private static List<Map<String, byte[]>> decodeAll(byte[] bytes) {
-		MessageReader reader = new MessageReader(bytes);
-		int size = reader.number();
-		List<Map<String, byte[]>> records = new ArrayList<>(size);
-		for (int i = 0; i < size; i++) {
-			records.add(reader.map());
-		}
-		return records;
-	}
-
-	static BlockingStub newBlockingStub(Channel channel) {
-		return AbstractBlockingStub.newStub(BlockingStub::new, channel);
-	}
-
-	static Stub newStub(Channel channel) {
-		return AbstractAsyncStub.newStub(Stub::new, channel);
-	}
-
-	/** Which fields of a record. */
-	record ReadRequest(String key, List<String> fields) {
+	/** A vector and its key. */
+	record PutRequest(String key, float[] values) {
 
 		byte[] encode() {
-			return new MessageWriter(64).put(this.key).put(this.fields).message();
+			return new MessageWriter(2 * Integer.BYTES + this.key.length() + Float.BYTES * this.values.length)
+				.put(this.key)
+				.put(this.values)
+				.message();
 		}
 
-		static ReadRequest decode(byte[] bytes) {
+		static PutRequest decode(byte[] bytes) {
 			MessageReader reader = new MessageReader(bytes);
-			return new ReadRequest(reader.string(), reader.strings());
+			return new PutRequest(reader.string(), reader.floats());
 		}
 
 	}
 
-	/** Which fields of which records. */
-	record ScanRequest(String startKey, int count, List<String> fields) {
+	/** Which vectors. */
+	record ScanRequest(String prefix, Optional<String> after, int limit) {
 
 		byte[] encode() {
-			return new MessageWriter(64).put(this.startKey).put(this.count).put(this.fields).message();
+			return new MessageWriter(64).put(this.prefix)
+				.put(this.after.stream().toList(), MessageWriter::put)
+				.put(this.limit)
+				.message();
 		}
 
 		static ScanRequest decode(byte[] bytes) {
 			MessageReader reader = new MessageReader(bytes);
-			return new ScanRequest(reader.string(), reader.number(), reader.strings());
+			return new ScanRequest(reader.string(), reader.list(MessageReader::string).stream().findFirst(),
+					reader.number());
 		}
 
 	}
 
-	/** A record, or some of its fields. */
-	record WriteRequest(String key, Map<String, byte[]> values) {
+	/** The methods for large values, which are in the memory of one side. */
+	private record BlobMethods(MethodDescriptor<Blob, byte[]> put, MethodDescriptor<String, Blob> get) {
 
-		byte[] encode() {
-			return new MessageWriter(RECORD_BYTES).put(this.key).put(this.values).message();
-		}
-
-		static WriteRequest decode(byte[] bytes) {
-			MessageReader reader = new MessageReader(bytes);
-			return new WriteRequest(reader.string(), reader.map());
+		static BlobMethods of(RegisteredMemory memory) {
+			BlobMarshaller blobs = new BlobMarshaller(memory);
+			return new BlobMethods(
+					method("PutBlob", blobs, new MessageMarshaller<>((nothing) -> nothing, (nothing) -> nothing)),
+					method("GetBlob", KEY, blobs));
 		}
 
 	}
 
-	/** Serves a store. */
-	record Service(KeyValueStore store) implements BindableService {
+	/**
+	 * Serves a store.
+	 *
+	 * @param store to serve
+	 * @param memory where large values are received
+	 */
+	record Service(FeatureStore store, RegisteredMemory memory) implements BindableService {
+
+		private static final byte[] NOTHING = new byte[0];
 
 		@Override
 		public ServerServiceDefinition bindService() {
-			KeyValueStore served = this.store;
+			FeatureStore served = this.store;
+			BlobMethods blobs = BlobMethods.of(this.memory);
 			return ServerServiceDefinition.builder(SERVICE)
-				.addMethod(READ,
+				.addMethod(PUT,
 						ServerCalls.asyncUnaryCall(
-								(request, observer) -> answer(served.read(request.key(), request.fields()), observer)))
+								(request, observer) -> answer(served.put(request.key(), request.values()), observer)))
+				.addMethod(GET, ServerCalls.asyncUnaryCall((key, observer) -> answer(served.get(key), observer)))
+				.addMethod(MULTI_GET,
+						ServerCalls.asyncUnaryCall((keys, observer) -> answer(served.multiGet(keys), observer)))
 				.addMethod(SCAN,
 						ServerCalls.asyncUnaryCall((request, observer) -> answer(
-								served.scan(request.startKey(), request.count(), request.fields()), observer)))
-				.addMethod(UPDATE, ServerCalls.asyncUnaryCall(
-						(request, observer) -> answer(served.update(request.key(), request.values()), observer)))
-				.addMethod(INSERT, ServerCalls.asyncUnaryCall(
-						(request, observer) -> answer(served.insert(request.key(), request.values()), observer)))
-				.addMethod(DELETE, ServerCalls.asyncUnaryCall((key, observer) -> answer(served.delete(key), observer)))
-				.addMethod(BLOB, ServerCalls.asyncUnaryCall((bytes, observer) -> answer(served.blob(bytes), observer)))
+								served.scan(request.prefix(), request.after(), request.limit()), observer)))
+				.addMethod(blobs.put(), ServerCalls.asyncUnaryCall(this::putBlob))
+				.addMethod(blobs.get(), ServerCalls.asyncUnaryCall(this::getBlob))
 				.build();
+		}
+
+		private void putBlob(Blob blob, StreamObserver<byte[]> observer) {
+			RegisteredBuffer bytes = Objects.requireNonNull(blob.bytes());
+			try {
+				this.store.putBlob(blob.key(), bytes);
+			}
+			finally {
+				bytes.release();
+			}
+			answer(NOTHING, observer);
+		}
+
+		private void getBlob(String key, StreamObserver<Blob> observer) {
+			Optional<RegisteredBuffer> found = this.store.getBlob(key);
+			try {
+				answer(new Blob(key, found.orElse(null)), observer);
+			}
+			finally {
+				found.ifPresent(RegisteredBuffer::release);
+			}
 		}
 
 		private static <T> void answer(T reply, StreamObserver<T> observer) {
@@ -177,16 +195,19 @@ final class StoreGrpc {
 
 	}
 
-	/** Makes calls that block. */
-	static final class BlockingStub extends AbstractBlockingStub<BlockingStub> implements KeyValueStore {
+	/** Makes calls that block, but for one that completes a future. */
+	static final class Stub extends AbstractStub<Stub> implements FeatureStore {
 
-		private BlockingStub(Channel channel, CallOptions options) {
+		private final BlobMethods blobs;
+
+		private Stub(Channel channel, CallOptions options, BlobMethods blobs) {
 			super(channel, options);
+			this.blobs = blobs;
 		}
 
 		@Override
-		protected BlockingStub build(Channel channel, CallOptions options) {
-			return new BlockingStub(channel, options);
+		protected Stub build(Channel channel, CallOptions options) {
+			return new Stub(channel, options, this.blobs);
 		}
 
 		private <Q, R> R call(MethodDescriptor<Q, R> method, Q request) {
@@ -194,51 +215,40 @@ final class StoreGrpc {
 		}
 
 		@Override
-		public Map<String, byte[]> read(String key, List<String> fields) {
-			return call(READ, new ReadRequest(key, fields));
+		public long put(String key, float[] values) {
+			return call(PUT, new PutRequest(key, values));
 		}
 
 		@Override
-		public List<Map<String, byte[]>> scan(String startKey, int count, List<String> fields) {
-			return call(SCAN, new ScanRequest(startKey, count, fields));
+		public Optional<FeatureVector> get(String key) {
+			return call(GET, key);
 		}
 
 		@Override
-		public boolean update(String key, Map<String, byte[]> values) {
-			return call(UPDATE, new WriteRequest(key, values));
+		public CompletableFuture<Optional<FeatureVector>> getAsync(String key) {
+			FutureObserver<Optional<FeatureVector>> reply = new FutureObserver<>();
+			ClientCalls.asyncUnaryCall(getChannel().newCall(GET, getCallOptions()), key, reply);
+			return reply;
 		}
 
 		@Override
-		public boolean insert(String key, Map<String, byte[]> values) {
-			return call(INSERT, new WriteRequest(key, values));
+		public List<FeatureVector> multiGet(List<String> keys) {
+			return call(MULTI_GET, keys);
 		}
 
 		@Override
-		public boolean delete(String key) {
-			return call(DELETE, key);
+		public FeaturePage scan(String prefix, Optional<String> after, int limit) {
+			return call(SCAN, new ScanRequest(prefix, after, limit));
 		}
 
 		@Override
-		public byte[] blob(int bytes) {
-			return call(BLOB, bytes);
-		}
-
-	}
-
-	/** Makes calls that tell an observer. */
-	static final class Stub extends AbstractAsyncStub<Stub> {
-
-		private Stub(Channel channel, CallOptions options) {
-			super(channel, options);
+		public void putBlob(String key, RegisteredBuffer bytes) {
+			call(this.blobs.put(), new Blob(key, bytes));
 		}
 
 		@Override
-		protected Stub build(Channel channel, CallOptions options) {
-			return new Stub(channel, options);
-		}
-
-		void read(ReadRequest request, StreamObserver<Map<String, byte[]>> observer) {
-			ClientCalls.asyncUnaryCall(getChannel().newCall(READ, getCallOptions()), request, observer);
+		public Optional<RegisteredBuffer> getBlob(String key) {
+			return Optional.ofNullable(call(this.blobs.get(), key).bytes());
 		}
 
 	}

@@ -21,9 +21,10 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.rdmarpc.benchmarks.workloads.store.AsyncReads;
-import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
 import dev.rdmarpc.benchmarks.workloads.tensors.Worker;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.sample.store.FeatureStore;
 
 /** A framework that serves and calls the services of the workloads. */
 public interface WorkloadPeer {
@@ -41,6 +42,18 @@ public interface WorkloadPeer {
 	 */
 	Client connect(List<Integer> ports);
 
+	/**
+	 * Closes memory.
+	 * @throws IllegalStateException if some of it is still in use
+	 */
+	static void close(RegisteredMemory memory) {
+		long outstanding = memory.metrics().allocatedBytes();
+		memory.close();
+		if (outstanding > 0) {
+			throw new IllegalStateException(outstanding + " bytes of registered memory are outstanding");
+		}
+	}
+
 	/** A server that runs. */
 	interface Server extends Closeable {
 
@@ -53,10 +66,13 @@ public interface WorkloadPeer {
 	interface Client extends Closeable {
 
 		/** The store of the first server; any thread. */
-		KeyValueStore store();
+		FeatureStore store();
 
 		/** Gets from the same store over the same connection, each with this deadline. */
 		AsyncReads reads(Duration deadline);
+
+		/** Where large values of the store are before and after calls. */
+		RegisteredMemory memory();
 
 		/**
 		 * Exchanges parameters with all servers; to be closed before the client.

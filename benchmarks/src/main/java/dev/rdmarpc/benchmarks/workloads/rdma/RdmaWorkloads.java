@@ -22,8 +22,6 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.rdmarpc.benchmarks.workloads.peer.WorkloadPeer;
 import dev.rdmarpc.benchmarks.workloads.store.AsyncReads;
-import dev.rdmarpc.benchmarks.workloads.store.InMemoryStore;
-import dev.rdmarpc.benchmarks.workloads.store.KeyValueStore;
 import dev.rdmarpc.benchmarks.workloads.tensors.ExchangingWorker;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
 import dev.rdmarpc.benchmarks.workloads.tensors.ParameterCalls;
@@ -39,6 +37,9 @@ import dev.rdmarpc.rpc.RpcClient;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerOptions;
+import dev.rdmarpc.sample.store.BlobStore;
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.InMemoryFeatureStore;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
@@ -46,7 +47,8 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * This framework with its default options, except for limits that let the largest tensor
- * pass. Nothing is declared of methods; priorities are those of calls.
+ * pass. Of methods nothing is declared but what the sample's interface of the store
+ * declares; all other priorities are those of calls.
  *
  * @param registered whether tensors are in registered memory, or else in arrays
  * @param priorities whether gets with a deadline and the tensors that are needed first
@@ -72,15 +74,16 @@ public record RdmaWorkloads(boolean registered, boolean priorities) implements W
 		ParameterStore<byte[]> arrays = new ParameterStore<>(TensorMemory.ARRAYS, workers);
 		ParameterStore<RegisteredBuffer> tensors = new ParameterStore<>(new RegisteredTensors(resources.memory()),
 				workers);
+		BlobStore blobs = new BlobStore(resources.memory());
 		RpcServer server = RpcServer.builder()
 			.transport(resources.transport())
 			.options(RpcServerOptions.DEFAULTS.withLoopback(0).withChannel(CHANNEL))
-			.service(STORE, KeyValueStore.class, new InMemoryStore())
+			.service(STORE, FeatureStore.class, new InMemoryFeatureStore(blobs))
 			.service(ARRAYS, ArrayParameters.class, new ArrayHandler(arrays))
 			.service(REGISTERED, RegisteredParameters.class, new RegisteredHandler(tensors))
 			.build()
 			.start();
-		return new RunningServer(server, tensors, resources);
+		return new RunningServer(server, blobs, tensors, resources);
 	}
 
 	@Override
@@ -136,16 +139,12 @@ public record RdmaWorkloads(boolean registered, boolean priorities) implements W
 		/** Closes both, after what used them. */
 		void close() {
 			this.transport.close();
-			long outstanding = this.memory.metrics().allocatedBytes();
-			this.memory.close();
-			if (outstanding > 0) {
-				throw new IllegalStateException(outstanding + " bytes of registered memory are outstanding");
-			}
+			WorkloadPeer.close(this.memory);
 		}
 
 	}
 
-	private record RunningServer(RpcServer server, ParameterStore<RegisteredBuffer> tensors,
+	private record RunningServer(RpcServer server, BlobStore blobs, ParameterStore<RegisteredBuffer> tensors,
 			Resources resources) implements Server {
 
 		@Override
@@ -156,6 +155,7 @@ public record RdmaWorkloads(boolean registered, boolean priorities) implements W
 		@Override
 		public void close() {
 			this.server.close();
+			this.blobs.destroy();
 			this.tensors.close();
 			this.resources.close();
 		}
@@ -166,16 +166,21 @@ public record RdmaWorkloads(boolean registered, boolean priorities) implements W
 			boolean priorities) implements Client {
 
 		@Override
-		public KeyValueStore store() {
-			KeyValueStore store = this.clients.get(0).proxy(STORE, KeyValueStore.class);
+		public FeatureStore store() {
+			FeatureStore store = this.clients.get(0).proxy(STORE, FeatureStore.class);
 			return this.priorities ? CallOptions.NONE.withPriority(Priority.LOW).on(store) : store;
 		}
 
 		@Override
 		public AsyncReads reads(Duration deadline) {
-			return CallOptions.deadline(deadline)
-				.withPriority(this.priorities ? Priority.HIGH : Priority.NORMAL)
-				.on(this.clients.get(0).proxy(STORE, AsyncReads.class));
+			CallOptions options = CallOptions.deadline(deadline);
+			return (this.priorities ? options.withPriority(Priority.HIGH) : options)
+				.on(this.clients.get(0).proxy(STORE, FeatureStore.class))::getAsync;
+		}
+
+		@Override
+		public RegisteredMemory memory() {
+			return this.resources.memory();
 		}
 
 		@Override

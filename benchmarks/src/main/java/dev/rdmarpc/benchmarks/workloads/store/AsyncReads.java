@@ -16,14 +16,16 @@
 
 package dev.rdmarpc.benchmarks.workloads.store;
 
-import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** The gets of a {@link KeyValueStore} as an asynchronous client sees them. */
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.FeatureVector;
+
+/** The gets of a {@link FeatureStore} that a caller does not wait for. */
 public interface AsyncReads {
 
-	/** As {@link KeyValueStore#read}. */
-	CompletableFuture<Map<String, byte[]>> read(String key, List<String> fields);
+	/** As {@link FeatureStore#getAsync}. */
+	CompletableFuture<Optional<FeatureVector>> get(String key);
 
 }

@@ -25,13 +25,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import site.ycsb.DB;
 import site.ycsb.WorkloadException;
 import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
+import dev.rdmarpc.sample.store.FeatureStore;
+
 /**
  * One of the workloads {@code a} to {@code f} that come with YCSB, made by its
- * {@code CoreWorkload}, on one store.
+ * {@code CoreWorkload}, on one store. Records have one field, as long as YCSB's ten are
+ * together.
  */
 public final class CoreRun {
 
@@ -47,7 +51,7 @@ public final class CoreRun {
 					"maxscanlength", "100", "scanlengthdistribution", "uniform"),
 			"f", Map.of("readproportion", "0.5", "updateproportion", "0", "readmodifywriteproportion", "0.5"));
 
-	private final KeyValueStore store;
+	private final FeatureStore store;
 
 	private final int records;
 
@@ -60,7 +64,7 @@ public final class CoreRun {
 	 * @param records the number of records at the beginning
 	 * @throws WorkloadException if YCSB does not accept it
 	 */
-	public CoreRun(KeyValueStore store, String name, int records) throws WorkloadException {
+	public CoreRun(FeatureStore store, String name, int records) throws WorkloadException {
 		Map<String, String> proportions = WORKLOADS.get(name);
 		if (proportions == null) {
 			throw new IllegalArgumentException("workload " + name + " (expected: a, b, c, d, e or f)");
@@ -70,16 +74,18 @@ public final class CoreRun {
 		Properties properties = new Properties();
 		properties.setProperty("recordcount", Integer.toString(records));
 		properties.setProperty("operationcount", Integer.toString(records));
+		properties.setProperty("fieldcount", "1");
+		properties.setProperty("fieldlength", Integer.toString(StoreDatabase.RECORD_BYTES));
 		properties.setProperty("requestdistribution", "zipfian");
 		properties.putAll(proportions);
 		Measurements.setProperties(properties); // looked for when the workload is made
-		this.workload = new CoreWorkload();
+		this.workload = new MarkedWorkload();
 		this.workload.init(properties);
 		load();
 	}
 
 	private void load() throws WorkloadException {
-		StoreDatabase database = new StoreDatabase(this.store, new OperationLatencies(), RecordShape.DEFAULT);
+		StoreDatabase database = new StoreDatabase(this.store, new OperationLatencies());
 		Object state = this.workload.initThread(new Properties(), 0, 1);
 		for (int i = 0; i < this.records; i++) {
 			if (!this.workload.doInsert(database, state)) {
@@ -121,7 +127,7 @@ public final class CoreRun {
 
 	private void transactions(OperationLatencies latencies, int thread, int threads, long end)
 			throws WorkloadException {
-		StoreDatabase database = new StoreDatabase(this.store, latencies, RecordShape.DEFAULT);
+		StoreDatabase database = new StoreDatabase(this.store, latencies);
 		Object state = this.workload.initThread(new Properties(), thread, threads);
 		do {
 			this.workload.doTransaction(database, state);
@@ -131,6 +137,17 @@ public final class CoreRun {
 			}
 		}
 		while (System.nanoTime() - end < 0);
+	}
+
+	/** Says which update belongs to the read before it. */
+	private static final class MarkedWorkload extends CoreWorkload {
+
+		@Override
+		public void doTransactionReadModifyWrite(DB database) {
+			((StoreDatabase) database).beginReadModifyWrite();
+			super.doTransactionReadModifyWrite(database);
+		}
+
 	}
 
 }

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,6 +31,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.HdrHistogram.AtomicHistogram;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.sample.store.FeatureStore;
+
 /**
  * Gets at a fixed rate, each with a deadline, beside threads that scan and fetch large
  * values over the same connection, one call after the other. A get is in time if it is
@@ -40,37 +44,52 @@ import org.HdrHistogram.AtomicHistogram;
  */
 public final class MixedRun {
 
-	/** Records that a scan finds; with 1000 bytes each. */
+	/** Vectors that a scan finds; with 1000 bytes each. */
 	public static final int SCANNED = 100;
 
 	/** Length of a large value. */
 	public static final int BLOB_BYTES = 4 << 20;
 
+	private static final int FEATURES = 250;
+
+	private static final String KEYS = "user";
+
+	private static final String BLOB = "large";
+
 	private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	private static final int MOST_OUTSTANDING = 4096;
 
-	private final KeyValueStore store;
+	private final FeatureStore store;
 
 	private final int records;
 
 	/**
 	 * Fills the store.
 	 * @param store to call
-	 * @param records how many
+	 * @param memory from which large values are sent
+	 * @param records how many vectors
 	 */
-	public MixedRun(KeyValueStore store, int records) {
+	public MixedRun(FeatureStore store, RegisteredMemory memory, int records) {
 		this.store = store;
 		this.records = records;
 		for (int i = 0; i < records; i++) {
-			byte[] value = new byte[RecordShape.DEFAULT.fields() * RecordShape.DEFAULT.fieldBytes()];
-			Arrays.fill(value, (byte) i);
-			store.insert(key(i), Map.of("value", value));
+			float[] values = new float[FEATURES];
+			Arrays.fill(values, i);
+			store.put(key(i), values);
+		}
+		RegisteredBuffer blob = memory.allocate(BLOB_BYTES);
+		try {
+			blob.buffer().put(BLOB_BYTES - 1, (byte) 1);
+			store.putBlob(BLOB, blob);
+		}
+		finally {
+			blob.release();
 		}
 	}
 
 	private static String key(int number) {
-		return String.format(Locale.ROOT, "user%08d", number);
+		return String.format(Locale.ROOT, KEYS + "%08d", number);
 	}
 
 	/**
@@ -130,11 +149,11 @@ public final class MixedRun {
 
 	private static void get(AsyncReads reads, int record, long at, long deadlineNanos, AtomicHistogram latencies,
 			AtomicLong inTime, AtomicLong wrong, Semaphore free) {
-		reads.read(key(record), List.of()).whenComplete((values, problem) -> {
+		reads.get(key(record)).whenComplete((found, problem) -> {
 			long nanos = System.nanoTime() - at;
 			if (problem == null) {
-				byte[] value = values.get("value");
-				if (value == null || value[value.length - 1] != (byte) record) {
+				float[] values = found.isPresent() ? found.get().values() : new float[0];
+				if (values.length != FEATURES || values[FEATURES - 1] != record) {
 					wrong.incrementAndGet();
 				}
 				latencies.recordValue(Math.min(nanos, LONGEST_NANOS));
@@ -149,15 +168,26 @@ public final class MixedRun {
 	private void repeat(boolean scanning, AtomicLong count, long end) {
 		do {
 			if (scanning) {
-				int found = this.store.scan(key(0), SCANNED, List.of()).size();
+				int found = this.store.scan(KEYS, Optional.empty(), SCANNED).vectors().size();
 				check(found, Math.min(SCANNED, this.records));
 			}
 			else {
-				check(this.store.blob(BLOB_BYTES).length, BLOB_BYTES);
+				fetch();
 			}
 			count.incrementAndGet();
 		}
 		while (System.nanoTime() - end < 0);
+	}
+
+	private void fetch() {
+		RegisteredBuffer blob = this.store.getBlob(BLOB).orElseThrow();
+		try {
+			check(blob.length(), BLOB_BYTES);
+			check(blob.buffer().get(BLOB_BYTES - 1), 1);
+		}
+		finally {
+			blob.release();
+		}
 	}
 
 	private static void check(int found, int expected) {

@@ -19,16 +19,22 @@ package dev.rdmarpc.benchmarks.workloads.store;
 /** What YCSB asks a store to do. */
 public enum Operation {
 
-	/** One record, all of its fields. */
+	/** One record. */
 	READ,
 
-	/** One field of one record. */
+	/** A record in place of one that is there. */
 	UPDATE,
 
 	/** A new record. */
 	INSERT,
 
 	/** Up to a hundred records. */
-	SCAN
+	SCAN,
+
+	/**
+	 * A read and the update that follows it, each of which counts by itself as well. From
+	 * the beginning of the one to the end of the other, as YCSB measures it.
+	 */
+	READ_MODIFY_WRITE
 
 }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.HdrHistogram.AtomicHistogram;
 
-/** The latencies of a slice, by operation and of all of them; any thread. */
+/** The latencies of a slice, by operation and of all calls; any thread. */
 final class OperationLatencies {
 
 	private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -49,7 +49,9 @@ final class OperationLatencies {
 		if (histogram != null) {
 			histogram.recordValue(bounded);
 		}
-		this.all.recordValue(bounded);
+		if (operation != Operation.READ_MODIFY_WRITE) {
+			this.all.recordValue(bounded);
+		}
 	}
 
 	/**
@@ -61,7 +63,7 @@ final class OperationLatencies {
 		line.add(word("all", this.all, nanos));
 		this.byOperation.forEach((operation, histogram) -> {
 			if (histogram.getTotalCount() > 0) {
-				line.add(word(operation.name().toLowerCase(Locale.ROOT), histogram, nanos));
+				line.add(word(operation.name().toLowerCase(Locale.ROOT).replace('_', '-'), histogram, nanos));
 			}
 		});
 		return line.toString();

@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.workloads.store;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.Vector;
 import java.util.function.Supplier;
@@ -29,27 +30,42 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.Status;
 
+import dev.rdmarpc.sample.store.FeatureStore;
+import dev.rdmarpc.sample.store.FeatureVector;
+
 /**
- * YCSB's binding of a {@link KeyValueStore}: measures each call, and remembers what was
- * answered that should not have been, because {@code CoreWorkload} does not look.
+ * YCSB's binding of a {@link FeatureStore}: a record has one field, whose bytes are the
+ * bits of the features. Measures each call, and remembers what was answered that should
+ * not have been, because {@code CoreWorkload} does not look.
  *
  * <p>
  * Used by one thread.
  */
 final class StoreDatabase extends DB {
 
-	private final KeyValueStore store;
+	/** Length of a record. */
+	static final int RECORD_BYTES = 1000;
+
+	/** What the keys of YCSB begin with; nothing but digits follows. */
+	private static final String KEYS = "user";
+
+	private static final char AFTER_DIGITS = '9' + 1;
+
+	private static final String FIELD = "field0";
+
+	private final FeatureStore store;
 
 	private final OperationLatencies latencies;
 
-	private final RecordShape shape;
-
 	private @Nullable String failure;
 
-	StoreDatabase(KeyValueStore store, OperationLatencies latencies, RecordShape shape) {
+	private boolean modifying;
+
+	private long readBegun;
+
+	StoreDatabase(FeatureStore store, OperationLatencies latencies) {
 		this.store = store;
 		this.latencies = latencies;
-		this.shape = shape;
 	}
 
 	/** What was wrong with an answer, or {@code null}. */
@@ -57,89 +73,98 @@ final class StoreDatabase extends DB {
 		return this.failure;
 	}
 
+	/** The next read and the update behind it are a {@code READ_MODIFY_WRITE}. */
+	void beginReadModifyWrite() {
+		this.modifying = true;
+	}
+
 	@Override
 	public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
-		List<String> asked = asked(fields);
-		Map<String, byte[]> values = measure(Operation.READ, () -> this.store.read(key, asked));
-		result.putAll(checked(key, values, asked));
-		return status(!values.isEmpty());
+		this.readBegun = System.nanoTime();
+		Optional<FeatureVector> found = measure(Operation.READ, this.readBegun, () -> this.store.get(key));
+		if (found.isEmpty() || !found.get().key().equals(key)) {
+			this.failure = "a read of " + key + " has found " + found.map(FeatureVector::key).orElse("nothing");
+			return Status.NOT_FOUND;
+		}
+		result.put(FIELD, checked(found.get()));
+		return Status.OK;
 	}
 
 	@Override
 	@SuppressWarnings({ "NonApiType", "JdkObsolete" }) // the types of YCSB
 	public Status scan(String table, String startKey, int count, @Nullable Set<String> fields,
 			Vector<HashMap<String, ByteIterator>> result) {
-		List<String> asked = asked(fields);
-		List<Map<String, byte[]>> found = measure(Operation.SCAN, () -> this.store.scan(startKey, count, asked));
-		if (found.isEmpty() || found.size() > count) {
-			this.failure = "a scan of " + count + " records from " + startKey + " has found " + found.size();
+		Optional<String> after = Optional.of(before(startKey));
+		List<FeatureVector> found = measure(Operation.SCAN, System.nanoTime(),
+				() -> this.store.scan(KEYS, after, count).vectors());
+		if (found.isEmpty() || found.size() > count || !found.get(0).key().equals(startKey)) {
+			this.failure = "a scan of " + count + " records from " + startKey + " has found " + found.size() + ", from "
+					+ found.stream().findFirst().map(FeatureVector::key).orElse("nothing");
 		}
-		for (Map<String, byte[]> values : found) {
-			result.add(checked(startKey, values, asked));
+		for (FeatureVector vector : found) {
+			HashMap<String, ByteIterator> fieldOfRecord = new HashMap<>();
+			fieldOfRecord.put(FIELD, checked(vector));
+			result.add(fieldOfRecord);
 		}
-		return status(!found.isEmpty());
+		return Status.OK;
 	}
 
+	/**
+	 * What a scan goes on after in order to begin with a key. No string is the last one
+	 * before another, but between this one and the key there are no keys of YCSB.
+	 * @param key that ends in a digit
+	 */
+	static String before(String key) {
+		int last = key.length() - 1;
+		return key.substring(0, last) + (char) (key.charAt(last) - 1) + AFTER_DIGITS;
+	}
+
+	/** There is one field, so that a part of a record is all of it. */
 	@Override
 	public Status update(String table, String key, Map<String, ByteIterator> values) {
-		Map<String, byte[]> arrays = arrays(values);
-		return written(key, measure(Operation.UPDATE, () -> this.store.update(key, arrays)));
+		if (put(Operation.UPDATE, key, values) == 1) {
+			this.failure = "an update of " + key + ", which was not there";
+		}
+		if (this.modifying) {
+			this.modifying = false;
+			this.latencies.record(Operation.READ_MODIFY_WRITE, System.nanoTime() - this.readBegun);
+		}
+		return Status.OK;
 	}
 
 	@Override
 	public Status insert(String table, String key, Map<String, ByteIterator> values) {
-		Map<String, byte[]> arrays = arrays(values);
-		return written(key, measure(Operation.INSERT, () -> this.store.insert(key, arrays)));
+		put(Operation.INSERT, key, values);
+		return Status.OK;
 	}
 
+	/** Not asked for by {@code CoreWorkload}, and not what the store does. */
 	@Override
 	public Status delete(String table, String key) {
-		return status(this.store.delete(key));
+		return Status.NOT_IMPLEMENTED;
 	}
 
-	private <T> T measure(Operation operation, Supplier<T> call) {
-		long begun = System.nanoTime();
+	private long put(Operation operation, String key, Map<String, ByteIterator> values) {
+		ByteIterator value = values.get(FIELD);
+		if (value == null || values.size() != 1) {
+			throw new IllegalArgumentException("fields " + values.keySet() + " (expected: " + FIELD + ")");
+		}
+		float[] features = FeatureBytes.toFeatures(value.toArray());
+		return measure(operation, System.nanoTime(), () -> this.store.put(key, features));
+	}
+
+	private <T> T measure(Operation operation, long begun, Supplier<T> call) {
 		T answer = call.get();
 		this.latencies.record(operation, System.nanoTime() - begun);
 		return answer;
 	}
 
-	private Status written(String key, boolean written) {
-		if (!written) {
-			this.failure = key + " could not be written";
+	private ByteIterator checked(FeatureVector found) {
+		byte[] bytes = FeatureBytes.toBytes(found.values());
+		if (bytes.length != RECORD_BYTES) {
+			this.failure = found.key() + " has " + bytes.length + " bytes (expected: " + RECORD_BYTES + ")";
 		}
-		return status(written);
-	}
-
-	private static Status status(boolean found) {
-		return found ? Status.OK : Status.NOT_FOUND;
-	}
-
-	private static List<String> asked(@Nullable Set<String> fields) {
-		return (fields != null) ? List.copyOf(fields) : List.of();
-	}
-
-	private static Map<String, byte[]> arrays(Map<String, ByteIterator> values) {
-		Map<String, byte[]> arrays = new HashMap<>();
-		values.forEach((field, value) -> arrays.put(field, value.toArray()));
-		return arrays;
-	}
-
-	@SuppressWarnings("NonApiType") // the type of YCSB
-	private HashMap<String, ByteIterator> checked(String key, Map<String, byte[]> values, List<String> asked) {
-		int expected = asked.isEmpty() ? this.shape.fields() : asked.size();
-		if (values.size() != expected) {
-			this.failure = "a record at " + key + " has " + values.size() + " fields (expected: " + expected + ")";
-		}
-		HashMap<String, ByteIterator> iterators = new HashMap<>();
-		values.forEach((field, value) -> {
-			if (value.length != this.shape.fieldBytes()) {
-				this.failure = field + " at " + key + " has " + value.length + " bytes (expected: "
-						+ this.shape.fieldBytes() + ")";
-			}
-			iterators.put(field, new ByteArrayByteIterator(value));
-		});
-		return iterators;
+		return new ByteArrayByteIterator(bytes);
 	}
 
 }

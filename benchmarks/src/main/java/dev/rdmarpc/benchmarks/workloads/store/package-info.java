@@ -15,7 +15,7 @@
  */
 
 /**
- * A store of records by key, the workloads of YCSB that are run on it, and gets with
+ * What is done with the feature store of the sample: the workloads of YCSB, and gets with
  * deadlines beside scans and large values.
  */
 @NullMarked

@@ -56,6 +56,7 @@ class SpringPeerTests {
 			}
 			ConfigurableApplicationContext clients = peer.clients();
 			assertThat(clients).isNotNull();
+			assertThat(clients.getEnvironment().getProperty("spring.application.name")).as("of the sample").isNull();
 			Timer timer = clients.getBean(MeterRegistry.class).find(subject.timer).timer();
 			if (subject.observed) {
 				assertThat(timer).isNotNull();
