@@ -52,9 +52,9 @@ final class BusyBytes {
 
 	private final long[] delays = new long[SAMPLES];
 
-	private int rateCount;
+	private int nextRate;
 
-	private int delayCount;
+	private int nextDelay;
 
 	private long deliveredBytes;
 
@@ -86,6 +86,13 @@ final class BusyBytes {
 		this.deliveredBytes = 0;
 	}
 
+	/** What was not delivered yet is not to be measured. */
+	void restart(long nowNanos) {
+		this.probing = false;
+		this.deliveringSince = nowNanos;
+		this.deliveredBytes = 0;
+	}
+
 	/** Whether what was sent first, with nothing ahead of it, has not been delivered. */
 	boolean isProbing() {
 		return this.probing;
@@ -100,13 +107,15 @@ final class BusyBytes {
 		if (this.probing) {
 			this.probing = false;
 			this.probedNanos = nowNanos;
-			this.delays[this.delayCount++ % SAMPLES] = Math.max(1, nowNanos - this.probeBegun);
+			this.delays[this.nextDelay] = Math.max(1, nowNanos - this.probeBegun);
+			this.nextDelay = (this.nextDelay + 1) % SAMPLES;
 			measured();
 		}
 		long nanos = nowNanos - this.deliveringSince;
 		boolean whole = last || nanos >= Math.max(RATE_NANOS, RATE_DELAYS * delayNanos());
 		if (nanos > 0 && whole) {
-			this.rates[this.rateCount++ % SAMPLES] = (double) this.deliveredBytes / nanos;
+			this.rates[this.nextRate] = (double) this.deliveredBytes / nanos;
+			this.nextRate = (this.nextRate + 1) % SAMPLES;
 			this.deliveringSince = nowNanos;
 			this.deliveredBytes = 0;
 			measured();
@@ -126,12 +135,13 @@ final class BusyBytes {
 		return nowNanos - this.probedNanos > Math.max(PROBE_NANOS, PROBE_DELAYS * delayNanos());
 	}
 
+	/** The least of the last ones, 0 if none is known. */
 	private long delayNanos() {
-		long least = Long.MAX_VALUE / PROBE_DELAYS;
+		long least = Long.MAX_VALUE;
 		for (long delay : this.delays) {
 			least = Math.min(least, delay);
 		}
-		return (this.delayCount > 0) ? least : 0;
+		return (least == Long.MAX_VALUE) ? 0 : Math.min(least, Long.MAX_VALUE / PROBE_DELAYS);
 	}
 
 }

@@ -71,6 +71,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private boolean latencyFavored;
 
+	/** Whether there was no memory for an answer to the peer's last question. */
+	private boolean owesAnswer;
+
+	private int owedAnswer;
+
 	private @Nullable SmallReplies replies;
 
 	/**
@@ -204,8 +209,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 * @param question the number of the last one, or 0
 	 */
 	void pong(int question) {
-		if (!this.outbound.answersAlso(question)) {
-			sendControl(FrameType.PONG, question);
+		this.owesAnswer = !this.outbound.answersAlso(question) && this.channel.state().isConnected()
+				&& !sendControl(FrameType.PONG, question);
+		if (this.owesAnswer) {
+			this.owedAnswer = question;
+			this.loop.tickSoon();
 		}
 	}
 
@@ -389,6 +397,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 * @return why the channel should be given up, or {@code null}
 	 */
 	@Nullable String tick(long nowNanos) {
+		if (this.owesAnswer) {
+			pong(this.owedAnswer);
+		}
 		QueuePair pair = this.queuePair;
 		if (pair != null && (this.latencyFavored || !this.exposures.isEmpty())) {
 			favorLatency(pair, nowNanos);

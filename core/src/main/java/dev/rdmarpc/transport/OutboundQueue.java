@@ -45,8 +45,9 @@ import dev.rdmarpc.verbs.WorkRequest;
  *
  * <p>
  * A Send completes silently if another one is about to be posted behind it, whose
- * completion then stands for both. At most {@link #MOST_SILENT} in a row do: in a send
- * queue that is full there is always one that says when there is room.
+ * completion then stands for both, and is not held back by the {@link SendWindow}. At
+ * most {@link #MOST_SILENT} in a row do: in a send queue that is full there is always one
+ * that says when there is room.
  *
  * <p>
  * Messages that share a Send stay in their order until it is posted, and are given back
@@ -151,6 +152,11 @@ final class OutboundQueue {
 
 	boolean hasWaiting() {
 		return !this.control.isEmpty() || !this.data.isEmpty();
+	}
+
+	/** Sends that have been posted and have not ended. */
+	int postedCount() {
+		return this.inFlight.size();
 	}
 
 	/** Whether another control frame could be posted at once. */
@@ -262,12 +268,14 @@ final class OutboundQueue {
 	private boolean postWaiting(QueuePair pair, boolean handshaking) {
 		boolean any = false;
 		for (OutgoingMessage next = next(handshaking); next != null; next = next(handshaking)) {
+			boolean data = !next.isControl();
+			int priority = next.priority();
 			OutgoingMessage together = this.bundle.select(next) ? this.messages.bundle(this.bundle.bytes()) : null;
 			if (!((together != null) ? postBundle(pair, together) : postAlone(pair, next))) {
 				return any;
 			}
 			any = true;
-			if (!next.isControl() && this.window.shouldAsk(next.priority())) {
+			if (data && this.window.shouldAsk(priority)) {
 				ask();
 			}
 		}
@@ -380,7 +388,7 @@ final class OutboundQueue {
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted, counted && this.credits.isHeldBack(more));
 		boolean silently = more && this.silent < MOST_SILENT && !message.isControl() && this.control.isEmpty()
-				&& this.credits.maySendData();
+				&& this.credits.maySendData() && !this.window.mayHoldBack();
 		if (silently) {
 			this.request.unsignaled();
 		}
@@ -398,7 +406,7 @@ final class OutboundQueue {
 		this.silent = silently ? this.silent + 1 : 0;
 		this.credits.sent();
 		if (!message.isControl()) {
-			this.window.sent(message.nextFrameLength());
+			this.window.sent(message.priority(), message.nextFrameLength());
 		}
 		this.metrics.sent(message.nextFrameLength());
 		boolean first = message.isUnposted();

@@ -17,9 +17,10 @@
 package dev.rdmarpc.transport;
 
 /**
- * How much of what is sent in frames may be on its way to the peer while more urgent
- * messages come, on any channel of the loop: whoever is more urgent waits for that much
- * and no more. What is as urgent as anything else is not held back, and costs nothing.
+ * How much of what a channel sends in frames may be on its way to the peer while more
+ * urgent small messages come, on any channel of the loop. These find that much ahead of
+ * them, and what is less urgent and due ({@link Classes#isDue}). What is as urgent as
+ * anything else is not held back, and costs nothing.
  *
  * <p>
  * Implementation notes. That a Send has completed says of some devices only that it is in
@@ -31,9 +32,11 @@ package dev.rdmarpc.transport;
  *
  * <p>
  * Nobody waits for ever: messages are held back only while an answer is due, and not if
- * that takes longer than urgent messages are remembered. Peers that do not repeat the
- * number of a question never answer one. What was sent before the first question counts
- * as on its way.
+ * that takes much longer than urgent messages are remembered, as the next tick finds.
+ * Peers that do not repeat the number of a question never answer one. What was sent
+ * before the first question counts as on its way. What is urgent counts, too, but the
+ * delay is measured when nothing else is on its way: urgent messages may come without a
+ * gap.
  *
  * <p>
  * Confined to the loop's driver.
@@ -63,6 +66,8 @@ final class SendWindow {
 
 	private final SchedulerOptions options;
 
+	private final boolean off;
+
 	private final SmallMessages small;
 
 	private final BusyBytes busy = new BusyBytes();
@@ -76,6 +81,9 @@ final class SendWindow {
 	private int below;
 
 	private long sentBytes;
+
+	/** Up to the end of what is less urgent. */
+	private long lessUrgentBytes;
 
 	/** Up to the last question. */
 	private long lastAskedBytes;
@@ -95,6 +103,7 @@ final class SendWindow {
 
 	SendWindow(SchedulerOptions options, SmallMessages small) {
 		this.options = options;
+		this.off = options.minWindowBytes() == options.maxWindowBytes();
 		this.small = small;
 	}
 
@@ -102,7 +111,7 @@ final class SendWindow {
 	void turn(long nowNanos) {
 		this.nowNanos = nowNanos;
 		boolean overdue = isAsked() && nowNanos - this.askedNanos[slot(this.answers)] > ReadWindow.LATELY_NANOS;
-		this.below = overdue ? 0 : this.small.mostUrgent(nowNanos);
+		this.below = (overdue || this.off) ? 0 : this.small.mostUrgent(nowNanos);
 		this.counted &= this.below > 0;
 	}
 
@@ -112,6 +121,11 @@ final class SendWindow {
 
 	private boolean isAsked() {
 		return this.questions != this.answers;
+	}
+
+	/** Whether messages may have to wait for an answer of the peer. */
+	boolean mayHoldBack() {
+		return this.below > 0 && isAsked();
 	}
 
 	/** Whether a message of a class has to wait for an answer of the peer. */
@@ -140,11 +154,18 @@ final class SendWindow {
 	}
 
 	/** Part of a message is sent. */
-	void sent(int bytes) {
-		if (this.counted && this.sentBytes == this.answeredBytes && this.busy.isStale(this.nowNanos)) {
+	void sent(int priority, int bytes) {
+		boolean lessUrgent = priority < this.below;
+		if (lessUrgent && this.counted && !isAsked() && isAllAnswered() && this.busy.isStale(this.nowNanos)) {
 			this.busy.begin(this.nowNanos);
 		}
 		this.sentBytes += bytes;
+		this.lessUrgentBytes = lessUrgent ? this.sentBytes : this.lessUrgentBytes;
+	}
+
+	/** Whether the peer has all that was sent of less urgent classes. */
+	private boolean isAllAnswered() {
+		return this.lessUrgentBytes <= this.answeredBytes;
 	}
 
 	/** The number of the next question, which is never 0. */
@@ -173,7 +194,10 @@ final class SendWindow {
 		this.answers = question + 1;
 		this.answeredBytes += delivered;
 		if (this.counted) {
-			this.busy.delivered(delivered, this.sentBytes == this.answeredBytes, nowNanos);
+			this.busy.delivered(delivered, isAllAnswered(), nowNanos);
+		}
+		else {
+			this.busy.restart(nowNanos);
 		}
 		this.counted = this.below > 0;
 	}

@@ -150,6 +150,9 @@ class OutboundQueueTests {
 			fixture.turn();
 			assertThat(FrameFlyweight.requestId(pair.sent.get(ahead))).isEqualTo(high.requestId());
 			assertThat(pair.sent).hasSize(ahead + 1);
+			pair.completeAll();
+			fixture.turn();
+			assertThat(channel.sender().outbound().postedCount()).as("it completes without what waits").isZero();
 			for (int number = 1; number < 100; number++) {
 				fixture.deliver(channel, Frames.control(FrameType.PONG, 1, number));
 			}

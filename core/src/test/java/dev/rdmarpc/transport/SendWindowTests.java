@@ -55,7 +55,7 @@ class SendWindowTests {
 		this.small.arrived(NORMAL, this.now);
 		turn();
 		for (int i = 0; i < 10_000; i++) {
-			this.window.sent(FRAME);
+			this.window.sent(NORMAL, FRAME);
 			assertThat(this.window.shouldAsk(NORMAL)).isFalse();
 			assertThat(this.window.holdsBack(NORMAL)).isFalse();
 		}
@@ -75,7 +75,7 @@ class SendWindowTests {
 			sending.turn(this.now);
 			int frames = 0;
 			for (; !sending.holdsBack(NORMAL) && frames < 10_000; frames++) {
-				sending.sent(FRAME);
+				sending.sent(NORMAL, FRAME);
 				if (sending.shouldAsk(NORMAL)) {
 					sending.asking();
 				}
@@ -93,11 +93,11 @@ class SendWindowTests {
 	void whatWasSentBeforeTheFirstQuestionCountsAsOnItsWay() {
 		turn();
 		for (int i = 0; i < 1000; i++) {
-			this.window.sent(FRAME);
+			this.window.sent(LOW, FRAME);
 		}
 		this.small.posted(HIGH, this.now);
 		turn();
-		this.window.sent(FRAME);
+		this.window.sent(LOW, FRAME);
 		assertThat(this.window.shouldAsk(LOW)).isTrue();
 		this.window.asking();
 		assertThat(this.window.holdsBack(LOW)).isTrue();
@@ -167,6 +167,39 @@ class SendWindowTests {
 	}
 
 	@Test
+	void windowIsKnownAlsoIfUrgentMessagesComeWithoutAGap() {
+		long busy = sendAt(1_000_000_000, MILLI / 2, 64);
+		assertThat(this.window.windowBytes()).as("1 GB/s over half a millisecond").isBetween(busy / 2, 3 * busy);
+		assertThat(this.window.holdsBack(LOW)).isFalse();
+	}
+
+	@Test
+	void urgentMessagesAloneSayNothingOfTheDelay() {
+		sendAt(1_000_000_000, MILLI / 2);
+		long before = this.window.windowBytes();
+		for (int i = 0; i < 5000; i++) {
+			this.now += MILLI;
+			this.small.posted(HIGH, this.now);
+			turn();
+			this.window.sent(HIGH, 100);
+			assertThat(this.window.shouldAsk(HIGH)).isFalse();
+		}
+		sendAt(1_000_000_000, MILLI / 2);
+		assertThat(this.window.windowBytes()).isBetween(before / 2, 2 * before);
+	}
+
+	@Test
+	void oneWindowForAllHoldsNothingBack() {
+		SendWindow unlimited = new SendWindow(new SchedulerOptions(16 << 10, 256 << 10, MOST, MOST), this.small);
+		this.small.posted(HIGH, this.now);
+		unlimited.turn(this.now);
+		for (int i = 0; i < 10_000; i++) {
+			unlimited.sent(LOW, FRAME);
+			assertThat(unlimited.shouldAsk(LOW)).isFalse();
+		}
+	}
+
+	@Test
 	void windowStaysWithinItsBounds() {
 		sendAt(50_000_000, 1000);
 		assertThat(this.window.windowBytes()).isEqualTo(LEAST);
@@ -180,7 +213,7 @@ class SendWindowTests {
 		for (int i = 0; i < 1000; i++) {
 			this.small.posted(HIGH, this.now);
 			turn();
-			this.window.sent(100);
+			this.window.sent(LOW, 100);
 			if (this.window.shouldAsk(LOW)) {
 				questions++;
 				this.window.asking();
@@ -196,7 +229,7 @@ class SendWindowTests {
 	}
 
 	private void send(int bytes) {
-		this.window.sent(bytes);
+		this.window.sent(LOW, bytes);
 		if (this.window.shouldAsk(LOW)) {
 			this.window.asking();
 		}
@@ -207,6 +240,14 @@ class SendWindowTests {
 	 * @return what keeps the connection busy
 	 */
 	private long sendAt(long bytesPerSecond, long delayNanos) {
+		return sendAt(bytesPerSecond, delayNanos, 0);
+	}
+
+	/**
+	 * The same with an urgent message behind each frame and each answer.
+	 * @param urgentBytes the length of each, 0 for none
+	 */
+	private long sendAt(long bytesPerSecond, long delayNanos, int urgentBytes) {
 		Map<Integer, Long> answers = new LinkedHashMap<>();
 		long delivered = this.now;
 		long end = this.now + 400 * MILLI + 200 * delayNanos;
@@ -214,19 +255,28 @@ class SendWindowTests {
 			this.small.posted(HIGH, this.now);
 			turn();
 			while (!this.window.holdsBack(LOW)) {
-				this.window.sent(FRAME);
+				this.window.sent(LOW, FRAME);
 				delivered = Math.max(delivered, this.now) + FRAME * 1_000_000_000L / bytesPerSecond;
 				if (this.window.shouldAsk(LOW)) {
 					answers.put(this.window.nextQuestion(), delivered + delayNanos);
 					this.window.asking();
 				}
+				sendUrgent(urgentBytes);
 			}
 			int first = answers.keySet().iterator().next();
 			this.now = Math.max(this.now, answers.remove(first));
 			this.window.answered(first, this.now);
+			sendUrgent(urgentBytes);
 		}
 		answers.forEach((question, at) -> this.window.answered(question, Math.max(this.now, at)));
 		return bytesPerSecond / 1000 * delayNanos / MILLI;
+	}
+
+	private void sendUrgent(int bytes) {
+		if (bytes > 0) {
+			this.window.sent(HIGH, bytes);
+			assertThat(this.window.shouldAsk(HIGH)).isFalse();
+		}
 	}
 
 }

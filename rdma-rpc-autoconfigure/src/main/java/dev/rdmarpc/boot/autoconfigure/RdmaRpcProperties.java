@@ -133,9 +133,11 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param maxSlice Largest piece in which a large message is fetched.
 	 * @param minWindow How much of large messages is asked for at a time at least while
 	 * other messages as urgent, or more urgent ones, arrive on the connection. Twice as
-	 * much of less urgent messages is sent in frames at a time beside more urgent ones.
-	 * @param maxWindow How much of large messages is asked for at a time at most, also
-	 * while no other messages arrive.
+	 * much at least of less urgent messages is sent in frames at a time beside more
+	 * urgent ones.
+	 * @param maxWindow How much of large messages is asked for, or of less urgent ones
+	 * sent in frames, at a time at most. The same as the least one switches all of this
+	 * off.
 	 */
 	public record Scheduler(@DefaultValue("64KB") DataSize minSlice, @DefaultValue("256KB") DataSize maxSlice,
 			@DefaultValue("128KB") DataSize minWindow, @DefaultValue("4MB") DataSize maxWindow) {
