@@ -388,7 +388,7 @@ final class OutboundQueue {
 		int granted = counted ? this.credits.spend() : 0;
 		message.grant(granted, counted && this.credits.isHeldBack(more));
 		boolean silently = more && this.silent < MOST_SILENT && !message.isControl() && this.control.isEmpty()
-				&& this.credits.maySendData() && !this.window.mayHoldBack();
+				&& this.credits.maySendData() && !this.window.isFullWith(message.nextFrameLength());
 		if (silently) {
 			this.request.unsignaled();
 		}

@@ -123,15 +123,18 @@ final class SendWindow {
 		return this.questions != this.answers;
 	}
 
-	/** Whether messages may have to wait for an answer of the peer. */
-	boolean mayHoldBack() {
-		return this.below > 0 && isAsked();
-	}
-
 	/** Whether a message of a class has to wait for an answer of the peer. */
 	boolean holdsBack(int priority) {
-		return priority < this.below && isAsked()
-				&& (this.sentBytes - this.answeredBytes >= windowBytes() || this.busy.isStale(this.nowNanos));
+		return priority < this.below && isFullWith(0);
+	}
+
+	/**
+	 * Whether less urgent messages have to wait for an answer of the peer once so many
+	 * bytes more are sent.
+	 */
+	boolean isFullWith(int bytes) {
+		return this.below > 0 && isAsked()
+				&& (this.sentBytes + bytes - this.answeredBytes >= windowBytes() || this.busy.isStale(this.nowNanos));
 	}
 
 	/**
