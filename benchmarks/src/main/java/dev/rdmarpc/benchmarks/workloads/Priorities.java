@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.zip.DataFormatException;
 
@@ -185,7 +186,7 @@ final class Priorities implements Callable<Integer> {
 		bar(lines, "the same for calls on a queue pair of their own beside the uploads",
 				this.samples.median("on two queue pairs", on, "p99 us") / alone, AT_MOST, Double.NaN);
 		for (String among : List.of("with priorities", "1000 calls/s, with priorities", FRAMES + ", with priorities")) {
-			String equal = EQUALS.get(among);
+			String equal = Objects.requireNonNull(EQUALS.get(among));
 			for (String peer : List.of(on, Mix.peer(false))) {
 				bar(lines, "uploads, " + among + ", to " + equal + " / " + peer,
 						this.samples.median(among, on, "uploads MB/s")
