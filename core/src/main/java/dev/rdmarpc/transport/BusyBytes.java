@@ -80,10 +80,9 @@ final class BusyBytes {
 
 	/** Something leaves that has nothing ahead of it. */
 	void begin(long nowNanos) {
+		restart(nowNanos);
 		this.probeBegun = nowNanos;
 		this.probing = true;
-		this.deliveringSince = nowNanos;
-		this.deliveredBytes = 0;
 	}
 
 	/** What was not delivered yet is not to be measured. */

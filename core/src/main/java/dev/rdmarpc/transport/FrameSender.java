@@ -74,7 +74,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	/** Whether there was no memory for an answer to the peer's last question. */
 	private boolean owesAnswer;
 
-	private int owedAnswer;
+	/** The last number that a question had; the peer ignores it if it has had it. */
+	private int lastQuestion;
 
 	private @Nullable SmallReplies replies;
 
@@ -206,13 +207,13 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/**
 	 * Answers the peer's questions whether this side is alive, all of them by one.
-	 * @param question the number of the last one, or 0
+	 * @param question its number, or 0
 	 */
 	void pong(int question) {
-		this.owesAnswer = !this.outbound.answersAlso(question) && this.channel.state().isConnected()
-				&& !sendControl(FrameType.PONG, question);
+		this.lastQuestion = (question != 0) ? question : this.lastQuestion;
+		this.owesAnswer = !this.outbound.answersAlso(this.lastQuestion) && this.channel.state().isConnected()
+				&& !sendControl(FrameType.PONG, this.lastQuestion);
 		if (this.owesAnswer) {
-			this.owedAnswer = question;
 			this.loop.tickSoon();
 		}
 	}
@@ -345,7 +346,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/** Whether frames wait to be posted. */
 	boolean hasWaiting() {
-		return this.outbound.hasWaiting() || !this.granting.isEmpty();
+		return this.outbound.hasWaiting() || !this.granting.isEmpty() || this.owesAnswer;
 	}
 
 	/** What waits, and what was posted. */
@@ -398,7 +399,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 */
 	@Nullable String tick(long nowNanos) {
 		if (this.owesAnswer) {
-			pong(this.owedAnswer);
+			pong(0);
 		}
 		QueuePair pair = this.queuePair;
 		if (pair != null && (this.latencyFavored || !this.exposures.isEmpty())) {

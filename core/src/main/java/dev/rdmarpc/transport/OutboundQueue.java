@@ -45,9 +45,10 @@ import dev.rdmarpc.verbs.WorkRequest;
  *
  * <p>
  * A Send completes silently if another one is about to be posted behind it, whose
- * completion then stands for both, and is not held back by the {@link SendWindow}. At
- * most {@link #MOST_SILENT} in a row do: in a send queue that is full there is always one
- * that says when there is room.
+ * completion then stands for both, and is not held back by the {@link SendWindow}. If the
+ * send queue is full first, and the next turn holds it back, the completion waits for an
+ * answer or the next tick. At most {@link #MOST_SILENT} in a row do: in a send queue that
+ * is full there is always one that says when there is room.
  *
  * <p>
  * Messages that share a Send stay in their order until it is posted, and are given back
@@ -166,11 +167,11 @@ final class OutboundQueue {
 
 	/**
 	 * Whether an answer to a question waits already, which answers all.
-	 * @param question the number of one more, or 0
+	 * @param question the last number of one
 	 */
 	boolean answersAlso(int question) {
 		OutgoingMessage waiting = this.pong;
-		if (waiting != null && question != 0) {
+		if (waiting != null) {
 			FrameFlyweight.putRequestId(waiting.memory().buffer(), question);
 		}
 		return waiting != null;

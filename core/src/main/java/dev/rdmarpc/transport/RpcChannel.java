@@ -578,8 +578,7 @@ public final class RpcChannel implements QueuePairListener {
 		@Override
 		boolean isAtRest() {
 			return isOver() || (isUp() && RpcChannel.this.calls.outstanding() == 0 && !expectsBytes()
-					&& !RpcChannel.this.receiver.transfers().isWaiting()
-					&& !RpcChannel.this.sender.outbound().hasWaiting());
+					&& !RpcChannel.this.receiver.transfers().isWaiting() && !RpcChannel.this.sender.hasWaiting());
 		}
 
 		@Override

@@ -153,7 +153,7 @@ final class SendWindow {
 	long windowBytes() {
 		long wanted = (this.busy.bytes() > 0) ? (long) (WINDOW_FACTOR * this.busy.bytes()) : FIRST_BYTES;
 		long least = (long) LEAST_FACTOR * this.options.minWindowBytes();
-		return Math.max(least, Math.min(this.options.maxWindowBytes(), wanted));
+		return Math.min(this.options.maxWindowBytes(), Math.max(least, wanted));
 	}
 
 	/** Part of a message is sent. */

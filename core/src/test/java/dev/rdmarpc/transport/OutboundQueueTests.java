@@ -142,6 +142,7 @@ class OutboundQueueTests {
 			fixture.turn();
 			pair.completeAll();
 			fixture.turn();
+			assertThat(channel.sender().outbound().postedCount()).as("the last one is signaled").isZero();
 			int ahead = pair.sent.size();
 			assertThat(ahead * FRAME).as("less than all of it").isLessThan(40 * FRAME);
 			assertThat(pair.sentTypes()).as("the peer is asked").contains("PING");

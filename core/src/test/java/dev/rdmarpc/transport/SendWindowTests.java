@@ -196,6 +196,7 @@ class SendWindowTests {
 		for (int i = 0; i < 10_000; i++) {
 			unlimited.sent(LOW, FRAME);
 			assertThat(unlimited.shouldAsk(LOW)).isFalse();
+			assertThat(unlimited.holdsBack(LOW)).isFalse();
 		}
 	}
 

@@ -45,7 +45,7 @@ class WorkloadsTests {
 	@Test
 	void ycsbMeasuresEachOperationOfEachPeer() throws Exception {
 		List<String> lines = run("ycsb", "--workloads", "a,b,c,d,e,f", "--threads", "1,4", "--records", "50",
-				"--rounds", "3", "--measure-millis", "40", "--prime-millis", "15");
+				"--rounds", "3", "--measure-millis", "90", "--prime-millis", "15");
 		for (String peer : PEERS) {
 			for (String figure : List.of("ops/s", "p50 us", "p99 us")) {
 				for (int threads : new int[] { 1, 4 }) {

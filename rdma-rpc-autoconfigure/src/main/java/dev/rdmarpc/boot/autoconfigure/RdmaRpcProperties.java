@@ -132,9 +132,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param minSlice Smallest piece in which a large message is fetched.
 	 * @param maxSlice Largest piece in which a large message is fetched.
 	 * @param minWindow How much of large messages is asked for at a time at least while
-	 * other messages as urgent, or more urgent ones, arrive on the connection. Twice as
-	 * much at least of less urgent messages is sent in frames at a time beside more
-	 * urgent ones.
+	 * other messages as urgent, or more urgent ones, arrive on the connection, or small
+	 * ones on any of its loop. Twice as much at least of less urgent messages is sent in
+	 * frames at a time beside more urgent ones.
 	 * @param maxWindow How much of large messages is asked for, or of less urgent ones
 	 * sent in frames, at a time at most. The same as the least one switches all of this
 	 * off.

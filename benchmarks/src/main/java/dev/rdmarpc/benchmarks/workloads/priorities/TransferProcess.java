@@ -170,12 +170,12 @@ public final class TransferProcess {
 		}
 	}
 
-	/** Calls until a time, at least an interval after each other. */
+	/** Calls until a time, once in any case, at least an interval after each other. */
 	private static void echo(Transfer transfer, Histogram latencies, long end, long interval) {
 		byte[] value = new byte[SMALL_BYTES];
 		long before = System.nanoTime();
 		long due = before;
-		while (before - end < 0) {
+		do {
 			if (transfer.echo(value).length != SMALL_BYTES) {
 				throw new IllegalStateException("another value came back");
 			}
@@ -186,6 +186,7 @@ public final class TransferProcess {
 				LockSupport.parkNanos(due - before);
 			}
 		}
+		while (before - end < 0);
 	}
 
 	private static String encoded(Histogram latencies) {
