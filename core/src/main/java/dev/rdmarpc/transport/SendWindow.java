@@ -28,7 +28,7 @@ package dev.rdmarpc.transport;
  * ({@link FrameType#PING}) behind what is sent, a few times for each window, and its
  * answer says that it has had all before the question. A window of a multiple of
  * {@link BusyBytes} keeps the connection busy, and runs empty now and then for the delay
- * to be measured.
+ * to be measured. Who sends little is neither asked nor held back.
  *
  * <p>
  * Nobody waits for ever: messages are held back only while an answer is due, and not if
@@ -146,7 +146,7 @@ final class SendWindow {
 			return false;
 		}
 		return this.sentBytes - this.lastAskedBytes >= windowBytes() / QUESTIONS
-				|| (!isAsked() && (this.busy.isProbing() || this.busy.isStale(this.nowNanos)));
+				|| (!isAsked() && this.busy.isProbing());
 	}
 
 	/** How much may be on its way. */

@@ -114,6 +114,7 @@ public final class AcceptingProcess {
 		ListenOptions options = new ListenOptions(1024, 256, 4096, Duration.ofSeconds(60).toNanos());
 		var listener = this.device.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options,
 				(request) -> request.accept(queuePair(), ConnectOptions.DEFAULTS));
+		cpuMillis(); // while there are descriptors left for the library that it needs
 		say(READY + listener.localAddress().getPort());
 		BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		for (String line = commands.readLine(); line != null; line = commands.readLine()) {
