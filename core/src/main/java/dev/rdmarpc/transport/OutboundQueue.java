@@ -155,11 +155,6 @@ final class OutboundQueue {
 		return !this.control.isEmpty() || !this.data.isEmpty();
 	}
 
-	/** Sends that have been posted and have not ended. */
-	int postedCount() {
-		return this.inFlight.size();
-	}
-
 	/** Whether another control frame could be posted at once. */
 	boolean mayPostControl() {
 		return this.control.isEmpty() && this.credits.maySendControl();

@@ -72,7 +72,7 @@ final class SendWindow {
 
 	private final BusyBytes busy = new BusyBytes();
 
-	/** How many bytes had been sent, by the number of the question behind them. */
+	/** How many bytes had been sent before each of the last questions. */
 	private final long[] askedBytes = new long[QUESTIONS];
 
 	private final long[] askedNanos = new long[QUESTIONS];
@@ -84,9 +84,6 @@ final class SendWindow {
 
 	/** Up to the end of what is less urgent. */
 	private long lessUrgentBytes;
-
-	/** Up to the last question. */
-	private long lastAskedBytes;
 
 	/** How many of them the peer has. */
 	private long answeredBytes;
@@ -145,7 +142,7 @@ final class SendWindow {
 		if (priority >= this.below || this.questions - this.answers == QUESTIONS) {
 			return false;
 		}
-		return this.sentBytes - this.lastAskedBytes >= windowBytes() / QUESTIONS
+		return this.sentBytes - this.askedBytes[slot(this.questions + QUESTIONS - 1)] >= windowBytes() / QUESTIONS
 				|| (!isAsked() && this.busy.isProbing());
 	}
 
@@ -180,7 +177,6 @@ final class SendWindow {
 	void asking() {
 		this.askedBytes[slot(this.questions)] = this.sentBytes;
 		this.askedNanos[slot(this.questions)] = this.nowNanos;
-		this.lastAskedBytes = this.sentBytes;
 		this.questions++;
 	}
 

@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.transport.CallFailure;
@@ -155,41 +154,27 @@ class QueuePairPoolTests {
 	@Test
 	void queuePairIsNotIdleWhileItIsBeingConnected() throws Exception {
 		Duration idle = Duration.ofMillis(50);
-		CountDownLatch release = new CountDownLatch(1);
 		try (RpcFixture fixture = fixture(1, 2, 1, idle)) {
 			fixture.echo.touch();
-			holdServer(fixture, release);
 			List<CompletableFuture<Void>> calls = new ArrayList<>();
-			calls.add(fixture.echo.never());
-			RpcFixture.awaitTrue(() -> outstanding(fixture) == 1);
-			calls.add(fixture.echo.never());
-			fixture.clientTransport.timer()
-				.schedule(() -> true, 6 * idle.toMillis(), TimeUnit.MILLISECONDS)
-				.get(60, TimeUnit.SECONDS);
-			assertThat(fixture.client.queuePairs()).extracting(QueuePairHealth::state)
-				.containsExactly(ConnectionState.READY, ConnectionState.CONNECTING);
-			release.countDown();
+			CountDownLatch release = RpcFixture.hold(accepted(fixture).get(0).loop());
+			try {
+				calls.add(fixture.echo.never());
+				RpcFixture.awaitTrue(() -> outstanding(fixture) == 1);
+				calls.add(fixture.echo.never());
+				fixture.clientTransport.timer()
+					.schedule(() -> true, 6 * idle.toMillis(), TimeUnit.MILLISECONDS)
+					.get(60, TimeUnit.SECONDS);
+				assertThat(fixture.client.queuePairs()).extracting(QueuePairHealth::state)
+					.containsExactly(ConnectionState.READY, ConnectionState.CONNECTING);
+			}
+			finally {
+				release.countDown();
+			}
 			calls.addAll(growTo(fixture, 2));
 			calls.forEach((call) -> call.cancel(true));
 			RpcFixture.awaitTrue(() -> fixture.client.queuePairs().size() == 1);
 		}
-		finally {
-			release.countDown();
-		}
-	}
-
-	/** Has the server's loop do nothing until it is released. */
-	private static void holdServer(RpcFixture fixture, CountDownLatch release) {
-		ChannelLoop loop = accepted(fixture).get(0).loop();
-		CountDownLatch held = new CountDownLatch(1);
-		RpcFixture.inThread(() -> {
-			loop.execute(() -> {
-				held.countDown();
-				Await.latch(release);
-			});
-			return true;
-		});
-		Await.latch(held);
 	}
 
 	@Test

@@ -25,9 +25,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import dev.rdmarpc.Await;
-import dev.rdmarpc.transport.ChannelLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A deadline reaches the handler, and who it calls in turn, as it was meant. */
@@ -58,26 +55,19 @@ class RpcDeadlineTests {
 	/** As where a device or the appender of a log is stuck. */
 	@Test
 	void callEndsThoughItsLoopDoesNotTurn() {
-		CountDownLatch held = new CountDownLatch(1);
-		CountDownLatch release = new CountDownLatch(1);
 		try (RpcFixture fixture = new RpcFixture()) {
 			assertThat(fixture.echo.echo("before")).isEqualTo("before");
-			ChannelLoop loop = fixture.clientTransport.loops().get(0);
-			Thread holder = new Thread(() -> loop.execute(() -> {
-				held.countDown();
-				Await.latch(release);
-			}));
-			holder.start();
-			Await.latch(held);
-			Echo hasty = CallOptions.deadline(Duration.ofMillis(500)).on(fixture.echo);
-			RpcException failure = RpcFixture.failureOf(() -> hasty.echo("late"));
-			assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
-			assertThat(failure.detail()).contains("held up");
-			release.countDown();
+			CountDownLatch release = RpcFixture.hold(fixture.clientTransport.loops().get(0));
+			try {
+				Echo hasty = CallOptions.deadline(Duration.ofMillis(500)).on(fixture.echo);
+				RpcException failure = RpcFixture.failureOf(() -> hasty.echo("late"));
+				assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+				assertThat(failure.detail()).contains("held up");
+			}
+			finally {
+				release.countDown();
+			}
 			assertThat(fixture.echo.echo("after")).isEqualTo("after");
-		}
-		finally {
-			release.countDown();
 		}
 	}
 

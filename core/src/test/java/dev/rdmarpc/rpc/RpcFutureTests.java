@@ -325,21 +325,13 @@ class RpcFutureTests {
 				assertThat(letterbox.sendAndWait(new byte[0])).isEqualTo("received");
 				ChannelLoop loop = fixture.clientTransport.loops().get(0);
 				RpcChannel channel = loop.channels().get(0);
-				CountDownLatch held = new CountDownLatch(1);
-				CountDownLatch release = new CountDownLatch(1);
-				Thread holder = new Thread(() -> loop.execute(() -> {
-					held.countDown();
-					Await.latch(release);
-				}));
-				holder.start();
-				held.await();
+				CountDownLatch release = RpcFixture.hold(loop);
 				channel.close("lost");
 				assertThat(channel.isOpen()).isTrue();
 				byte[] letter = letter(length);
 				CompletableFuture<String> future = letterbox.sendOnce(letter);
 				Arrays.fill(letter, (byte) 0);
 				release.countDown();
-				holder.join();
 				RpcFixture.awaitTrue(() -> service.received.size() == 2);
 				assertThat(service.received.get(1)).isEqualTo(letter(length));
 				service.answers.get(0).complete("thanks");

@@ -57,6 +57,9 @@ final class FakeQueuePair implements QueuePair {
 	/** What Reads bring from each place of the peer's memory. */
 	Content content = (offset) -> 0;
 
+	/** Whether the last Send posted completes by itself. */
+	boolean lastIsSignaled;
+
 	boolean disconnected;
 
 	boolean closed;
@@ -133,7 +136,8 @@ final class FakeQueuePair implements QueuePair {
 		ByteBuffer frame = ByteBuffer.allocate(request.segmentLength(0)).order(ByteOrder.LITTLE_ENDIAN);
 		frame.put(0, request.segmentRegion(0).memory(), request.segmentOffset(0), request.segmentLength(0));
 		this.sent.add(frame);
-		this.incomplete.add(new Posted(request.id(), request.signaled()));
+		this.lastIsSignaled = request.signaled();
+		this.incomplete.add(new Posted(request.id(), this.lastIsSignaled));
 		return PostResult.POSTED;
 	}
 

@@ -25,7 +25,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.zip.DataFormatException;
 
@@ -66,13 +65,10 @@ final class Priorities implements Callable<Integer> {
 			new Mix(FRAMES + ", equal", true, "NORMAL" + PACED, "NORMAL"),
 			new Mix(FRAMES + ", with priorities", true, "HIGH" + PACED, "LOW"));
 
-	/** With priorities, and without. */
-	private static final Map<String, String> EQUALS = Map.of("with priorities", "both equal",
-			"1000 calls/s, with priorities", "1000 calls/s, equal", FRAMES + ", with priorities", FRAMES + ", equal");
-
-	private static final String AT_MOST = "at most";
-
-	private static final String AT_LEAST = "at least";
+	/** With priorities, and the same traffic without. */
+	private static final List<Map.Entry<String, String>> COMPARED = List.of(Map.entry("with priorities", "both equal"),
+			Map.entry("1000 calls/s, with priorities", "1000 calls/s, equal"),
+			Map.entry(FRAMES + ", with priorities", FRAMES + ", equal"));
 
 	private static final List<String> FIGURES = List.of("p50 us", "p99 us", "calls/s", "uploads MB/s");
 
@@ -181,35 +177,42 @@ final class Priorities implements Callable<Integer> {
 		lines.add("");
 		String on = Mix.peer(true);
 		double alone = this.samples.median("calls alone", on, "p99 us");
-		bar(lines, "p99 with priorities to that of calls alone",
-				this.samples.median("with priorities", on, "p99 us") / alone, AT_MOST, 5);
-		bar(lines, "the same for calls on a queue pair of their own beside the uploads",
-				this.samples.median("on two queue pairs", on, "p99 us") / alone, AT_MOST, Double.NaN);
-		for (String among : List.of("with priorities", "1000 calls/s, with priorities", FRAMES + ", with priorities")) {
-			String equal = Objects.requireNonNull(EQUALS.get(among));
+		double withPriorities = this.samples.median("with priorities", on, "p99 us") / alone;
+		line(lines, "p99 with priorities to that of calls alone", withPriorities, "at most 5", withPriorities <= 5);
+		line(lines, "the same for calls on a queue pair of their own beside the uploads",
+				this.samples.median("on two queue pairs", on, "p99 us") / alone);
+		for (Map.Entry<String, String> compared : COMPARED) {
 			for (String peer : List.of(on, Mix.peer(false))) {
-				bar(lines, "uploads, " + among + ", to " + equal + " / " + peer,
-						this.samples.median(among, on, "uploads MB/s")
-								/ this.samples.median(equal, peer, "uploads MB/s"),
-						AT_LEAST, peer.equals(on) ? 0.95 : Double.NaN);
+				double ratio = this.samples.median(compared.getKey(), on, "uploads MB/s")
+						/ this.samples.median(compared.getValue(), peer, "uploads MB/s");
+				String what = "uploads, " + compared.getKey() + ", to " + compared.getValue() + " / " + peer;
+				if (peer.equals(on)) {
+					line(lines, what, ratio, "at least 0.95", ratio >= 0.95);
+				}
+				else {
+					line(lines, what, ratio);
+				}
 			}
 		}
-		bar(lines, "calls/s alone to those without scheduler", this.samples.median("calls alone", on, "calls/s")
-				/ this.samples.median("calls alone", Mix.peer(false), "calls/s"), AT_LEAST, 0.98);
+		double calls = this.samples.median("calls alone", on, "calls/s")
+				/ this.samples.median("calls alone", Mix.peer(false), "calls/s");
+		line(lines, "calls/s alone to those without scheduler", calls, "at least 0.98", calls >= 0.98);
 		lines.add("- the same, round by round: "
 				+ this.samples.ratioWithError("calls alone", on, Mix.peer(false), "calls/s"));
 		return lines;
 	}
 
-	/** A line that says whether a bar is reached, if there is one. */
-	private static void bar(List<String> lines, String what, double ratio, String limit, double bar) {
-		if (Double.isNaN(ratio)) {
-			return;
+	private static void line(List<String> lines, String what, double ratio) {
+		if (!Double.isNaN(ratio)) {
+			lines.add(String.format(Locale.ROOT, "- %s: %.2f", what, ratio));
 		}
-		boolean passed = limit.equals(AT_MOST) ? ratio <= bar : ratio >= bar;
-		String result = Double.isNaN(bar) ? ""
-				: String.format(Locale.ROOT, " (%s %.2f: %s)", limit, bar, passed ? "pass" : "short");
-		lines.add(String.format(Locale.ROOT, "- %s: %.2f%s", what, ratio, result));
+	}
+
+	/** The same for a ratio that has a bar. */
+	private static void line(List<String> lines, String what, double ratio, String bar, boolean passed) {
+		if (!Double.isNaN(ratio)) {
+			lines.add(String.format(Locale.ROOT, "- %s: %.2f (%s: %s)", what, ratio, bar, passed ? "pass" : "short"));
+		}
 	}
 
 	/** What runs at the same time. */

@@ -50,10 +50,6 @@ public final class MixedRun {
 	/** Length of a large value. */
 	public static final int BLOB_BYTES = 4 << 20;
 
-	private static final int FEATURES = 250;
-
-	private static final String KEYS = "user";
-
 	private static final String BLOB = "large";
 
 	private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -74,7 +70,7 @@ public final class MixedRun {
 		this.store = store;
 		this.records = records;
 		for (int i = 0; i < records; i++) {
-			float[] values = new float[FEATURES];
+			float[] values = new float[StoreDatabase.FEATURES];
 			Arrays.fill(values, i);
 			store.put(key(i), values);
 		}
@@ -89,7 +85,7 @@ public final class MixedRun {
 	}
 
 	private static String key(int number) {
-		return String.format(Locale.ROOT, KEYS + "%08d", number);
+		return String.format(Locale.ROOT, StoreDatabase.KEYS + "%08d", number);
 	}
 
 	/**
@@ -153,7 +149,7 @@ public final class MixedRun {
 			long nanos = System.nanoTime() - at;
 			if (problem == null) {
 				float[] values = found.isPresent() ? found.get().values() : new float[0];
-				if (values.length != FEATURES || values[FEATURES - 1] != record) {
+				if (values.length != StoreDatabase.FEATURES || values[StoreDatabase.FEATURES - 1] != record) {
 					wrong.incrementAndGet();
 				}
 				latencies.recordValue(Math.min(nanos, LONGEST_NANOS));
@@ -168,7 +164,7 @@ public final class MixedRun {
 	private void repeat(boolean scanning, AtomicLong count, long end) {
 		do {
 			if (scanning) {
-				int found = this.store.scan(KEYS, Optional.empty(), SCANNED).vectors().size();
+				int found = this.store.scan(StoreDatabase.KEYS, Optional.empty(), SCANNED).vectors().size();
 				check(found, Math.min(SCANNED, this.records));
 			}
 			else {

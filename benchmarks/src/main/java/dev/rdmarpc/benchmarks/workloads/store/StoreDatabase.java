@@ -46,8 +46,11 @@ final class StoreDatabase extends DB {
 	/** Length of a record. */
 	static final int RECORD_BYTES = 1000;
 
+	/** How many features have that length. */
+	static final int FEATURES = RECORD_BYTES / Float.BYTES;
+
 	/** What the keys of YCSB begin with; nothing but digits follows. */
-	private static final String KEYS = "user";
+	static final String KEYS = "user";
 
 	private static final char AFTER_DIGITS = '9' + 1;
 
