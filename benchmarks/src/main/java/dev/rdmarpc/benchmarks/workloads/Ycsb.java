@@ -64,7 +64,8 @@ final class Ycsb implements Callable<Integer> {
 	private long measureMillis;
 
 	@Option(names = "--prime-millis",
-			description = "For how long each workload runs before, with each number of threads.", defaultValue = "1000")
+			description = "For how long each workload runs with each number of threads before anything is measured.",
+			defaultValue = "5000")
 	private long primeMillis;
 
 	@Option(names = "--computing", description = "Threads of another process that compute beside each slice.",
@@ -79,12 +80,16 @@ final class Ycsb implements Callable<Integer> {
 		int rounds = this.options.rounds(3, 7);
 		long prime = this.options.quick ? this.primeMillis / 4 : this.primeMillis;
 		try (Fleets fleets = new Fleets(peers, 1, 1, this.options.logs())) {
+			this.options.progress("priming");
+			for (String workload : this.workloads) {
+				fleets.each(0, (peer, fleet) -> {
+					begin(workload, fleet);
+					this.threads.forEach((count) -> transactions(fleet, count, prime));
+				});
+			}
 			for (String workload : this.workloads) {
 				this.options.progress("workload " + workload);
-				fleets.each(0, (peer, fleet) -> {
-					fleet.ask("ycsb " + workload + " " + this.records);
-					this.threads.forEach((count) -> fleet.ask("transactions " + count + " " + prime));
-				});
+				fleets.each(0, (peer, fleet) -> begin(workload, fleet));
 				for (int round = 0; round < rounds; round++) {
 					for (int count : this.threads) {
 						fleets.each(round, (peer, fleet) -> measure(workload, count, peer, fleet));
@@ -107,14 +112,22 @@ final class Ycsb implements Callable<Integer> {
 	}
 
 	private void measureSlice(String workload, int count, String peer, Fleet fleet) {
-		fleet.ask("transactions " + count + " " + this.measureMillis / 6);
-		for (String word : fleet.ask("transactions " + count + " " + this.measureMillis).split(" ", -1)) {
+		transactions(fleet, count, this.measureMillis / 6);
+		for (String word : transactions(fleet, count, this.measureMillis).split(" ", -1)) {
 			String[] figures = word.split(":", -1);
 			String line = line(workload, count, figures[0]);
 			this.samples.add(line, peer, RATE, Double.parseDouble(figures[1]));
 			this.samples.add(line, peer, MEDIAN, Double.parseDouble(figures[2]));
 			this.samples.add(line, peer, SLOW, Double.parseDouble(figures[3]));
 		}
+	}
+
+	private void begin(String workload, Fleet fleet) {
+		fleet.ask("ycsb " + workload + " " + this.records);
+	}
+
+	private static String transactions(Fleet fleet, int count, long millis) {
+		return fleet.ask("transactions " + count + " " + millis);
 	}
 
 	private static String line(String workload, int count, String operation) {
