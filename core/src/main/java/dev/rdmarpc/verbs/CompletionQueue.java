@@ -50,7 +50,9 @@ public interface CompletionQueue extends AutoCloseable {
 	 * Blocks until the armed notification fires, {@link #wakeUp()} is called, the queue
 	 * is closed, the thread is interrupted, or the timeout elapses. One thread at a time
 	 * may await. An interrupted thread keeps its interrupt status. Posting, polling and
-	 * awaiting on an interrupted thread do not affect connections.
+	 * awaiting on an interrupted thread do not affect connections. Java 17 may lose an
+	 * interrupt that comes just when a thread begins to sleep in a selector: then it is
+	 * noticed with whatever wakes the thread next.
 	 * @return whether the notification fired
 	 * @throws VerbsException with {@link VerbsError#CLOSED} if the queue is or gets
 	 * closed

@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs;
 
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Arming, awaiting and waking completion queues. */
 abstract class AbstractNotificationTests extends AbstractVerbsTests {
+
+	/**
+	 * The Java that is known to set the interrupt status before it looks for selectors.
+	 */
+	private static final int FIRST_WITHOUT_LOSS = 25;
 
 	private static final long NEVER = VerbsFixture.DEADLINE.toNanos();
 
@@ -264,6 +270,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	void interruptingEndsAnAwaitAndHarmsNoConnection() throws Exception {
 		ConnectedPair pair = this.fixture.connect();
 		CompletionCollector collector = pair.right().collector().handsOff(true);
+		int missed = 0;
 		for (int i = 0; i < TestEnvironment.rounds(50, 10); i++) {
 			FutureTask<Boolean> awaiting = new FutureTask<>(() -> {
 				assertThat(collector.queue().await(NEVER)).isFalse();
@@ -274,12 +281,33 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 			thread.start();
 			spin(between(0, 20_000));
 			thread.interrupt();
+			if (missesInterrupt(awaiting)) {
+				missed++;
+				thread.interrupt();
+			}
 			assertThat(awaiting.get(VerbsFixture.DEADLINE.toSeconds(), TimeUnit.SECONDS))
 				.as("whether the interrupt status was kept")
 				.isTrue();
 		}
+		assertThat(missed).as("interrupts that were not noticed").isLessThan(2);
 		collector.handsOff(false);
 		pair.greet();
+	}
+
+	/**
+	 * Java 17 sets the status of a thread only after it has looked for a selector to
+	 * wake, so that one which begins to select in between sleeps on. Later versions set
+	 * it before. So it may happen once in a very long time, and is not to be seen here
+	 * twice.
+	 */
+	private static boolean missesInterrupt(FutureTask<Boolean> awaiting) throws Exception {
+		try {
+			awaiting.get(VerbsFixture.DEADLINE.toSeconds() / 3, TimeUnit.SECONDS);
+			return false;
+		}
+		catch (TimeoutException ex) {
+			return Runtime.version().feature() < FIRST_WITHOUT_LOSS;
+		}
 	}
 
 	@Test
