@@ -31,9 +31,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 abstract class AbstractNotificationTests extends AbstractVerbsTests {
 
 	/**
-	 * The Java that is known to set the interrupt status before it looks for selectors.
+	 * Interrupts that may be lost in a test. Java 17 sets the status of a thread only
+	 * after it has looked for a selector to wake, so that one which begins to select in
+	 * between sleeps on, once in thousands of times; Java 25 sets it before.
 	 */
-	private static final int FIRST_WITHOUT_LOSS = 25;
+	private static final int MOST_LOST = (Runtime.version().feature() < 25) ? 1 : 0;
 
 	private static final long NEVER = VerbsFixture.DEADLINE.toNanos();
 
@@ -270,7 +272,7 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 	void interruptingEndsAnAwaitAndHarmsNoConnection() throws Exception {
 		ConnectedPair pair = this.fixture.connect();
 		CompletionCollector collector = pair.right().collector().handsOff(true);
-		int missed = 0;
+		int lost = 0;
 		for (int i = 0; i < TestEnvironment.rounds(50, 10); i++) {
 			FutureTask<Boolean> awaiting = new FutureTask<>(() -> {
 				assertThat(collector.queue().await(NEVER)).isFalse();
@@ -281,32 +283,27 @@ abstract class AbstractNotificationTests extends AbstractVerbsTests {
 			thread.start();
 			spin(between(0, 20_000));
 			thread.interrupt();
-			if (missesInterrupt(awaiting)) {
-				missed++;
+			if (isLost(awaiting)) {
+				lost++;
 				thread.interrupt();
 			}
 			assertThat(awaiting.get(VerbsFixture.DEADLINE.toSeconds(), TimeUnit.SECONDS))
 				.as("whether the interrupt status was kept")
 				.isTrue();
 		}
-		assertThat(missed).as("interrupts that were not noticed").isLessThan(2);
+		assertThat(lost).as("interrupts that were not noticed").isLessThanOrEqualTo(MOST_LOST);
 		collector.handsOff(false);
 		pair.greet();
 	}
 
-	/**
-	 * Java 17 sets the status of a thread only after it has looked for a selector to
-	 * wake, so that one which begins to select in between sleeps on. Later versions set
-	 * it before. So it may happen once in a very long time, and is not to be seen here
-	 * twice.
-	 */
-	private static boolean missesInterrupt(FutureTask<Boolean> awaiting) throws Exception {
+	/** Looks long before the wait would end by itself. */
+	private static boolean isLost(FutureTask<Boolean> awaiting) throws Exception {
 		try {
 			awaiting.get(VerbsFixture.DEADLINE.toSeconds() / 3, TimeUnit.SECONDS);
 			return false;
 		}
 		catch (TimeoutException ex) {
-			return Runtime.version().feature() < FIRST_WITHOUT_LOSS;
+			return true;
 		}
 	}
 

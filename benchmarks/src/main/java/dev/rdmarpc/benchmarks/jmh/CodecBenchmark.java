@@ -20,6 +20,7 @@ import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -108,7 +109,10 @@ public class CodecBenchmark {
 		ENTRIES_64K(AppendEntries.class),
 
 		/** A vector of 1000 small tables. */
-		TABLES(Points.class);
+		TABLES(Points.class),
+
+		/** 50 vectors of 250 floats, as from a scan of the sample's store. */
+		VECTORS(Vectors.class);
 
 		private final Class<?> type;
 
@@ -122,6 +126,7 @@ public class CodecBenchmark {
 				case ENTRIES_1K -> AppendEntries.of(16, 1024);
 				case ENTRIES_64K -> AppendEntries.of(16, 64 * 1024);
 				case TABLES -> Points.of(1000);
+				case VECTORS -> new Vectors(Collections.nCopies(50, new Vector("user1234", new float[250])));
 			};
 		}
 
@@ -165,6 +170,16 @@ public class CodecBenchmark {
 			}
 			return new Points(points);
 		}
+
+	}
+
+	/** An array of primitives. */
+	public record Vector(String key, float[] values) {
+
+	}
+
+	/** Many of them. */
+	public record Vectors(List<Vector> vectors) {
 
 	}
 
