@@ -489,10 +489,11 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	}
 
 	/**
-	 * Begins no more and gives back what no Read is under way for. A peer may have begun
-	 * thousands of messages, for all of which others would have to wait.
-	 * @param most how many messages to forget at most
-	 * @return how many were forgotten, less only if none is left
+	 * Begins no more, forgets what was begun, and gives the memory back that no Read is
+	 * under way for. Thousands of messages may have some, for all of which others would
+	 * have to wait.
+	 * @param most how many messages give memory back at most
+	 * @return how many did, less only if none is left that has some
 	 */
 	int close(int most) {
 		int count = 0;

@@ -18,6 +18,7 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Collection;
 import java.util.Objects;
 
 import dev.rdmarpc.codec.ArrivingBytes;
@@ -30,6 +31,9 @@ import dev.rdmarpc.verbs.WorkRequest;
  * driver; see {@link InboundTransfers}.
  */
 final class InboundTransfer extends InboundMessage {
+
+	/** What is left of others is so many times as long as what joins them. */
+	private static final int MUCH_SHORTER = 4;
 
 	/** The padded metadata, and then the list of windows: many may wait to be read. */
 	private final byte[] described;
@@ -87,6 +91,28 @@ final class InboundTransfer extends InboundMessage {
 
 	private boolean hasYieldedEnough() {
 		return this.yields >= DeadlineQueue.MOST_PASSES;
+	}
+
+	/** Whether what is left of another one is many times as long as all of it. */
+	boolean isMuchShorter(InboundTransfer other) {
+		return (long) memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
+	}
+
+	/** Whether it need not wait until others have been read. */
+	boolean mayJoin(Collection<InboundTransfer> others, boolean mayPreempt) {
+		for (InboundTransfer other : others) {
+			if (priority() > other.priority()) {
+				continue;
+			}
+			boolean earlier = priority() == other.priority() && mayPass(other);
+			if (isMuchShorter(other)) {
+				takesTurns(!earlier);
+			}
+			else if (!earlier || !mayPreempt) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	/** Whether its next Read goes before that of another one that came earlier. */

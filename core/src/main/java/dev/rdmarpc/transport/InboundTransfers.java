@@ -19,8 +19,9 @@ package dev.rdmarpc.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -73,9 +74,6 @@ final class InboundTransfers {
 
 	private static final long GROWTH_FACTOR = 8;
 
-	/** What is left of others is so many times as long as what joins them. */
-	private static final int MUCH_SHORTER = 4;
-
 	/** So many have memory at most of which one is read because of its deadline. */
 	private static final int MOST_PREEMPTED = 4;
 
@@ -105,8 +103,7 @@ final class InboundTransfers {
 
 	private final WorkRequest read = new WorkRequest(1);
 
-	/** In their order, for to find the first one in a table that was full takes long. */
-	private final Map<Integer, InboundTransfer> transfers = new LinkedHashMap<>();
+	private final Map<Integer, InboundTransfer> transfers = new HashMap<>();
 
 	/** The next one first. */
 	private final List<InboundTransfer> waiting = new ArrayList<>();
@@ -226,17 +223,26 @@ final class InboundTransfers {
 		return this.waiting.isEmpty() ? null : this.waiting.get(0);
 	}
 
+	/** How many hold memory of those that wait: the first ones. */
+	private int holdingWaiting() {
+		int count = 0;
+		while (count < this.waiting.size() && this.waiting.get(count).heldBytes() > 0) {
+			count++;
+		}
+		return count;
+	}
+
 	/** Whether a message need not wait behind those that wait already. */
 	private boolean mayPass(InboundTransfer transfer) {
 		InboundTransfer first = firstWaiting();
-		return first == null || transfer.mayPass(first) || isMuchShorter(transfer, first);
+		return first == null || transfer.mayPass(first) || transfer.isMuchShorter(first);
 	}
 
 	/** Whether a message is to be read now, alone or by turns with others. */
 	private boolean mayJoin(InboundTransfer transfer) {
 		boolean mayPreempt = this.ready.size() + this.pausing.size() < MOST_PREEMPTED;
-		return canEnd(transfer) && mayJoin(transfer, this.ready, mayPreempt)
-				&& mayJoin(transfer, this.pausing, mayPreempt);
+		return canEnd(transfer) && transfer.mayJoin(this.ready, mayPreempt)
+				&& transfer.mayJoin(this.pausing, mayPreempt);
 	}
 
 	/** Whether there will be memory for all of a message once it has some. */
@@ -245,7 +251,7 @@ final class InboundTransfers {
 			return true;
 		}
 		long growing = growingBytes(this.ready) + growingBytes(this.pausing);
-		for (int i = 0; i < this.waiting.size() && this.waiting.get(i).heldBytes() > 0; i++) {
+		for (int i = holdingWaiting() - 1; i >= 0; i--) {
 			growing += this.waiting.get(i).memoryBytes();
 		}
 		return growing == 0 || growing + transfer.memoryBytes() <= this.maxBytes;
@@ -258,26 +264,6 @@ final class InboundTransfers {
 			bytes += (transfer.heldBytes() < transfer.memoryBytes()) ? transfer.memoryBytes() : 0;
 		}
 		return bytes;
-	}
-
-	private static boolean mayJoin(InboundTransfer transfer, ArrayDeque<InboundTransfer> others, boolean mayPreempt) {
-		for (InboundTransfer other : others) {
-			if (transfer.priority() > other.priority()) {
-				continue;
-			}
-			boolean earlier = transfer.priority() == other.priority() && transfer.mayPass(other);
-			if (isMuchShorter(transfer, other)) {
-				transfer.takesTurns(!earlier);
-			}
-			else if (!earlier || !mayPreempt) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private static boolean isMuchShorter(InboundTransfer transfer, InboundTransfer other) {
-		return (long) transfer.memoryBytes() * MUCH_SHORTER <= other.remainingBytes();
 	}
 
 	/** For how much of a message it may have memory. */
@@ -540,20 +526,28 @@ final class InboundTransfers {
 		transfer.release();
 	}
 
-	/** Gives up so many at most of which no Read is under way; tells how many. */
+	/**
+	 * Forgets all, but gives so many at most up that hold memory, and that are not being
+	 * read; tells how many.
+	 */
 	int close(int most) {
-		this.ready.clear();
-		this.pausing.clear();
-		this.waiting.clear();
+		this.transfers.clear();
 		this.shortOfMemory = false;
 		this.reading.forEach(InboundTransfer::cancel);
+		this.waiting.subList(holdingWaiting(), this.waiting.size()).clear();
+		int count = close(this.waiting, most);
+		count += close(this.ready, most - count);
+		return count + close(this.pausing, most - count);
+	}
+
+	private int close(Collection<InboundTransfer> some, int most) {
 		int count = 0;
-		for (Iterator<InboundTransfer> all = this.transfers.values().iterator(); count < most && all.hasNext();) {
+		for (Iterator<InboundTransfer> all = some.iterator(); count < most && all.hasNext();) {
 			InboundTransfer transfer = all.next();
+			all.remove();
 			if (transfer.isQuiet()) {
-				all.remove();
-				release(transfer);
 				count++;
+				release(transfer);
 			}
 		}
 		return count;
@@ -566,9 +560,8 @@ final class InboundTransfers {
 
 	/** Gives everything back; the queue pair is closed already. */
 	void dropPosted() {
+		this.reading.forEach(this::release);
 		this.reading.clear();
-		this.transfers.values().forEach(this::release);
-		this.transfers.clear();
 	}
 
 	/** Is told how transfers end. */

@@ -17,7 +17,6 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
@@ -261,16 +260,17 @@ final class MessageAssembler {
 	}
 
 	/**
-	 * Gives back what is under assembly, or some of it: a peer may have begun so many
-	 * messages that others would have to wait for all of them.
-	 * @param most how many messages to forget at most
-	 * @return how many were forgotten, less only if none is left
+	 * Forgets what is under assembly, and gives the memory of some of it back: a peer may
+	 * have begun so many messages that others would have to wait for all of them.
+	 * @param most how many messages give memory back at most
+	 * @return how many did, less only if no other one has any
 	 */
 	int close(int most) {
+		this.assemblies.clear();
 		int count = 0;
-		for (Iterator<Assembly> each = this.assemblies.values().iterator(); count < most && each.hasNext(); count++) {
-			release(each.next());
-			each.remove();
+		for (Assembly next = this.holding.first(); count < most && next != null; next = this.holding.first()) {
+			release(next);
+			count++;
 		}
 		return count;
 	}

@@ -32,8 +32,8 @@ import java.util.function.IntUnaryOperator;
 final class RetiredChannels {
 
 	/**
-	 * How many messages that had begun are forgotten at a time, of all channels; of each
-	 * it is at least one, so that none with nothing left waits for others.
+	 * How many messages that had begun give memory back at a time, of all channels; of
+	 * each it is at least one, so that none with nothing left waits for others.
 	 */
 	static final int MOST_AT_ONCE = 48;
 

@@ -189,6 +189,31 @@ class InboundTransfersTests extends InboundTransferFixture {
 	}
 
 	@Test
+	void closingForgetsAllAtOnceAndGivesMemoryBackSomeAtATime() throws Exception {
+		reading(100, (fixture, transfers, pair, buffer) -> {
+			long before = fixture.memory.metrics().allocatedBytes();
+			begin(transfers, buffer, 1, 1 << 20, 0);
+			transfers.post(pair);
+			for (int i = 2; i < 5; i++) {
+				begin(transfers, buffer, i, 4096 >> 2 * i, 0);
+			}
+			for (int i = 5; i < 100; i++) {
+				begin(transfers, buffer, i, 1 << 20, 0);
+			}
+			assertThat(transfers.close(0)).isZero();
+			assertThat(transfers.count()).isZero();
+			assertThat(transfers.close(2)).as("of those that no Read is under way for").isEqualTo(2);
+			assertThat(transfers.close(2)).isEqualTo(1);
+			assertThat(transfers.close(2)).isZero();
+			assertThat(transfers.heldBytes()).as("it is being read into").isEqualTo(InboundTransfers.FIRST_BYTES);
+			transfers.completed(false, 0, 1);
+			assertThat(transfers.heldBytes()).isZero();
+			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
+		});
+		assertThat(this.ended).isEmpty();
+	}
+
+	@Test
 	void messageGivenUpWhileItIsReadTakesNoPlaceOfTheNext() throws Exception {
 		reading(1, (fixture, transfers, pair, buffer) -> {
 			begin(transfers, buffer, 1, 1000);

@@ -339,6 +339,21 @@ class MessageAssemblerTests {
 		assertThat(this.assembler.anyStalled(this.nowNanos + 1)).isFalse();
 	}
 
+	@Test
+	void closingForgetsAllAtOnceAndGivesMemoryBackSomeAtATime() {
+		byte[] message = bytes(15, 100);
+		begin(1, new byte[0], message, 10, true);
+		begin(2, new byte[0], message, 10, false);
+		begin(3, new byte[0], message, 10, false);
+		begin(4, new byte[0], message, 10, false);
+		assertThat(this.assembler.close(0)).isZero();
+		assertThat(this.assembler.count()).isZero();
+		assertThat(this.assembler.heldBytes()).isPositive();
+		assertThat(this.assembler.close(2)).isEqualTo(2);
+		assertThat(this.assembler.close(2)).as("one has no memory").isEqualTo(1);
+		assertThat(this.assembler.heldBytes()).isZero();
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { 21, 22, 23, 24, 25 })
 	void interleavedMessagesStayApart(long seed) {
