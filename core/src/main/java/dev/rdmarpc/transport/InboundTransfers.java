@@ -77,6 +77,9 @@ final class InboundTransfers {
 	/** So many have memory at most of which one is read because of its deadline. */
 	private static final int MOST_PREEMPTED = 4;
 
+	/** A peer that has served no Read for so long is not about to serve one. */
+	private static final long STILL_NANOS = 20_000_000;
+
 	/** How often the peer is told of progress. */
 	private static final long TELL_NANOS = 1_000_000_000;
 
@@ -327,6 +330,11 @@ final class InboundTransfers {
 	@Nullable String problem(long nowNanos) {
 		return (!this.reading.isEmpty() && nowNanos - this.progressNanos > this.patienceNanos)
 				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : null;
+	}
+
+	/** Whether the peer serves Reads, and has served one lately or was just asked to. */
+	boolean isMoving(long nowNanos) {
+		return !this.reading.isEmpty() && nowNanos - this.progressNanos < STILL_NANOS;
 	}
 
 	/** Memory that is held while the peer has answered no Read since then. */

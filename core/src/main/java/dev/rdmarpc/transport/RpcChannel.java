@@ -577,7 +577,8 @@ public final class RpcChannel implements QueuePairListener {
 
 		@Override
 		boolean isAtRest() {
-			return isOver() || (isUp() && RpcChannel.this.calls.outstanding() == 0 && !expectsBytes()
+			return isOver() || (isUp() && RpcChannel.this.calls.outstanding() == 0
+					&& RpcChannel.this.sender.exposures().isEmpty() && RpcChannel.this.receiver.transfers().isQuiet()
 					&& !RpcChannel.this.receiver.transfers().isWaiting() && !RpcChannel.this.sender.hasWaiting());
 		}
 
@@ -591,7 +592,8 @@ public final class RpcChannel implements QueuePairListener {
 		/** Whether the peer is reading a message, or one is being read from it. */
 		@Override
 		boolean expectsBytes() {
-			return !RpcChannel.this.sender.exposures().isEmpty() || !RpcChannel.this.receiver.transfers().isQuiet();
+			return !RpcChannel.this.sender.exposures().isEmpty()
+					|| RpcChannel.this.receiver.transfers().isMoving(RpcChannel.this.loop.nowNanos());
 		}
 
 	}
