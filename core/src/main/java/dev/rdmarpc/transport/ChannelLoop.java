@@ -35,10 +35,6 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private static final int ARRIVED_SLICES = 64;
 
-	private static final long BUSY_TICK_NANOS = 2_000_000;
-
-	private static final long IDLE_TICK_NANOS = 50_000_000;
-
 	private final LoopResources resources;
 
 	private final Consumer<ChannelLoop> onClose;
@@ -74,7 +70,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	private long nowNanos = System.nanoTime();
 
-	private long nextTickNanos = this.nowNanos;
+	private final TickTimes tickTimes = new TickTimes(this.nowNanos);
 
 	private final Ticks ticks = new Ticks(this.nowNanos);
 
@@ -108,7 +104,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		flush();
 		worked |= dispatch();
 		flush();
-		if (this.nowNanos - this.nextTickNanos >= 0) {
+		if (this.tickTimes.isDue(this.nowNanos)) {
 			tick();
 			flush();
 		}
@@ -152,7 +148,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	@Override
 	public long nextTickNanos() {
-		return this.nextTickNanos;
+		return this.tickTimes.nextNanos();
 	}
 
 	/**
@@ -233,8 +229,15 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/** Watches the time. Callbacks may close any channel. */
 	private void tick() {
-		this.nextTickNanos = this.nowNanos + IDLE_TICK_NANOS;
-		boolean busy = this.ticks.tick(this.nowNanos, this.nextTickNanos);
+		if (this.tickTimes.isUpkeepDue(this.nowNanos)) {
+			upkeep();
+		}
+		this.retired.dispose(this.nowNanos, this.closed, this.failures);
+		this.tickTimes.ended(this.nowNanos, !this.retired.isEmpty());
+	}
+
+	private void upkeep() {
+		boolean busy = this.ticks.tick(this.nowNanos, this.tickTimes.upkeeps(this.nowNanos));
 		try {
 			tendMemory();
 		}
@@ -242,10 +245,8 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.failures.report(name(), ex);
 		}
 		this.left.run(this.failures, this.afterTurn);
-		this.retired.dispose(this.nowNanos, this.closed, this.failures);
-		busy |= !this.retired.isEmpty() || this.receives.isShort() || !this.left.isEmpty();
-		if (busy) {
-			moveTick(this.nowNanos + BUSY_TICK_NANOS);
+		if (busy || this.receives.isShort() || !this.left.isEmpty()) {
+			tickSoon();
 		}
 	}
 
@@ -313,7 +314,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			if (removed) {
 				this.receives.forget(channel.credits(), channel.credits().promised());
 			}
-			moveTick(first ? this.nowNanos : this.nowNanos + BUSY_TICK_NANOS);
+			long dueNanos = first ? this.nowNanos : this.nowNanos + TickTimes.BUSY_NANOS;
+			if (this.tickTimes.tickAt(dueNanos)) {
+				this.driver.tickMoved(dueNanos);
+			}
 		}
 		finally {
 			closed(channel, handler, reason);
@@ -357,12 +361,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/** Something has begun that ticks watch over. */
 	void tickSoon() {
-		moveTick(this.nowNanos + BUSY_TICK_NANOS);
+		moveTick(this.nowNanos + TickTimes.BUSY_NANOS);
 	}
 
 	private void moveTick(long nanos) {
-		if (nanos - this.nextTickNanos < 0) {
-			this.nextTickNanos = nanos;
+		if (this.tickTimes.upkeepAt(nanos)) {
 			this.driver.tickMoved(nanos);
 		}
 	}
