@@ -314,10 +314,10 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			if (removed) {
 				this.receives.forget(channel.credits(), channel.credits().promised());
 			}
-			long dueNanos = first ? this.nowNanos : this.nowNanos + TickTimes.BUSY_NANOS;
-			if (this.tickTimes.tickAt(dueNanos)) {
-				this.driver.tickMoved(dueNanos);
+			if (first && this.tickTimes.tickAt(this.nowNanos)) {
+				this.driver.tickMoved(this.nowNanos);
 			}
+			tickSoon();
 		}
 		finally {
 			closed(channel, handler, reason);

@@ -535,15 +535,15 @@ final class InboundTransfers {
 	}
 
 	/**
-	 * Forgets all, but gives so many at most up that hold memory, and that are not being
-	 * read; tells how many.
+	 * Forgets all, but gives only so many up that hold memory and are not being read, and
+	 * the few that wait for more of it; tells how many.
 	 */
 	int close(int most) {
 		this.transfers.clear();
 		this.shortOfMemory = false;
 		this.reading.forEach(InboundTransfer::cancel);
-		this.waiting.subList(holdingWaiting(), this.waiting.size()).clear();
-		int count = close(this.waiting, most);
+		int count = close(this.waiting, holdingWaiting());
+		this.waiting.clear();
 		count += close(this.ready, most - count);
 		return count + close(this.pausing, most - count);
 	}
