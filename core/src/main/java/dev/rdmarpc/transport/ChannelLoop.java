@@ -229,14 +229,16 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 
 	/** Watches the time. Callbacks may close any channel. */
 	private void tick() {
-		if (this.tickTimes.isUpkeepDue(this.nowNanos)) {
-			upkeep();
-		}
+		boolean busy = this.tickTimes.isUpkeepDue(this.nowNanos) && upkeep();
 		this.retired.dispose(this.nowNanos, this.closed, this.failures);
+		if (busy || this.receives.isShort() || !this.left.isEmpty()) {
+			tickSoon();
+		}
 		this.tickTimes.ended(this.nowNanos, !this.retired.isEmpty());
 	}
 
-	private void upkeep() {
+	/** Looks at channels and memory; tells whether one of them asks for that soon. */
+	private boolean upkeep() {
 		boolean busy = this.ticks.tick(this.nowNanos, this.tickTimes.upkeeps(this.nowNanos));
 		try {
 			tendMemory();
@@ -245,9 +247,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 			this.failures.report(name(), ex);
 		}
 		this.left.run(this.failures, this.afterTurn);
-		if (busy || this.receives.isShort() || !this.left.isEmpty()) {
-			tickSoon();
-		}
+		return busy;
 	}
 
 	/** Looks at a channel; does not throw. */

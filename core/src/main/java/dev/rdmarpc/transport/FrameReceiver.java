@@ -489,9 +489,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	}
 
 	/**
-	 * Begins no more, forgets what was begun, and gives the memory back that no Read is
-	 * under way for. Thousands of messages may have some, for all of which others would
-	 * have to wait.
+	 * Begins no more, and gives the memory back that no Read is under way for. Thousands
+	 * of messages may have some, for all of which others would have to wait.
 	 * @param most how many messages give memory back at most
 	 * @return how many did, less only if none is left that has some
 	 */

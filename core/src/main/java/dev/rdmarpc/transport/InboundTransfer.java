@@ -115,6 +115,20 @@ final class InboundTransfer extends InboundMessage {
 		return true;
 	}
 
+	/** The same, unless the other one has memory already. */
+	boolean mayPassWaiting(InboundTransfer other) {
+		return other.heldBytes() == 0 && mayPass(other);
+	}
+
+	/** How much those need in the end that do not hold all of it. */
+	static long growingBytes(Collection<InboundTransfer> transfers) {
+		long bytes = 0;
+		for (InboundTransfer transfer : transfers) {
+			bytes += (transfer.heldBytes() < transfer.memoryBytes()) ? transfer.memoryBytes() : 0;
+		}
+		return bytes;
+	}
+
 	/** Whether its next Read goes before that of another one that came earlier. */
 	boolean goesBefore(InboundTransfer other) {
 		boolean due = Classes.isDue(priority(), this.passes);

@@ -212,14 +212,10 @@ final class InboundTransfers {
 	 */
 	private void addWaiting(InboundTransfer transfer) {
 		int at = this.waiting.size();
-		while (at > 0 && mayPassWaiting(transfer, this.waiting.get(at - 1))) {
+		while (at > 0 && transfer.mayPassWaiting(this.waiting.get(at - 1))) {
 			notePassing(transfer, this.waiting.get(--at));
 		}
 		this.waiting.add(at, transfer);
-	}
-
-	private static boolean mayPassWaiting(InboundTransfer transfer, InboundTransfer other) {
-		return other.heldBytes() == 0 && transfer.mayPass(other);
 	}
 
 	private @Nullable InboundTransfer firstWaiting() {
@@ -253,20 +249,11 @@ final class InboundTransfers {
 		if (transfer.heldBytes() > 0 || trustedBytes(transfer) == transfer.memoryBytes()) {
 			return true;
 		}
-		long growing = growingBytes(this.ready) + growingBytes(this.pausing);
+		long growing = InboundTransfer.growingBytes(this.ready) + InboundTransfer.growingBytes(this.pausing);
 		for (int i = holdingWaiting() - 1; i >= 0; i--) {
 			growing += this.waiting.get(i).memoryBytes();
 		}
 		return growing == 0 || growing + transfer.memoryBytes() <= this.maxBytes;
-	}
-
-	/** How much those need in the end that do not hold all of it. */
-	private static long growingBytes(ArrayDeque<InboundTransfer> transfers) {
-		long bytes = 0;
-		for (InboundTransfer transfer : transfers) {
-			bytes += (transfer.heldBytes() < transfer.memoryBytes()) ? transfer.memoryBytes() : 0;
-		}
-		return bytes;
 	}
 
 	/** For how much of a message it may have memory. */
@@ -332,7 +319,7 @@ final class InboundTransfers {
 				? "a Read was not answered for " + (nowNanos - this.progressNanos) / 1_000_000 + " ms" : null;
 	}
 
-	/** Whether the peer serves Reads, and has served one lately or was just asked to. */
+	/** Whether a Read is under way, and the peer has served one lately, or just begun. */
 	boolean isMoving(long nowNanos) {
 		return !this.reading.isEmpty() && nowNanos - this.progressNanos < STILL_NANOS;
 	}
@@ -535,17 +522,28 @@ final class InboundTransfers {
 	}
 
 	/**
-	 * Forgets all, but gives only so many up that hold memory and are not being read, and
-	 * the few that wait for more of it; tells how many.
+	 * Gives so many at most up that hold memory and are not read, and the few that wait
+	 * for more; tells how many. The others are not looked at.
 	 */
 	int close(int most) {
-		this.transfers.clear();
 		this.shortOfMemory = false;
 		this.reading.forEach(InboundTransfer::cancel);
 		int count = close(this.waiting, holdingWaiting());
 		this.waiting.clear();
 		count += close(this.ready, most - count);
-		return count + close(this.pausing, most - count);
+		count += close(this.pausing, most - count);
+		if (count < most && isQuiet()) {
+			forget();
+		}
+		return count;
+	}
+
+	/** Only what has failed can hold memory still. */
+	private void forget() {
+		if (this.heldBytes > 0) {
+			this.transfers.values().forEach(this::release);
+		}
+		this.transfers.clear();
 	}
 
 	private int close(Collection<InboundTransfer> some, int most) {
@@ -570,6 +568,7 @@ final class InboundTransfers {
 	void dropPosted() {
 		this.reading.forEach(this::release);
 		this.reading.clear();
+		forget();
 	}
 
 	/** Is told how transfers end. */

@@ -260,19 +260,30 @@ final class MessageAssembler {
 	}
 
 	/**
-	 * Forgets what is under assembly, and gives the memory of some of it back: a peer may
-	 * have begun so many messages that others would have to wait for all of them.
+	 * Gives the memory of what is under assembly back, or some of it: a peer may have
+	 * begun so many messages that others would have to wait for all of them. What has no
+	 * memory is not looked at.
 	 * @param most how many messages give memory back at most
 	 * @return how many did, less only if no other one has any
 	 */
 	int close(int most) {
-		this.assemblies.clear();
 		int count = 0;
 		for (Assembly next = this.holding.first(); count < most && next != null; next = this.holding.first()) {
 			release(next);
 			count++;
 		}
+		if (count < most) {
+			forget();
+		}
 		return count;
+	}
+
+	/** Only what has failed can hold memory still. */
+	private void forget() {
+		if (this.heldBytes > 0) {
+			this.assemblies.values().forEach(this::release);
+		}
+		this.assemblies.clear();
 	}
 
 	/** A message under assembly. */
