@@ -589,7 +589,6 @@ public final class RpcChannel implements QueuePairListener {
 					|| !RpcChannel.this.sender.exposures().isEmpty();
 		}
 
-		/** Whether the peer is reading a message, or one is being read from it. */
 		@Override
 		boolean expectsBytes() {
 			return !RpcChannel.this.sender.exposures().isEmpty()
