@@ -195,7 +195,7 @@ class InboundTransfersTests extends InboundTransferFixture {
 			begin(transfers, buffer, 1, 1 << 20, 0);
 			transfers.post(pair);
 			for (int i = 2; i < 5; i++) {
-				begin(transfers, buffer, i, 4096 >> 2 * i, 0);
+				begin(transfers, buffer, i, 4096 >> (2 * i), 0);
 			}
 			for (int i = 5; i < 100; i++) {
 				begin(transfers, buffer, i, 1 << 20, 0);
