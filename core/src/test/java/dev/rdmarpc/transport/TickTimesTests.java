@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** When ticks are due, at times that overflow. */
 class TickTimesTests {
 
-	private static final long START = Long.MAX_VALUE - TickTimes.BUSY_NANOS / 2;
+	private static final long START = Math.subtractExact(Long.MAX_VALUE, TickTimes.BUSY_NANOS / 2);
 
 	private final TickTimes times = new TickTimes(START);
 
