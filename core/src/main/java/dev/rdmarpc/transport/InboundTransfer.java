@@ -84,6 +84,11 @@ final class InboundTransfer extends InboundMessage {
 				: isEarlier(other) && !other.hasYieldedEnough();
 	}
 
+	/** The same, unless the other one has memory already. */
+	boolean mayPassWaiting(InboundTransfer other) {
+		return other.heldBytes() == 0 && mayPass(other);
+	}
+
 	/** Whether it is of the same class as another one, with an earlier deadline. */
 	private boolean isEarlier(InboundTransfer other) {
 		return priority() == other.priority() && DeadlineQueue.isEarlier(head().dueNanos(), other.head().dueNanos());
@@ -113,11 +118,6 @@ final class InboundTransfer extends InboundMessage {
 			}
 		}
 		return true;
-	}
-
-	/** The same, unless the other one has memory already. */
-	boolean mayPassWaiting(InboundTransfer other) {
-		return other.heldBytes() == 0 && mayPass(other);
 	}
 
 	/** How much those need in the end that do not hold all of it. */

@@ -552,8 +552,8 @@ final class InboundTransfers {
 			InboundTransfer transfer = all.next();
 			all.remove();
 			if (transfer.isQuiet()) {
-				count++;
 				release(transfer);
+				count++;
 			}
 		}
 		return count;
