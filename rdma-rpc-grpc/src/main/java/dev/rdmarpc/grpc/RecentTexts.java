@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Short texts that peers send again and again, such as names of methods and headers:
  * reading one that was read before makes no new object. There are at most
- * {@value #SLOTS}, of at most {@value #MOST_BYTES} bytes each, and the last of several
- * with the same hash is kept. Arrays are shared, so that nobody may change them.
+ * {@value #SLOTS}, of at most {@value #MOST_BYTES} bytes each, and the last two of
+ * several with the same hash are kept. Arrays are shared, so that nobody may change them.
  *
  * <p>
  * Thread-safe.
@@ -37,7 +37,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Implementation notes. Entries do not change, but for the text that is made of one when
  * it is first wanted. A slot is read and written without an order: what another thread
- * has put there is seen whole, or not at all.
+ * has put there is seen whole, or not at all. A new entry takes the place of the one
+ * before, which goes to the neighbouring slot: a request has some ten texts, of which two
+ * would drive each other out for good otherwise.
  */
 final class RecentTexts {
 
@@ -79,12 +81,20 @@ final class RecentTexts {
 	private Entry entry(ByteBuffer source, int offset, int length) {
 		Objects.checkFromIndexSize(offset, length, source.limit());
 		int slot = slot(source, offset, length);
-		Entry known = this.entries[slot];
-		if (known == null || !known.matches(source, offset, length)) {
-			known = new Entry(copy(source, offset, length));
-			this.entries[slot] = known;
+		Entry first = this.entries[slot];
+		if (first != null && first.matches(source, offset, length)) {
+			return first;
 		}
-		return known;
+		Entry second = this.entries[slot ^ 1];
+		if (second != null && second.matches(source, offset, length)) {
+			return second;
+		}
+		Entry unknown = new Entry(copy(source, offset, length));
+		if (first != null) {
+			this.entries[slot ^ 1] = first;
+		}
+		this.entries[slot] = unknown;
+		return unknown;
 	}
 
 	private static int slot(ByteBuffer source, int offset, int length) {

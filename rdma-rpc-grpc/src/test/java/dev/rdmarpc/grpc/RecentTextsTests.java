@@ -53,6 +53,20 @@ class RecentTextsTests {
 	}
 
 	@Test
+	void noOtherTextDrivesOneOut() {
+		String text = "grpc-accept-encoding";
+		ByteBuffer source = at(0, text);
+		for (int i = 0; i < 4 * RecentTexts.SLOTS; i++) {
+			RecentTexts two = new RecentTexts();
+			byte[] bytes = two.bytes(source, 0, text.length());
+			String other = "other-" + i;
+			byte[] others = two.bytes(at(0, other), 0, other.length());
+			Assertions.assertThat(two.bytes(source, 0, text.length())).as(other).isSameAs(bytes);
+			Assertions.assertThat(two.bytes(at(0, other), 0, other.length())).as(other).isSameAs(others);
+		}
+	}
+
+	@Test
 	void textMayBeAny() {
 		String text = "h\u00e9llo \u4e16\u754c";
 		int length = text.getBytes(StandardCharsets.UTF_8).length;
