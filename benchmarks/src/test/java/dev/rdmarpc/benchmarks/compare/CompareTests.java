@@ -38,6 +38,9 @@ import static org.assertj.core.api.Assertions.within;
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class CompareTests {
 
+	/** What is compared is of no interest here, and compilers take most of the time. */
+	private static final String QUICK_COMPILER = "--jvm-argument=-XX:TieredStopAtLevel=1";
+
 	@TempDir
 	private Path directory;
 
@@ -50,8 +53,8 @@ class CompareTests {
 			.toList();
 		int exit = Compare.commandLine()
 			.execute("--output", output.toString(), "--peers", String.join(",", peers), "--payloads", "64,65536",
-					"--modes", "sync,multi", "--forks", "1", "--rounds", "1", "--prime-millis", "0", "--warm-up-millis",
-					"20", "--measure-millis", "40");
+					"--modes", "sync,multi", QUICK_COMPILER, "--forks", "1", "--rounds", "1", "--prime-millis", "0",
+					"--warm-up-millis", "20", "--measure-millis", "40");
 		List<String> lines = Files.readAllLines(output);
 		assertThat(exit).as("no peer failed").isZero();
 		assertThat(lines.get(0)).isEqualTo("peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
@@ -72,8 +75,8 @@ class CompareTests {
 		List<String> peers = List.of("tls", "rdma-tls", "rdma-tls-registered", "grpc-tls");
 		int exit = Compare.commandLine()
 			.execute("--output", output.toString(), "--peers", String.join(",", peers), "--payloads", "64,1048576",
-					"--modes", "sync", "--forks", "1", "--rounds", "1", "--prime-millis", "0", "--warm-up-millis", "20",
-					"--measure-millis", "40");
+					"--modes", "sync", QUICK_COMPILER, "--forks", "1", "--rounds", "1", "--prime-millis", "0",
+					"--warm-up-millis", "20", "--measure-millis", "40");
 		assertThat(exit).as("no peer failed").isZero();
 		List<String> lines = Files.readAllLines(output);
 		assertThat(lines).hasSize(1 + 2 * peers.size());
@@ -87,7 +90,7 @@ class CompareTests {
 		Path output = this.directory.resolve("comparison.csv");
 		int exit = Compare.commandLine()
 			.execute("--output", output.toString(), "--peers", "rdma,rdma-default,grpc-direct", "--payloads", "64",
-					"--modes", "stream,beside", "--forks", "1", "--rounds", "1", "--prime-millis", "0",
+					"--modes", "stream,beside", QUICK_COMPILER, "--forks", "1", "--rounds", "1", "--prime-millis", "0",
 					"--warm-up-millis", "20", "--measure-millis", "40");
 		assertThat(exit).as("no peer failed").isZero();
 		List<String> lines = Files.readAllLines(output);
@@ -141,8 +144,8 @@ class CompareTests {
 		Path output = this.directory.resolve("comparison.csv");
 		int exit = Compare.commandLine()
 			.execute("--output", output.toString(), "--peers", "floor,grpc-default,rdma,rdma-registered", "--payloads",
-					"64", "--modes", "threads,waiting", "--forks", "1", "--rounds", "1", "--prime-millis", "0",
-					"--warm-up-millis", "20", "--measure-millis", "40");
+					"64", "--modes", "threads,waiting", QUICK_COMPILER, "--forks", "1", "--rounds", "1",
+					"--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
 		assertThat(exit).as("no peer failed").isZero();
 		List<String> lines = Files.readAllLines(output);
 		for (String peer : List.of("grpc-default", "rdma", "rdma-registered")) {
@@ -163,8 +166,8 @@ class CompareTests {
 		Path output = this.directory.resolve("comparison.csv");
 		int exit = Compare.commandLine()
 			.execute("--output", output.toString(), "--before", this.directory.toString(), "--peers",
-					"before:floor,floor", "--payloads", "64", "--modes", "sync", "--forks", "1", "--rounds", "1",
-					"--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
+					"before:floor,floor", "--payloads", "64", "--modes", "sync", QUICK_COMPILER, "--forks", "1",
+					"--rounds", "1", "--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
 		assertThat(exit).isZero();
 		assertThat(Files.readAllLines(output)).hasSize(3)
 			.anyMatch((line) -> line.startsWith("before:floor,sync,64,"))
