@@ -28,6 +28,10 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,6 +99,59 @@ class StrangersTests {
 	}
 
 	@Test
+	void whoOnlyTalksTlsIsGivenUp() throws Exception {
+		inTls((socket) -> {
+			for (int i = 0; i < 200; i++) {
+				socket.startHandshake(); // a key update, once TLS is open
+			}
+		}, "too many TLS records without data, the last one of ");
+	}
+
+	@Test
+	void whoOnlyTalksTlsOnAConnectionIsGivenUp() throws Exception {
+		inTls((socket) -> {
+			for (int i = 0; i < 5; i++) {
+				socket.startHandshake();
+			}
+			socket.getOutputStream().write(mpa(0, 1, 0, new byte[0]));
+			assertThat(socket.getInputStream().readNBytes(20)).as("the reply of MPA").hasSize(20);
+			for (int i = 0; i < 200; i++) {
+				socket.startHandshake();
+			}
+		}, "too many TLS records without data, the last one of ");
+	}
+
+	@Test
+	void whoBeginsWithALongRecordIsGivenUp() throws Exception {
+		inTls((socket) -> socket.getOutputStream().write(new byte[4000]), "first TLS record of 40");
+	}
+
+	private static void inTls(Talk talk, String reason) throws Exception {
+		try (Server server = new Server(true, PATIENCE)) {
+			long before = server.memory.metrics().outstanding();
+			try (SSLSocket socket = (SSLSocket) TestCertificates.trusting(TestCertificates.server())
+				.getSocketFactory()
+				.createSocket(server.connect(), "localhost", server.listener.localAddress().getPort(), true)) {
+				SSLParameters parameters = socket.getSSLParameters();
+				parameters.setApplicationProtocols(new String[] { TlsOptions.APPLICATION_PROTOCOL });
+				socket.setSSLParameters(parameters);
+				socket.startHandshake();
+				talk.with(socket);
+				socket.getInputStream().readAllBytes();
+			}
+			catch (SSLException | SocketException ex) {
+				assertThat(ex).as("the end, but not an orderly one")
+					.hasMessageMatching("(?i).*(reset|broken pipe|closed).*");
+			}
+			Await.until(() -> !server.listener.suspects().isEmpty());
+			assertThat(server.listener.suspects()).singleElement()
+				.satisfies((suspect) -> assertThat(suspect.lastReason()).contains(reason));
+			server.serves();
+			Await.until(() -> server.memory.metrics().outstanding() <= before);
+		}
+	}
+
+	@Test
 	void manyWithHalfAHandshakeGetNoMemory() throws Exception {
 		manyWithHalfAHandshake(false, new byte[] { 'M', 'P', 'A' });
 	}
@@ -156,6 +213,13 @@ class StrangersTests {
 		frame.putShort((short) 46).put((byte) 0x41).put((byte) 0x41).putInt(0).putInt(1);
 		frame.putInt(1).putInt(0);
 		return frame.putInt(7).putLong(0).putInt(4096).putInt(0x1234_5678).putLong(0x7F00_0000_0000L).array();
+	}
+
+	/** What somebody does once TLS is open. */
+	private interface Talk {
+
+		void with(SSLSocket socket) throws IOException;
+
 	}
 
 	/** Who knocks, what it says, and why it is given up. */

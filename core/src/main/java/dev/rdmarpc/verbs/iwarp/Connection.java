@@ -23,6 +23,9 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
 
+import javax.crypto.BadPaddingException;
+import javax.net.ssl.SSLException;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.verbs.QueuePairFault;
@@ -201,6 +204,10 @@ final class Connection implements EngineConnection {
 		else if (ex instanceof EOFException) {
 			endOfStream(String.valueOf(ex.getMessage()));
 		}
+		else if (ex instanceof SSLException tls && !isChanged(tls)) {
+			this.lifecycle.enterError(new QueuePairFault(WorkStatus.REMOTE_INVALID_REQUEST, Origin.LOCAL,
+					"TLS has failed: " + ex.getMessage()), null);
+		}
 		else if (ex instanceof IOException io) {
 			this.lifecycle.lost(io, this.stream.hasLostMemory());
 		}
@@ -209,6 +216,16 @@ final class Connection implements EngineConnection {
 			terminate(
 					ProtocolViolation.ofStream(TerminateError.RDMAP_CATASTROPHIC_STREAM, "unexpected failure: " + ex));
 		}
+	}
+
+	/** Whether something was changed on its way, which the peer need not have done. */
+	private static boolean isChanged(SSLException ex) {
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause instanceof BadPaddingException) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private void endOfStream(String detail) {

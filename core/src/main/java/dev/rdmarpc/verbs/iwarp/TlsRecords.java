@@ -18,6 +18,7 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -89,6 +90,11 @@ final class TlsRecords {
 	private static boolean isSound(ByteBuffer records) {
 		int type = records.get(records.position());
 		return type >= FIRST_TYPE && type <= LAST_TYPE && recordBytes(records) <= MOST_RECORD_BYTES;
+	}
+
+	/** The length of the record that is there. */
+	int recordBytes() {
+		return recordBytes(Objects.requireNonNull(this.received));
 	}
 
 	private static int recordBytes(ByteBuffer records) {

@@ -59,6 +59,12 @@ final class TlsStream implements ByteStream {
 	/** What a peer may say before the handshake is over. */
 	private static final int MOST_HANDSHAKE_BYTES = 256 * 1024;
 
+	/**
+	 * The longest record of a client that has said nothing yet; its request for MPA is
+	 * first.
+	 */
+	private static final int MOST_FIRST_BYTES = 2048;
+
 	private static final byte[] PLAIN_MPA = "MPA".getBytes(StandardCharsets.US_ASCII);
 
 	private final ByteStream below;
@@ -68,6 +74,8 @@ final class TlsStream implements ByteStream {
 	private final ConnectionThread thread;
 
 	private final TlsRecords records;
+
+	private final TlsAllowance allowance;
 
 	private final ByteBuffer[] single = new ByteBuffer[1];
 
@@ -81,6 +89,9 @@ final class TlsStream implements ByteStream {
 	private long handshakeBytes;
 
 	private boolean begun;
+
+	/** Whether the peer has sent any data. */
+	private boolean heard;
 
 	private boolean computing;
 
@@ -107,6 +118,8 @@ final class TlsStream implements ByteStream {
 		this.engine = engine;
 		this.thread = thread;
 		this.records = new TlsRecords(below, engine, thread.tlsBuffers());
+		this.allowance = new TlsAllowance(
+				engine.getUseClientMode() ? TlsAllowance.OF_SERVERS : TlsAllowance.OF_CLIENTS);
 		this.needed = engine.getUseClientMode() ? SelectionKey.OP_CONNECT : SelectionKey.OP_READ;
 	}
 
@@ -254,7 +267,7 @@ final class TlsStream implements ByteStream {
 		int count = 0;
 		while (left > 0 && !this.ended && !this.closed && count < MOST_RECORDS) {
 			if (this.records.hasRecord()) {
-				SSLEngineResult result = this.records.decrypt(targets, offset, length, left);
+				SSLEngineResult result = decrypt(targets, offset, length, left);
 				boolean aside = this.records.hasDecrypted();
 				left -= aside ? this.records.readDecrypted(targets, offset, length) : result.bytesProduced();
 				this.ended = result.getStatus() == Status.CLOSED;
@@ -272,6 +285,24 @@ final class TlsStream implements ByteStream {
 			drained = this.records.hasDrained();
 		}
 		return (this.ended && left == asked && left > 0) ? -1 : asked - left;
+	}
+
+	/** Decrypts a record, which may say only so much for the sake of TLS. */
+	private SSLEngineResult decrypt(ByteBuffer[] targets, int offset, int length, long left) throws SSLException {
+		if (!this.heard && !this.engine.getUseClientMode() && this.records.recordBytes() > MOST_FIRST_BYTES) {
+			throw new SSLException("first TLS record of " + this.records.recordBytes() + " bytes (expected: at most "
+					+ MOST_FIRST_BYTES + ")");
+		}
+		SSLEngineResult result = this.records.decrypt(targets, offset, length, left);
+		if (result.bytesProduced() > 0) {
+			this.heard = true;
+		}
+		else if (result.getStatus() != Status.CLOSED
+				&& !this.allowance.take(result.bytesConsumed(), System.nanoTime())) {
+			throw new SSLException(
+					"too many TLS records without data, the last one of " + result.bytesConsumed() + " bytes");
+		}
+		return result;
 	}
 
 	@Override
