@@ -168,6 +168,12 @@ final class ServerSession implements ChannelHandler {
 					? "the method takes no stream at the server" : "the method takes a stream at the server");
 			return;
 		}
+		if (request.oneWay() && !method.descriptor().oneWay()) {
+			// it could be stopped neither by its deadline nor by the end of the
+			// connection
+			refuse(channel, requestId, RpcStatus.UNIMPLEMENTED, "the method is not one-way at the server");
+			return;
+		}
 		ServerCall call = claim(channel, request);
 		if (call == null) {
 			return;

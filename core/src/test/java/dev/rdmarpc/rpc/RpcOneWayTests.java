@@ -336,6 +336,20 @@ class RpcOneWayTests {
 		}
 	}
 
+	/** Nothing would stop its handler. */
+	@Test
+	void aMethodWithAReplyIsNotCalledWithoutOne() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Signals.class, this.service);
+				RawPeer peer = RawPeer.open(server.port(), 32)) {
+			peer.sendFairly(Frames.oneWay(Frames.request(0, 3, id("counted"), 0, 0, new byte[0])));
+			byte[] refusal = peer.receive(REPLY);
+			assertThat(RawPeer.view(refusal).getInt(4)).isEqualTo(3);
+			assertThat(refusal[16]).isEqualTo((byte) RpcStatus.UNIMPLEMENTED.code());
+			assertThat(server.activeCalls()).isZero();
+		}
+	}
+
 	/** The server keeps nothing by that id, so that there is nothing to cancel. */
 	@Test
 	void idsOfRunningCallsCanBeUsedAgain() {
