@@ -217,9 +217,10 @@ public final class MethodDescriptor implements CalledMethod {
 				continue;
 			}
 			if (found >= 0) {
-				throw new IllegalArgumentException(
+				throw new InvalidInterfaceException(
 						this.service + "/" + this.name + " takes two streams of messages (expected: at most one "
-								+ "parameter of type Flow.Publisher, Publisher, Flux, Stream or Iterator)");
+								+ "parameter of type Flow.Publisher, Publisher, Flux, Stream or Iterator)",
+						"make them one stream, or two methods");
 			}
 			found = i;
 		}

@@ -90,8 +90,8 @@ final class MpaFrameReader {
 			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer speaks TLS, which this listener does not");
 		}
 		if (!good) {
-			throw new VerbsException(VerbsError.PROTOCOL_ERROR,
-					"peer does not speak MPA: no " + (this.request ? "request" : "reply") + " key");
+			throw new VerbsException(VerbsError.PROTOCOL_ERROR, "peer does not speak MPA: no "
+					+ (this.request ? "request key" : "reply key (expected: an RDMA server at that port)"));
 		}
 	}
 

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -30,6 +31,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 
 import dev.rdmarpc.boot.RdmaService;
@@ -114,6 +116,15 @@ final class ServiceExporter {
 
 	private <T> void offer(String name, Class<T> type, Object bean) {
 		this.server.service(name, type, type.cast(bean));
+		Class<?> implementation = AopUtils.getTargetClass(bean);
+		for (Method method : type.getMethods()) {
+			if (method.isDefault() && !AopUtils.getMostSpecificMethod(method, implementation).isDefault()) {
+				logger.warn(
+						"{} overrides {}.{}, which is no call: it has a body, which runs where the client is. Make it "
+								+ "abstract to have it served",
+						implementation.getName(), type.getName(), method.getName());
+			}
+		}
 	}
 
 	/**

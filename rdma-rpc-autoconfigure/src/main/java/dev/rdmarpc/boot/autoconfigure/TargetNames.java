@@ -41,21 +41,22 @@ final class TargetNames {
 
 	/**
 	 * Warns of a target that has properties and no imported client, if an imported one
-	 * without properties has a similar name; else only tells of it, because
-	 * {@link RdmaClients} makes clients of any target.
+	 * has a similar name; else only tells of it, because {@link RdmaClients} makes
+	 * clients of any target.
 	 */
 	static void check(RdmaRpcProperties properties, ConfigurableListableBeanFactory beans) {
 		Set<String> unused = new TreeSet<>(properties.client().keySet());
 		unused.remove(RdmaRpcProperties.DEFAULT_CLIENT);
-		Set<String> unconfigured = new TreeSet<>(imported(beans));
-		unused.removeAll(unconfigured);
-		unconfigured.removeAll(properties.client().keySet());
+		Set<String> imported = imported(beans);
+		unused.removeAll(imported);
 		for (String target : unused) {
-			Optional<String> meant = NearMiss.of(target, unconfigured);
+			Optional<String> meant = NearMiss.of(target, imported);
 			if (meant.isPresent()) {
-				logger
-					.warn("'rdma.rpc.client.{}' has properties, but no client of '{}' is imported. Did you mean '{}', "
-							+ "which is imported and has no properties?", target, target, meant.get());
+				logger.warn(
+						"'rdma.rpc.client.{}' has properties, but no client of '{}' is imported. Did you mean '{}'"
+								+ ", which is imported{}?",
+						target, target, meant.get(),
+						properties.client().containsKey(meant.get()) ? "" : " and has no properties");
 			}
 			else {
 				logger.info("'rdma.rpc.client.{}' has properties, but no client of '{}' is imported", target, target);

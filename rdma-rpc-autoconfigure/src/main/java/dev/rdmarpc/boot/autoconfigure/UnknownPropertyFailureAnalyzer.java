@@ -34,8 +34,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Names what was probably meant by a property that does not exist. Precedes the analyzer
- * of Spring Boot, which names what was not bound.
+ * Names what was probably meant by a property that does not exist, and those that do and
+ * are empty. Precedes the analyzer of Spring Boot, which names what was not bound.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
@@ -59,14 +59,20 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 	private static String describe(ConfigurationProperty property) {
 		String name = property.getName().toString();
 		String origin = (property.getOrigin() != null) ? " (from " + property.getOrigin() + ")" : "";
-		return "There is no property '" + name + "'" + origin + "." + suggestion(property.getName());
+		List<String> known = known(property.getName());
+		if (known.contains(name)) {
+			return "Property '" + name + "'" + origin + " has the value '" + property.getValue()
+					+ "', which sets nothing. Expected: a value; without the property its default applies.";
+		}
+		return "There is no property '" + name + "'" + origin + "."
+				+ NearMiss.of(name, known).map((meant) -> " Did you mean '" + meant + "'?").orElse("");
 	}
 
-	private static String suggestion(ConfigurationPropertyName name) {
+	private static List<String> known(ConfigurationPropertyName name) {
 		List<String> known = new ArrayList<>();
 		String target = (name.getNumberOfElements() > 3) ? name.getElement(3, Form.ORIGINAL) : "default";
 		collect(PREFIX, RdmaRpcProperties.class, target, known);
-		return NearMiss.of(name.toString(), known).map((meant) -> " Did you mean '" + meant + "'?").orElse("");
+		return known;
 	}
 
 	private static void collect(String prefix, Class<?> type, String target, List<String> names) {

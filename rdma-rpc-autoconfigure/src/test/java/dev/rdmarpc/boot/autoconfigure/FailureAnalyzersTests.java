@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Flow;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -138,6 +139,17 @@ class FailureAnalyzersTests {
 			.contains("Correct or remove it.");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "client.prices.deadline", "client.prices.required", "memory.initial", "memory.extent",
+			"server.slow-call-threshold", "server.keep-alive" })
+	void propertyThatIsEmpty(String name, CapturedOutput output) {
+		run(Map.of("rdma.rpc." + name, ""));
+		assertThat(failure(output)).contains("Property 'rdma.rpc." + name + "' (from ")
+			.contains(
+					" has the value '', which sets nothing. Expected: a value; without the property its default applies.")
+			.doesNotContain("Did you mean");
+	}
+
 	@Test
 	void propertyLikeNoOther(CapturedOutput output) {
 		run(Map.of("rdma.rpc.something.entirely.different", "1"));
@@ -175,6 +187,14 @@ class FailureAnalyzersTests {
 			.contains("The beans 'failureAnalyzersTests.SecondGreeter' and 'dev.rdmarpc.boot.GreeterService' are both "
 					+ "served as 'dev.rdmarpc.boot.Greeter'.")
 			.contains("@RdmaService(name = …)");
+	}
+
+	@Test
+	void methodWithTwoStreams(CapturedOutput output) {
+		run(Map.of(), TwoStreams.class);
+		assertThat(failure(output))
+			.contains("/merge takes two streams of messages (expected: at most one parameter of ")
+			.contains("Make them one stream, or two methods.");
 	}
 
 	@Test
@@ -328,6 +348,21 @@ class FailureAnalyzersTests {
 
 	/** Has nothing to call. */
 	public interface NoMethods {
+
+	}
+
+	@RdmaService
+	static class TwoStreams implements Merging {
+
+		@Override
+		public void merge(Flow.Publisher<String> some, Flow.Publisher<String> others) {
+		}
+
+	}
+
+	interface Merging {
+
+		void merge(Flow.Publisher<String> some, Flow.Publisher<String> others);
 
 	}
 

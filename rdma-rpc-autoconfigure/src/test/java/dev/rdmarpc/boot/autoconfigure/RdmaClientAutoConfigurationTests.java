@@ -84,6 +84,14 @@ class RdmaClientAutoConfigurationTests {
 	}
 
 	@Test
+	void misspeltTargetBesideItsPropertiesIsWarnedOf(CapturedOutput output) {
+		this.runner.withUserConfiguration(OneImport.class)
+			.withPropertyValues("rdma.rpc.client.greeting.host=otherhost", "rdma.rpc.client.greetings.deadline=2s")
+			.run((context) -> assertThat(output).containsPattern(
+					"WARN.*no client of 'greeting' is imported. Did you mean 'greetings', which is imported\\?"));
+	}
+
+	@Test
 	void targetsThatAreRightAreNotWarnedOf(CapturedOutput output) {
 		this.runner.withUserConfiguration(OneImport.class)
 			.withPropertyValues("rdma.rpc.client.greetings.port=9999")
