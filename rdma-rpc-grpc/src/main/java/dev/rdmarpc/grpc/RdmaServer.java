@@ -64,6 +64,8 @@ final class RdmaServer implements InternalServer {
 
 	private final ServerSettings settings;
 
+	private final OpenCalls calls;
+
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
 
 	private final Runnable closing = this::close;
@@ -87,6 +89,7 @@ final class RdmaServer implements InternalServer {
 	RdmaServer(ObjectPool<SharedTransport> pool, ServerSettings settings) {
 		this.pool = pool;
 		this.settings = settings;
+		this.calls = new OpenCalls(settings.maxConcurrentCalls());
 	}
 
 	@Override
@@ -126,6 +129,11 @@ final class RdmaServer implements InternalServer {
 				this.settings.channel().frameBytes());
 		this.loops.addAll(started);
 		return started;
+	}
+
+	/** Those of all connections. */
+	OpenCalls calls() {
+		return this.calls;
 	}
 
 	ScheduledExecutorService timer() {

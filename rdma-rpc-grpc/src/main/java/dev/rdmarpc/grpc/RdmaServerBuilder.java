@@ -31,6 +31,7 @@ import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.InternalServer;
 import io.grpc.internal.ObjectPool;
 import io.grpc.internal.ServerImplBuilder;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.PeerLimits;
@@ -67,6 +68,8 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	private int loops = 1;
 
 	private int maxConnections = MAX_CONNECTIONS;
+
+	private @Nullable Integer maxConcurrentCalls;
 
 	private PeerLimits peers = PeerLimits.DEFAULTS;
 
@@ -156,6 +159,21 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	}
 
 	/**
+	 * The most calls that are open at once, over all connections; more are refused with
+	 * {@code RESOURCE_EXHAUSTED}. One connection may have four times what remains for
+	 * others. By default 16384, or fewer, but at least 1024, if with all the metadata
+	 * that are accepted these might need more than a quarter of the heap.
+	 * @param count at least 1
+	 */
+	public RdmaServerBuilder maxConcurrentCalls(int count) {
+		if (count < 1) {
+			throw new IllegalArgumentException(count + " concurrent calls (expected: at least 1)");
+		}
+		this.maxConcurrentCalls = count;
+		return this;
+	}
+
+	/**
 	 * What the callers of one address get of the connections, and what one principal
 	 * gets; by default {@link PeerLimits#DEFAULTS}.
 	 */
@@ -227,8 +245,10 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	private InternalServer server(List<? extends ServerStreamTracer.Factory> tracers) {
 		ChannelOptions channel = GrpcProtocol.options(this.options, this.maxMessageBytes, this.maxMetadataBytes,
 				this.keepAliveNanos, this.keepAliveTimeoutNanos);
+		int calls = (this.maxConcurrentCalls != null) ? this.maxConcurrentCalls
+				: OpenCalls.mostIn(Runtime.getRuntime().maxMemory(), this.maxMetadataBytes);
 		return new RdmaServer(this.transport,
-				new ServerSettings(this.address, channel, this.loops, this.maxConnections, this.peers,
+				new ServerSettings(this.address, channel, this.loops, this.maxConnections, calls, this.peers,
 						this.maxMessageBytes, this.maxMetadataBytes, this.maxIdleNanos, this.maxAgeNanos,
 						this.maxAgeGraceNanos, tracers));
 	}

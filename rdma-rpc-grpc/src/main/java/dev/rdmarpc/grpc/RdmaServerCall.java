@@ -216,11 +216,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			listener.streamCreated(created, head.method(), head.headers());
 			created.state.onStreamAllocated();
 			kept = true;
-			InboundMessages messages = this.following;
-			if (messages != null) {
-				messages.uncounted(this.request.remaining());
-			}
-			created.state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request), messages == null);
+			handBeginning(created.state);
 		}
 		catch (StatusRuntimeException ex) {
 			refuse(ex.getStatus());
@@ -234,6 +230,40 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				this.memory.release();
 			}
 		}
+	}
+
+	/** What came behind the head is for the deframer; takes ownership of the memory. */
+	private void handBeginning(Stream.State state) {
+		InboundMessages messages = this.following;
+		int bytes = this.request.remaining();
+		if (bytes == 0) {
+			this.memory.release();
+			if (messages == null) {
+				state.inboundDataReceived(ReadableBuffers.empty(), true);
+			}
+		}
+		else if (messages == null) {
+			state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request), true);
+		}
+		else {
+			messages.uncounted(bytes);
+			state.inboundDataReceived(beginning(messages), false);
+		}
+	}
+
+	/**
+	 * What came behind the head of a call that may be open for long, in memory of its own
+	 * if there would be much around it.
+	 */
+	private ReceivedBuffer beginning(InboundMessages messages) {
+		int bytes = this.request.remaining();
+		RegisteredBuffer copy = (this.memory.length() > 2 * bytes + StreamReceiver.MESSAGE_OVERHEAD_BYTES)
+				? messages.receiver().tryCopy(this.request) : null;
+		if (copy == null) {
+			return new ReceivedBuffer(this.memory, this.request);
+		}
+		this.memory.release();
+		return new ReceivedBuffer(copy, copy.buffer().limit(bytes));
 	}
 
 	private void refuse(Status reason) {

@@ -290,8 +290,16 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (replies != null && replies.isFull()) {
 			return replies.explain();
 		}
+		String why = this.server.calls().tryBegin(this.activeCalls);
+		if (why != null) {
+			return why;
+		}
 		PeerShare.Limit reached = (own != null) ? own.tryBegin(bytes) : null;
-		return (own != null && reached != null) ? own.explain(reached) : null;
+		if (own == null || reached == null) {
+			return null;
+		}
+		this.server.calls().end();
+		return own.explain(reached);
 	}
 
 	private void begin(IncomingMessage request) {
@@ -310,17 +318,24 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			call = new RdmaServerCall(this, request);
 		}
 		catch (Throwable ex) {
-			if (own != null) {
-				own.end(bytes);
-			}
+			uncount(bytes);
 			throw ex;
 		}
-		// from here on, whoever removes the call ends its share
+		// from here on, whoever removes the call counts it no more
 		this.active[slot] = call;
 		if (this.activeCalls++ == 0 && this.idle != null) {
 			this.idle.onTransportActive();
 		}
 		call.onArrived();
+	}
+
+	/** A call that counted has ended, or could not begin. */
+	private void uncount(int bytes) {
+		this.server.calls().end();
+		PeerShare own = this.share;
+		if (own != null) {
+			own.end(bytes);
+		}
 	}
 
 	private void reserve(int slot) {
@@ -332,9 +347,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private void remove(int slot) {
 		RdmaServerCall call = this.active[slot];
-		PeerShare own = this.share;
-		if (call != null && own != null) {
-			own.end(call.requestBytes());
+		if (call != null) {
+			uncount(call.requestBytes());
 		}
 		this.active[slot] = null;
 		if (--this.activeCalls == 0 && this.idle != null) {

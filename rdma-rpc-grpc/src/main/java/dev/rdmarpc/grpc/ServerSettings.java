@@ -32,6 +32,7 @@ import dev.rdmarpc.transport.PeerLimits;
  * @param channel of each connection
  * @param loops loops, each with a thread, that share the connections
  * @param maxConnections more are rejected
+ * @param maxConcurrentCalls more are refused
  * @param peers what one address and one principal get
  * @param maxMessageBytes largest message accepted
  * @param maxMetadataBytes most headers accepted
@@ -41,8 +42,8 @@ import dev.rdmarpc.transport.PeerLimits;
  * @param tracers of calls
  */
 record ServerSettings(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
-		PeerLimits peers, int maxMessageBytes, int maxMetadataBytes, long maxIdleNanos, long maxAgeNanos,
-		long maxAgeGraceNanos, List<? extends ServerStreamTracer.Factory> tracers) {
+		int maxConcurrentCalls, PeerLimits peers, int maxMessageBytes, int maxMetadataBytes, long maxIdleNanos,
+		long maxAgeNanos, long maxAgeGraceNanos, List<? extends ServerStreamTracer.Factory> tracers) {
 
 	/** A time that is none. */
 	static final long NEVER = Long.MAX_VALUE;

@@ -21,6 +21,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +33,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
@@ -43,9 +47,16 @@ import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.PendingCall;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.transport.StreamSender;
 
 /** A peer that speaks the protocol of channels and not that of gRPC calls. */
 class HostileCallerTests {
+
+	/** Calls whose messages follow the request. */
+	private static final int FOLLOWED = 200;
+
+	/** Their memory does not follow the load. */
+	private static final ChannelOptions STEADY = ChannelOptions.DEFAULTS.withCredits(16, 16);
 
 	private static byte[] head(int method, int authority, int block, String content) {
 		byte[] text = content.getBytes(StandardCharsets.US_ASCII);
@@ -121,26 +132,91 @@ class HostileCallerTests {
 		}
 	}
 
+	@Test
+	void beginningsOfMessagesKeepLittleMemory() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			AtomicInteger begun = new AtomicInteger();
+			AtomicInteger received = new AtomicInteger();
+			Server server = fixture.serve((builder) -> builder.channelOptions(STEADY)
+				.addService(Bytes.of(Bytes.CLIENT, ServerCalls.asyncClientStreamingCall((observer) -> {
+					begun.incrementAndGet();
+					return new Receiver(observer, received);
+				}))));
+			RpcChannel channel = connect(fixture, server);
+			Assertions.assertThat(call(channel, GrpcProtocol.PING, new byte[0]).status()).isEqualTo(Status.Code.OK);
+			long before = fixture.memory().metrics().allocatedBytes();
+			List<Call> calls = new ArrayList<>();
+			for (int i = 0; i < FOLLOWED; i++) {
+				Call call = new Call(channel);
+				submit(call, channel, GrpcProtocol.CALL, head(17, 0, 0, "test.Bytes/Client\0\0\0\0\12ab"));
+				calls.add(call);
+			}
+			GrpcFixture.await(() -> begun.get() == FOLLOWED, "all calls have begun");
+			GrpcFixture.await(
+					() -> fixture.memory().metrics().allocatedBytes() - before < FOLLOWED * STEADY.frameBytes() / 4,
+					"the beginnings of messages keep little registered memory");
+			MessageSegments rest = new MessageSegments();
+			for (Call call : calls) {
+				rest.addBytes(ByteBuffer.wrap("cdefghij".getBytes(StandardCharsets.US_ASCII)));
+				call.sender.prepare(rest).submit();
+				rest.clear();
+				call.sender.prepareEnd().submit();
+			}
+			for (Call call : calls) {
+				Assertions.assertThat(call.reply.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS).status())
+					.isEqualTo(Status.Code.OK);
+			}
+			Assertions.assertThat(received).hasValue(FOLLOWED);
+			channel.close("done");
+		}
+	}
+
 	private static RpcChannel connect(GrpcFixture fixture, Server server) throws Exception {
 		Opening opening = new Opening();
 		RpcChannel channel = fixture.transport()
 			.newChannel(fixture.transport().sharedLoops(8192, 1).get(0),
-					GrpcProtocol.options(ChannelOptions.DEFAULTS, 0, 0, ServerSettings.NEVER, 0), opening);
+					GrpcProtocol.options(STEADY, 0, 0, ServerSettings.NEVER, 0), opening);
 		fixture.transport().connect(channel, new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort()));
 		opening.open.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
 		return channel;
 	}
 
 	private static Reply call(RpcChannel channel, RequestTemplate template, byte[] content) throws Exception {
-		Call call = new Call();
+		Call call = new Call(null);
+		submit(call, channel, template, content);
+		return call.reply.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+	}
+
+	private static void submit(Call call, RpcChannel channel, RequestTemplate template, byte[] content) {
 		MessageSegments message = new MessageSegments();
 		message.addBytes(ByteBuffer.wrap(content));
 		channel.prepareRequest(call, template, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, message).submit();
 		message.clear();
-		return call.reply.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
 	}
 
 	private record Reply(Status.Code status, CallFailure failure) {
+
+	}
+
+	/** Answers when the only message has come. */
+	private record Receiver(StreamObserver<byte[]> observer, AtomicInteger received) implements StreamObserver<byte[]> {
+
+		@Override
+		public void onNext(byte[] message) {
+			Assertions.assertThat(message).asString(StandardCharsets.US_ASCII).isEqualTo("abcdefghij");
+			this.received.incrementAndGet();
+		}
+
+		@Override
+		public void onError(Throwable failure) {
+			// the caller has gone
+		}
+
+		@Override
+		public void onCompleted() {
+			this.observer.onNext(new byte[0]);
+			this.observer.onCompleted();
+		}
 
 	}
 
@@ -148,11 +224,30 @@ class HostileCallerTests {
 
 		private final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
+		private final StreamSender sender;
+
 		private int requestId;
+
+		/**
+		 * Creates the call.
+		 * @param followed where its messages follow the request, or {@code null}
+		 */
+		Call(RpcChannel followed) {
+			this.sender = (followed != null) ? followed.streams().requestSender((messages) -> {
+			}) : null;
+		}
 
 		@Override
 		public void onStarted(int id) {
 			this.requestId = id;
+			if (this.sender != null) {
+				this.sender.started(id);
+			}
+		}
+
+		@Override
+		public StreamSender streamSender() {
+			return this.sender;
 		}
 
 		@Override

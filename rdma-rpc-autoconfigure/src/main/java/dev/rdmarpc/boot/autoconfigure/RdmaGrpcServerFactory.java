@@ -19,6 +19,7 @@ package dev.rdmarpc.boot.autoconfigure;
 import java.net.InetSocketAddress;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.grpc.server.DefaultGrpcServerFactory;
 import org.springframework.grpc.server.ServerBuilderCustomizer;
 
@@ -44,6 +45,8 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 
 	private final int maxConnections;
 
+	private final @Nullable Integer maxConcurrentCalls;
+
 	private final PeerLimits peers;
 
 	RdmaGrpcServerFactory(RdmaTransport transport, RdmaRpcProperties properties, ConnectionSecurity security,
@@ -58,6 +61,9 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 		this.loops = PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
 		this.maxConnections = PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1,
 				Integer.MAX_VALUE);
+		Integer calls = server.maxConcurrentCalls();
+		this.maxConcurrentCalls = (calls != null)
+				? PropertyCheck.range(prefix + "max-concurrent-calls", calls, 1, Integer.MAX_VALUE) : null;
 		this.peers = PropertyMapping.peers(properties);
 	}
 
@@ -67,12 +73,13 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 
 	@Override
 	protected RdmaServerBuilder newServerBuilder() {
-		return RdmaServerBuilder.forAddress(this.address)
+		RdmaServerBuilder builder = RdmaServerBuilder.forAddress(this.address)
 			.transport(this.transport)
 			.channelOptions(this.channel)
 			.loops(this.loops)
 			.maxConnections(this.maxConnections)
 			.peerLimits(this.peers);
+		return (this.maxConcurrentCalls != null) ? builder.maxConcurrentCalls(this.maxConcurrentCalls) : builder;
 	}
 
 }

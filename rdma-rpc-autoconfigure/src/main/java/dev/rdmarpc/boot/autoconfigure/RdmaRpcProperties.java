@@ -392,9 +392,13 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * holds. Without a port they are not served over RDMA.
 	 * @param loops Event loops, each with a thread, that share the connections.
 	 * @param maxConnections Maximum number of connections. Further ones are rejected.
+	 * @param maxConcurrentCalls Maximum number of open calls of all connections. One
+	 * connection may have four times what remains for others. Further calls fail with
+	 * RESOURCE_EXHAUSTED. By default 16384, or as many as need a quarter of the heap with
+	 * all the metadata that are accepted, but at least 1024.
 	 */
 	public record GrpcServer(@Nullable InetAddress address, @Nullable Integer port, @DefaultValue("1") int loops,
-			@DefaultValue("1024") int maxConnections) {
+			@DefaultValue("1024") int maxConnections, @Nullable Integer maxConcurrentCalls) {
 
 	}
 

@@ -191,6 +191,7 @@ class GreeterApplicationTests {
 			rdma.rpc.grpc.server.port                        | 65536              | from 0 to 65535
 			rdma.rpc.grpc.server.loops                       | 0                  | from 1 to 1024
 			rdma.rpc.grpc.server.max-connections             | 0                  | at least 1
+			rdma.rpc.grpc.server.max-concurrent-calls        | 0                  | at least 1
 			spring.grpc.client.channel.greeter.target        | rdma://localhost:1 | rdma:///host:port
 			spring.grpc.client.channel.greeter.target        | rdma:///localhost  | rdma:///host:port
 			spring.grpc.client.channel.greeter.target        | rdma:///a:65536    | a port from 1 to 65535
