@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -35,6 +34,7 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.transport.CallShares;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PeerReplies;
@@ -58,8 +58,6 @@ final class ServerCalls {
 
 	private static final int POOL_CAPACITY = 1024;
 
-	private static final long SHARES = 4;
-
 	private final MethodTable methods;
 
 	private final String codec;
@@ -68,11 +66,9 @@ final class ServerCalls {
 
 	private final List<CallObserver> observers;
 
-	private volatile int maxConcurrentCalls;
+	private final CallShares shares;
 
 	private final MpmcVarHandleArrayQueue<ServerCall> idle = new MpmcVarHandleArrayQueue<>(POOL_CAPACITY);
-
-	private final AtomicInteger active = new AtomicInteger();
 
 	private final LongAdder denied = new LongAdder();
 
@@ -87,7 +83,7 @@ final class ServerCalls {
 		this.codec = codec;
 		this.queue = new CallQueue(executor);
 		this.observers = observers;
-		this.maxConcurrentCalls = maxConcurrentCalls;
+		this.shares = new CallShares(maxConcurrentCalls);
 	}
 
 	/** How often methods have moved. */
@@ -177,24 +173,21 @@ final class ServerCalls {
 	}
 
 	int active() {
-		return this.active.get();
+		return this.shares.count();
 	}
 
 	/** Allows another number of calls from now on; those that are active continue. */
 	void maxConcurrentCalls(int calls) {
-		this.maxConcurrentCalls = calls;
+		this.shares.most(calls);
 	}
 
 	/**
 	 * Takes a call object, or {@code null} when as many as allowed are active, or the
-	 * connection has so many of these that the others would be left too few: it may have
-	 * {@value #SHARES} times what remains.
+	 * connection has its share of them.
 	 * @param own active calls of the connection
 	 */
 	@Nullable ServerCall claim(int own) {
-		int others = this.active.getAndIncrement();
-		if (own >= SHARES * (this.maxConcurrentCalls - others)) {
-			this.active.decrementAndGet();
+		if (!this.shares.tryBegin(own)) {
 			return null;
 		}
 		ServerCall call = this.idle.poll();
@@ -205,14 +198,14 @@ final class ServerCalls {
 			return new ServerCall(this);
 		}
 		catch (Throwable ex) {
-			this.active.decrementAndGet();
+			this.shares.end();
 			throw ex;
 		}
 	}
 
 	/** A call has ended, or could not begin. */
 	void giveBack(ServerCall call) {
-		this.active.decrementAndGet();
+		this.shares.end();
 		if (call.isReusable()) {
 			call.reset();
 			this.idle.offer(call);
@@ -220,8 +213,8 @@ final class ServerCalls {
 	}
 
 	String overloaded(int own) {
-		int all = this.active.get();
-		int most = this.maxConcurrentCalls;
+		int all = this.shares.count();
+		int most = this.shares.most();
 		return (all >= most) ? "the server is executing " + all + " calls already" : "the connection has " + own
 				+ " of the " + most + " calls that the server executes at once, which is its share";
 	}

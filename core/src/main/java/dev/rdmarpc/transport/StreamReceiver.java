@@ -332,10 +332,7 @@ public final class StreamReceiver {
 
 	private void hand(IncomingMessage message) {
 		ByteBuffer view = message.message();
-		RegisteredBuffer copy = null;
-		if (message.memory().length() > 2 * message.messageBytes() + MESSAGE_OVERHEAD_BYTES) {
-			copy = tryCopy(view);
-		}
+		RegisteredBuffer copy = tryCompact(message.memory(), view);
 		RegisteredBuffer memory = (copy != null) ? copy : message.take();
 		ByteBuffer content = (copy != null) ? copy.buffer().limit(message.messageBytes()) : view;
 		if (message.isPack()) {
@@ -344,6 +341,18 @@ public final class StreamReceiver {
 		else {
 			this.listener.onMessage(memory, content);
 		}
+	}
+
+	/**
+	 * A copy of a message that lies in a much larger buffer, see {@link #tryCopy}. Any
+	 * thread.
+	 * @param memory where it lies; borrowed
+	 * @param message position to limit
+	 * @return the copy, owned by the caller, or {@code null} if the message stays where
+	 * it is
+	 */
+	public @Nullable RegisteredBuffer tryCompact(RegisteredBuffer memory, ByteBuffer message) {
+		return (memory.length() > 2 * message.remaining() + MESSAGE_OVERHEAD_BYTES) ? tryCopy(message) : null;
 	}
 
 	/**

@@ -16,20 +16,17 @@
 
 package dev.rdmarpc.grpc;
 
-import java.util.concurrent.atomic.AtomicInteger;
-
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.CallShares;
+
 /**
- * How many calls of a server are open, over all its connections, and whether another one
- * may be. A connection may have {@value #SHARES} times what remains for others.
+ * How many calls of a server are open, and by default may be.
  *
  * <p>
  * Thread-safe.
  */
 final class OpenCalls {
-
-	private static final int SHARES = 4;
 
 	private static final int FEWEST = 1024;
 
@@ -41,12 +38,10 @@ final class OpenCalls {
 	/** What a call needs beside the values of its headers. */
 	private static final int CALL_BYTES = 8192;
 
-	private final int most;
-
-	private final AtomicInteger open = new AtomicInteger();
+	private final CallShares shares;
 
 	OpenCalls(int most) {
-		this.most = most;
+		this.shares = new CallShares(most);
 	}
 
 	/**
@@ -64,19 +59,17 @@ final class OpenCalls {
 	 * @return why it may not begin and is not counted, or {@code null}
 	 */
 	@Nullable String tryBegin(int own) {
-		int all = this.open.getAndIncrement();
-		long left = (long) this.most - all;
-		if (own < SHARES * left) {
+		if (this.shares.tryBegin(own)) {
 			return null;
 		}
-		end();
-		return (left <= 0) ? "too many calls of the server (limit " + this.most + ")"
-				: "too many calls of one connection: " + own + " of the " + this.most
+		int most = this.shares.most();
+		return (this.shares.count() >= most) ? "too many calls of the server (limit " + most + ")"
+				: "too many calls of one connection: " + own + " of the " + most
 						+ " that the server has at once, which is its share";
 	}
 
 	void end() {
-		this.open.decrementAndGet();
+		this.shares.end();
 	}
 
 }

@@ -256,14 +256,12 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 	 * if there would be much around it.
 	 */
 	private ReceivedBuffer beginning(InboundMessages messages) {
-		int bytes = this.request.remaining();
-		RegisteredBuffer copy = (this.memory.length() > 2 * bytes + StreamReceiver.MESSAGE_OVERHEAD_BYTES)
-				? messages.receiver().tryCopy(this.request) : null;
+		RegisteredBuffer copy = messages.receiver().tryCompact(this.memory, this.request);
 		if (copy == null) {
 			return new ReceivedBuffer(this.memory, this.request);
 		}
 		this.memory.release();
-		return new ReceivedBuffer(copy, copy.buffer().limit(bytes));
+		return new ReceivedBuffer(copy, copy.buffer().limit(this.request.remaining()));
 	}
 
 	private void refuse(Status reason) {

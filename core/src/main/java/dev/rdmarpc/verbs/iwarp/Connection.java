@@ -204,7 +204,7 @@ final class Connection implements EngineConnection {
 		else if (ex instanceof EOFException) {
 			endOfStream(String.valueOf(ex.getMessage()));
 		}
-		else if (ex instanceof SSLException tls && !isChanged(tls)) {
+		else if (ex instanceof SSLException tls && isByPeer(tls)) {
 			this.lifecycle.enterError(new QueuePairFault(WorkStatus.REMOTE_INVALID_REQUEST, Origin.LOCAL,
 					"TLS has failed: " + ex.getMessage()), null);
 		}
@@ -218,14 +218,17 @@ final class Connection implements EngineConnection {
 		}
 	}
 
-	/** Whether something was changed on its way, which the peer need not have done. */
-	private static boolean isChanged(SSLException ex) {
+	/**
+	 * Whether the peer has broken TLS. What was changed on its way need not be its work,
+	 * and what this side cannot encrypt is not.
+	 */
+	private boolean isByPeer(SSLException ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 			if (cause instanceof BadPaddingException) {
-				return true;
+				return false;
 			}
 		}
-		return false;
+		return !this.stream.hasLostMemory();
 	}
 
 	private void endOfStream(String detail) {

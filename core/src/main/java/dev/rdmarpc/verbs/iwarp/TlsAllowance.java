@@ -43,15 +43,15 @@ final class TlsAllowance {
 	/** When all that was said is forgotten; not before any time that was asked for. */
 	private long clearNanos;
 
-	private boolean used;
-
 	/**
 	 * Creates a full allowance.
 	 * @param bytes what may be said at once; one record of {@value #LEAST_BYTES} bytes
 	 * more per second
+	 * @param nowNanos {@link System#nanoTime()}
 	 */
-	TlsAllowance(int bytes) {
+	TlsAllowance(int bytes, long nowNanos) {
 		this.mostNanos = bytes * NANOS_PER_BYTE;
+		this.clearNanos = nowNanos;
 	}
 
 	/**
@@ -61,8 +61,7 @@ final class TlsAllowance {
 	 * @return whether it may
 	 */
 	boolean take(int recordBytes, long nowNanos) {
-		if (!this.used || nowNanos - this.clearNanos > 0) {
-			this.used = true;
+		if (nowNanos - this.clearNanos > 0) {
 			this.clearNanos = nowNanos;
 		}
 		this.clearNanos += Math.max(LEAST_BYTES, recordBytes) * NANOS_PER_BYTE;

@@ -118,8 +118,8 @@ final class TlsStream implements ByteStream {
 		this.engine = engine;
 		this.thread = thread;
 		this.records = new TlsRecords(below, engine, thread.tlsBuffers());
-		this.allowance = new TlsAllowance(
-				engine.getUseClientMode() ? TlsAllowance.OF_SERVERS : TlsAllowance.OF_CLIENTS);
+		this.allowance = new TlsAllowance(engine.getUseClientMode() ? TlsAllowance.OF_SERVERS : TlsAllowance.OF_CLIENTS,
+				System.nanoTime());
 		this.needed = engine.getUseClientMode() ? SelectionKey.OP_CONNECT : SelectionKey.OP_READ;
 	}
 

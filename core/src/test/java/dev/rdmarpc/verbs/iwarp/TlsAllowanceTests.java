@@ -32,7 +32,7 @@ class TlsAllowanceTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 0, Long.MAX_VALUE - 5, Long.MIN_VALUE, -1 })
 	void sixteenRecordsMayComeAtOnceAndOnePerSecondAfterThat(long now) {
-		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_CLIENTS);
+		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_CLIENTS, now);
 		for (int i = 0; i < 16; i++) {
 			assertThat(allowance.take(27, now)).as("record %d", i).isTrue();
 		}
@@ -44,7 +44,7 @@ class TlsAllowanceTests {
 
 	@Test
 	void noMoreIsSavedThanMayBeSaidAtOnce() {
-		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_CLIENTS);
+		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_CLIENTS, 0);
 		assertThat(allowance.take(TlsAllowance.OF_CLIENTS, 0)).isTrue();
 		assertThat(allowance.take(TlsAllowance.OF_CLIENTS, 1000 * SECOND)).isTrue();
 		assertThat(allowance.take(1, 1000 * SECOND)).isFalse();
@@ -52,8 +52,8 @@ class TlsAllowanceTests {
 
 	@Test
 	void recordsCountByTheirLength() {
-		assertThat(new TlsAllowance(TlsAllowance.OF_CLIENTS).take(TlsAllowance.OF_CLIENTS + 1, 0)).isFalse();
-		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_SERVERS);
+		assertThat(new TlsAllowance(TlsAllowance.OF_CLIENTS, 0).take(TlsAllowance.OF_CLIENTS + 1, 0)).isFalse();
+		TlsAllowance allowance = new TlsAllowance(TlsAllowance.OF_SERVERS, 0);
 		assertThat(allowance.take(16_000, 0)).as("a ticket").isTrue();
 		assertThat(allowance.take(16_000, 0)).as("another").isTrue();
 		assertThat(allowance.take(40_000, 0)).isFalse();
