@@ -216,9 +216,10 @@ class TrustedReadsTests {
 					this.directory.toString(), SAME_USER.name())
 				.redirectErrorStream(true)
 				.start();
+			int port;
 			try {
 				BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-				int port = Integer.parseInt(SharingProcess.awaitReady(output));
+				port = Integer.parseInt(SharingProcess.awaitReady(output));
 				reader.connect(Station.loopback(port)).get(Station.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 				String[] window = SharingProcess.awaitReady(output).split(" ", -1);
 				RemoteRegion remote = new RemoteRegion(Long.parseLong(window[0]), Integer.parseInt(window[1]),
@@ -243,7 +244,9 @@ class TrustedReadsTests {
 			finally {
 				process.destroyForcibly().waitFor();
 			}
-			peer(SAME_USER).close();
+			try (LendingPeer next = peer(SAME_USER)) {
+				assertThat(next.connect(Station.loopback(port))).failsWithin(Station.DEADLINE);
+			}
 			List<String> left = Station.files(this.directory);
 			assertThat(left).as("what the reader has itself").hasSameElementsAs(own);
 		}
