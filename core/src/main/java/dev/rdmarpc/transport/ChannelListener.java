@@ -40,6 +40,7 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
@@ -145,8 +146,12 @@ public final class ChannelListener implements AutoCloseable {
 				tell(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
 			}
 		}
-		if (this.open.isEmpty() && failure != null) {
-			throw failure;
+		if (this.open.isEmpty()) {
+			throw (failure != null) ? failure
+					: new VerbsException(VerbsError.UNAVAILABLE,
+							"there is no rail to listen on: " + this.rails.stream()
+								.map((rail) -> rail.name() + ": " + rail.problem())
+								.collect(Collectors.joining("; ")));
 		}
 	}
 

@@ -20,6 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -32,10 +33,15 @@ import dev.rdmarpc.transport.RdmaTransport;
  */
 record ClientSettings(ChannelOptions channel, int loops, int maxMessageBytes, int maxMetadataBytes) {
 
-	/** The loop for a new connection. */
-	ChannelLoop loop(RdmaTransport transport) {
+	/** These with others for each connection. */
+	ClientSettings withChannel(ChannelOptions options) {
+		return new ClientSettings(options, this.loops, this.maxMessageBytes, this.maxMetadataBytes);
+	}
+
+	/** The loop for a new connection on a rail. */
+	ChannelLoop loop(RdmaTransport transport, Rail rail) {
 		int number = (this.loops > 1) ? ThreadLocalRandom.current().nextInt(this.loops) : 0;
-		return transport.sharedLoops(this.channel.frameBytes(), this.loops).get(number);
+		return transport.sharedLoops(rail, this.channel.frameBytes(), this.loops).get(number);
 	}
 
 }

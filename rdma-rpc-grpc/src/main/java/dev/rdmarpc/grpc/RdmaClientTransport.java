@@ -52,6 +52,7 @@ import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.IncomingMessage;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -114,7 +115,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private @Nullable Listener listener;
 
-	RdmaClientTransport(RdmaTransport transport, ClientSettings settings, InetSocketAddress address,
+	RdmaClientTransport(RdmaTransport transport, ClientSettings settings, Rail rail, InetSocketAddress address,
 			ClientTransportOptions options) {
 		this.transport = transport;
 		this.settings = settings;
@@ -128,7 +129,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 			.set(GrpcAttributes.ATTR_SECURITY_LEVEL, GrpcProtocol.securityLevel(settings.channel()))
 			.set(GrpcAttributes.ATTR_CLIENT_EAG_ATTRS, options.getEagAttributes())
 			.build();
-		this.channel = transport.newChannel(settings.loop(transport), settings.channel(), this);
+		this.channel = transport.newChannel(settings.loop(transport, rail), settings.channel(), this);
 		this.tasks = newTasks();
 	}
 

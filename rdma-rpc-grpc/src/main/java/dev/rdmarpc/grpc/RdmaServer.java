@@ -117,16 +117,11 @@ final class RdmaServer implements InternalServer {
 		}
 	}
 
-	/**
-	 * On the rail of those that use one, in place of loops that were closed when it went.
-	 */
+	/** In place of those that were closed when the rail went. */
 	private List<ChannelLoop> startLoops(RdmaTransport transport, Rail rail) {
-		if (rail != transport.rail()) {
-			return List.of();
-		}
 		this.loops.removeIf(ChannelLoop::isClosed);
-		List<ChannelLoop> started = transport.startLoops(rail, "rdma-grpc-server-", this.settings.loops(),
-				this.settings.channel().frameBytes());
+		List<ChannelLoop> started = transport.startLoops(rail, "rdma-grpc-server" + transport.suffix(rail) + "-",
+				this.settings.loops(), this.settings.channel().frameBytes());
 		this.loops.addAll(started);
 		return started;
 	}

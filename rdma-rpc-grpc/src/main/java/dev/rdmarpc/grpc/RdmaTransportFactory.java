@@ -58,7 +58,7 @@ final class RdmaTransportFactory implements ClientTransportFactory {
 			ChannelLogger logger) {
 		InetSocketAddress remote = socketAddress(address);
 		try {
-			return new RdmaClientTransport(this.shared.transport(), this.settings, remote, options);
+			return new RailsTransport(this.shared.transport(), this.settings, remote, options);
 		}
 		catch (Throwable ex) {
 			return new UnavailableTransport(

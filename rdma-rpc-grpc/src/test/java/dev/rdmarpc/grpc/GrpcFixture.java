@@ -18,6 +18,7 @@ package dev.rdmarpc.grpc;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,8 +32,12 @@ import org.assertj.core.api.Assertions;
 
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
+import dev.rdmarpc.verbs.VerbsProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
 /**
  * Transports for the two sides, over loopback. Closing it asserts that all ended and that
@@ -56,6 +61,15 @@ final class GrpcFixture implements AutoCloseable {
 
 	GrpcFixture(String provider) {
 		this.transport = RdmaTransport.open(TransportOptions.DEFAULTS.withProvider(provider, ""), this.memory);
+	}
+
+	/** With several rails, of which one meets peers in a directory. */
+	GrpcFixture(Path directory, String... providers) {
+		List<VerbsProvider> all = ProviderSelection.discover();
+		all.replaceAll((provider) -> (provider instanceof SharedMemoryProvider)
+				? new SharedMemoryProvider(SharedMemoryOptions.DEFAULTS.withDirectory(directory)) : provider);
+		this.transport = RdmaTransport.open(TransportOptions.DEFAULTS.withProviders(List.of(providers)),
+				ProviderSelection.selectAll(List.of(providers), all), this.memory);
 	}
 
 	RdmaTransport transport() {

@@ -50,7 +50,8 @@ public final class Peers {
 
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(FloorPeer.Variant.TCP_PLACING), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new RdmaPeer(Variant.RAILS),
-			new RdmaPeer(Variant.SHARED_MEMORY_TRUSTED), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT));
+			new RdmaPeer(Variant.SHARED_MEMORY_TRUSTED), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT),
+			new GrpcPeer(GrpcPeer.Variant.RDMA_SHM));
 
 	private Peers() {
 	}

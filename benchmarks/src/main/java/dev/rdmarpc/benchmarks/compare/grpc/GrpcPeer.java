@@ -44,6 +44,8 @@ import dev.rdmarpc.benchmarks.compare.Workload;
 import dev.rdmarpc.benchmarks.compare.tls.TlsSetup;
 import dev.rdmarpc.grpc.RdmaChannelBuilder;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
+import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 
 /**
  * Unary calls through grpc-java as its generated stubs make them: the asynchronous stub
@@ -74,7 +76,9 @@ public final class GrpcPeer implements Peer {
 	@Override
 	public PeerServer startServer() throws Exception {
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-		ServerBuilder<?> builder = this.variant.rdma ? RdmaServerBuilder.forAddress(address)
+		String provider = this.variant.provider;
+		ServerBuilder<?> builder = (provider != null)
+				? RdmaServerBuilder.forAddress(address).transport(SingleRail.of(provider))
 				: NettyServerBuilder.forAddress(address);
 		if (builder instanceof NettyServerBuilder netty && this.variant.tls) {
 			netty.sslContext(secure(SslContextBuilder.forServer(TlsSetup.newKey())));
@@ -99,7 +103,9 @@ public final class GrpcPeer implements Peer {
 	}
 
 	private ManagedChannel open(InetSocketAddress server, @Nullable SslContext security) {
-		ManagedChannelBuilder<?> builder = this.variant.rdma ? RdmaChannelBuilder.forAddress(server)
+		String provider = this.variant.provider;
+		ManagedChannelBuilder<?> builder = (provider != null)
+				? RdmaChannelBuilder.forAddress(server).transport(SingleRail.of(provider))
 				: NettyChannelBuilder.forAddress(server);
 		if (builder instanceof NettyChannelBuilder netty && security != null) {
 			netty.sslContext(security);
@@ -143,37 +149,41 @@ public final class GrpcPeer implements Peer {
 	public enum Variant {
 
 		/** Netty; both sides run callbacks and handlers on the transport's threads. */
-		DIRECT("grpc-direct", true, false),
+		DIRECT("grpc-direct", true, null),
 
 		/** Netty; grpc-java's default executors. */
-		DEFAULT("grpc-default", false, false),
+		DEFAULT("grpc-default", false, null),
 
 		/** As {@link #DIRECT}, with TLS. */
-		TLS("grpc-tls", true, false, true),
+		TLS("grpc-tls", true, null, true),
 
 		/** This project's transport for gRPC, on the transport's threads. */
-		RDMA("rdma-grpc", true, true),
+		RDMA("rdma-grpc", true, IwarpProvider.NAME),
+
+		/** The same through shared memory. */
+		RDMA_SHM("rdma-grpc-shm", true, SharedMemoryProvider.NAME),
 
 		/** This project's transport for gRPC, grpc-java's default executors. */
-		RDMA_DEFAULT("rdma-grpc-default", false, true);
+		RDMA_DEFAULT("rdma-grpc-default", false, IwarpProvider.NAME);
 
 		private final String peer;
 
 		private final boolean direct;
 
-		private final boolean rdma;
+		/** Of this project's transport, {@code null} for Netty. */
+		private final @Nullable String provider;
 
 		private final boolean tls;
 
-		Variant(String peer, boolean direct, boolean rdma) {
-			this(peer, direct, rdma, false);
+		Variant(String peer, boolean direct, @Nullable String provider) {
+			this(peer, direct, provider, false);
 		}
 
-		Variant(String peer, boolean direct, boolean rdma, boolean tls) {
+		Variant(String peer, boolean direct, @Nullable String provider, boolean tls) {
 			this.tls = tls;
 			this.peer = peer;
 			this.direct = direct;
-			this.rdma = rdma;
+			this.provider = provider;
 		}
 
 	}

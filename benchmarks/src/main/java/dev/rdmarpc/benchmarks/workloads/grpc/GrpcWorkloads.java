@@ -31,6 +31,7 @@ import io.grpc.ServerBuilder;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 
+import dev.rdmarpc.benchmarks.compare.grpc.SingleRail;
 import dev.rdmarpc.benchmarks.workloads.peer.WorkloadPeer;
 import dev.rdmarpc.benchmarks.workloads.store.AsyncReads;
 import dev.rdmarpc.benchmarks.workloads.tensors.ExchangingWorker;
@@ -45,6 +46,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.sample.store.BlobStore;
 import dev.rdmarpc.sample.store.FeatureStore;
 import dev.rdmarpc.sample.store.InMemoryFeatureStore;
+import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 /**
  * The same gRPC stubs and services over either transport. Large values of the store are
@@ -65,7 +67,8 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 	public Server serve(int workers) throws IOException {
 		NETTY_LOGGER.setLevel(Level.SEVERE); // missed deadlines are no reason to be slow
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-		ServerBuilder<?> builder = this.rdma ? RdmaServerBuilder.forAddress(address)
+		ServerBuilder<?> builder = this.rdma
+				? RdmaServerBuilder.forAddress(address).transport(SingleRail.of(IwarpProvider.NAME))
 				: NettyServerBuilder.forAddress(address);
 		RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
 		BlobStore blobs = new BlobStore(memory);
@@ -85,7 +88,8 @@ public record GrpcWorkloads(boolean rdma, boolean direct) implements WorkloadPee
 
 	private ManagedChannel open(int port) {
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-		ManagedChannelBuilder<?> builder = this.rdma ? RdmaChannelBuilder.forAddress(address)
+		ManagedChannelBuilder<?> builder = this.rdma
+				? RdmaChannelBuilder.forAddress(address).transport(SingleRail.of(IwarpProvider.NAME))
 				: NettyChannelBuilder.forAddress(address);
 		builder.usePlaintext().maxInboundMessageSize(LARGEST_MESSAGE_BYTES);
 		if (this.direct) {
