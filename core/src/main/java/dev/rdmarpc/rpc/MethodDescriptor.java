@@ -29,7 +29,13 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.MonthDay;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,7 +74,8 @@ public final class MethodDescriptor implements CalledMethod {
 	private static final Set<Class<?>> STABLE = Set.of(Boolean.class, Byte.class, Short.class, Character.class,
 			Integer.class, Long.class, Float.class, Double.class, String.class, UUID.class, URI.class, Duration.class,
 			Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class, OffsetDateTime.class,
-			ZonedDateTime.class, RegisteredBuffer.class);
+			ZonedDateTime.class, OffsetTime.class, Year.class, YearMonth.class, MonthDay.class, Period.class,
+			ZoneId.class, RegisteredBuffer.class);
 
 	private final String service;
 
@@ -155,7 +162,7 @@ public final class MethodDescriptor implements CalledMethod {
 		this.javaMethod = javaMethod;
 		this.types = types;
 		this.name = name;
-		this.replyForm = ReplyForm.of(javaMethod.getReturnType());
+		this.replyForm = ReplyForm.of(javaMethod);
 		this.resultForm = StreamForm.of(javaMethod.getReturnType());
 		this.streamParameter = streamParameter();
 		this.messageForm = consuming() ? StreamForm.of(javaMethod.getParameterTypes()[this.streamParameter]) : null;

@@ -16,8 +16,10 @@
 
 package dev.rdmarpc.rpc;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 
 /**
  * The types in which a method can return its one reply. On the wire they are the same.
@@ -37,10 +39,20 @@ enum ReplyForm {
 	/** A {@code Mono}: each subscription makes a call. */
 	MONO;
 
-	/** The form of a method's result. */
-	static ReplyForm of(Class<?> type) {
+	/**
+	 * The form of a method's result.
+	 * @throws InvalidInterfaceException if it is another kind of future
+	 */
+	static ReplyForm of(Method method) {
+		Class<?> type = method.getReturnType();
 		if (type == CompletableFuture.class || type == CompletionStage.class) {
 			return FUTURE;
+		}
+		if (Future.class.isAssignableFrom(type)) {
+			throw new InvalidInterfaceException(
+					method.getDeclaringClass().getName() + "/" + method.getName() + " returns " + type.getName()
+							+ " (expected: CompletableFuture or CompletionStage, if callers are not to wait)",
+					"return a CompletableFuture, or the value itself");
 		}
 		return type.getName().equals("reactor.core.publisher.Mono") ? MONO : VALUE;
 	}

@@ -99,7 +99,7 @@ public final class Rail {
 					if (!optional) {
 						throw ex;
 					}
-					logger.info("Verbs provider {} is left out: {}", selection.provider().name(), ex.getMessage());
+					logger.warn("Verbs provider {} is left out: {}", selection.provider().name(), ex.getMessage());
 				}
 			}
 			if (opened.isEmpty() && failure != null) {

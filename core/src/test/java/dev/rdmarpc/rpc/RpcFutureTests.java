@@ -28,6 +28,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -50,6 +51,7 @@ import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Futures that end before the reply, and calls that wait or are made again. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -358,6 +360,22 @@ class RpcFutureTests {
 			.target(TestEnvironment.host(), port)
 			.options(RpcClientOptions.DEFAULTS.withBackoff(Duration.ofSeconds(30), Duration.ofSeconds(60)))
 			.build();
+	}
+
+	@Test
+	void futuresThatCannotBeWaitedForOtherwiseAreRefused() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			assertThatThrownBy(() -> fixture.client.proxy(Promises.class))
+				.hasMessageContaining("Promises/promise returns java.util.concurrent.Future "
+						+ "(expected: CompletableFuture or CompletionStage, if callers are not to wait)");
+		}
+	}
+
+	/** Nobody can be told when these are complete. */
+	interface Promises {
+
+		Future<String> promise();
+
 	}
 
 	/** Of a server that there is not. */

@@ -114,7 +114,11 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 
 	/** By which properties name the service of a method. */
 	static String serviceOf(MethodDescriptor method) {
-		String service = method.service();
+		return simpleName(method.service());
+	}
+
+	/** By which properties name a service. */
+	static String simpleName(String service) {
 		return service.substring(Math.max(service.lastIndexOf('.'), service.lastIndexOf('$')) + 1);
 	}
 
@@ -134,7 +138,7 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 	}
 
 	/** Whether two names are the same in the relaxed forms of properties. */
-	private static boolean isSame(String one, String other) {
+	static boolean isSame(String one, String other) {
 		return relaxed(one).equals(relaxed(other));
 	}
 

@@ -65,7 +65,7 @@ public final class RdmaClientAutoConfiguration {
 			ObjectProvider<RpcClientInterceptor> interceptors, ObjectProvider<ContextPropagation> propagation,
 			ObjectProvider<HedgingListener> hedgingListeners, ObjectProvider<RdmaClientCustomizer> customizers,
 			ConfigurableListableBeanFactory beans) {
-		TargetNames.check(properties, beans);
+		ImportedNames.check(properties, beans);
 		properties.client().keySet().forEach((target) -> {
 			ClientSettings.of(target, properties);
 			ClientAddresses.of(target, properties);

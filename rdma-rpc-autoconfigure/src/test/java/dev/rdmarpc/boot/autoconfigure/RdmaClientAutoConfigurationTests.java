@@ -92,6 +92,27 @@ class RdmaClientAutoConfigurationTests {
 	}
 
 	@Test
+	void misspeltServicesAreWarnedOf(CapturedOutput output) {
+		this.runner.withUserConfiguration(OneImport.class)
+			.withPropertyValues("rdma.rpc.client.greetings.methods.Greetre.greet.deadline=1s",
+					"rdma.rpc.client.default.methods.greter.greet.deadline=2s",
+					"rdma.rpc.client.greetings.methods.Others.call.deadline=3s",
+					"rdma.rpc.client.greetings.methods.greeter.greet.deadline=4s")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output)
+					.containsPattern(
+							"WARN.*'rdma.rpc.client.greetings.methods.Greetre' has properties, but no client of "
+									+ "such a service is imported. Did you mean 'Greeter'\\?")
+					.containsPattern("WARN.*'rdma.rpc.client.default.methods.greter' has properties.*'Greeter'\\?")
+					.containsPattern(
+							"INFO.*'rdma.rpc.client.greetings.methods.Others' has properties, but no client of "
+									+ "such a service is imported")
+					.doesNotContain("methods.greeter'");
+			});
+	}
+
+	@Test
 	void targetsThatAreRightAreNotWarnedOf(CapturedOutput output) {
 		this.runner.withUserConfiguration(OneImport.class)
 			.withPropertyValues("rdma.rpc.client.greetings.port=9999")

@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.boot.autoconfigure;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.ConstructorArgumentValues.ValueHolder;
+
+import dev.rdmarpc.boot.RdmaClients;
+
+/**
+ * Compares the targets and services of which clients are imported with those that have
+ * properties: a name that is misspelt in one of the two places would send calls to the
+ * default address, or leave them without their deadline.
+ *
+ * <p>
+ * A name that is like an imported one is warned of. Of others it only tells, because
+ * {@link RdmaClients} makes clients of any target and service.
+ */
+final class ImportedNames {
+
+	private static final Logger logger = LoggerFactory.getLogger(ImportedNames.class);
+
+	private final RdmaRpcProperties properties;
+
+	/** By which properties name the imported services of each target. */
+	private final Map<String, Set<String>> imported = new TreeMap<>();
+
+	private ImportedNames(RdmaRpcProperties properties) {
+		this.properties = properties;
+	}
+
+	/** Warns of names in properties that are like imported ones. */
+	static void check(RdmaRpcProperties properties, ConfigurableListableBeanFactory beans) {
+		ImportedNames names = new ImportedNames(properties);
+		for (String name : beans.getBeanDefinitionNames()) {
+			names.add(beans.getBeanDefinition(name));
+		}
+		properties.client().keySet().forEach(names::checkTarget);
+		properties.client().forEach((target, client) -> {
+			if (client.methods() != null) {
+				client.methods().keySet().forEach((service) -> names.checkService(target, service));
+			}
+		});
+	}
+
+	private void add(BeanDefinition definition) {
+		if (definition.getAttribute(RdmaClients.class.getName()) instanceof String target) {
+			Set<String> services = this.imported.computeIfAbsent(target, (key) -> new TreeSet<>());
+			ValueHolder service = definition.getConstructorArgumentValues().getIndexedArgumentValue(2, String.class);
+			if (service != null && service.getValue() instanceof String name) {
+				services.add(MethodEntries.simpleName(name));
+			}
+		}
+	}
+
+	private void checkTarget(String target) {
+		if (target.equals(RdmaRpcProperties.DEFAULT_CLIENT) || this.imported.containsKey(target)) {
+			return;
+		}
+		Optional<String> meant = NearMiss.of(target, this.imported.keySet());
+		if (meant.isPresent()) {
+			logger.warn(
+					"'rdma.rpc.client.{}' has properties, but no client of '{}' is imported. Did you mean '{}'"
+							+ ", which is imported{}?",
+					target, target, meant.get(),
+					this.properties.client().containsKey(meant.get()) ? "" : " and has no properties");
+		}
+		else {
+			logger.info("'rdma.rpc.client.{}' has properties, but no client of '{}' is imported", target, target);
+		}
+	}
+
+	private void checkService(String target, String service) {
+		Set<String> known = target.equals(RdmaRpcProperties.DEFAULT_CLIENT)
+				? this.imported.values().stream().flatMap(Set::stream).collect(Collectors.toCollection(TreeSet::new))
+				: this.imported.getOrDefault(target, Set.of());
+		if (known.stream().anyMatch((name) -> MethodEntries.isSame(name, service))) {
+			return;
+		}
+		Optional<String> meant = NearMiss.of(service, known);
+		if (meant.isPresent()) {
+			logger.warn("'rdma.rpc.client.{}.methods.{}' has properties, but no client of such a service is imported."
+					+ " Did you mean '{}'?", target, service, meant.get());
+		}
+		else {
+			logger.info("'rdma.rpc.client.{}.methods.{}' has properties, but no client of such a service is imported",
+					target, service);
+		}
+	}
+
+}
