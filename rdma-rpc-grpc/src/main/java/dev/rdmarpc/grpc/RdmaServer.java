@@ -37,9 +37,12 @@ import io.grpc.internal.ServerListener;
 import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.SharedResourceHolder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.ListeningRail;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.verbs.VerbsException;
@@ -59,6 +62,8 @@ import dev.rdmarpc.verbs.VerbsException;
  * moment earlier.
  */
 final class RdmaServer implements InternalServer {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaServer.class);
 
 	private final ObjectPool<SharedTransport> pool;
 
@@ -106,6 +111,7 @@ final class RdmaServer implements InternalServer {
 					() -> new RdmaServerTransport(this, transport, this.settings));
 			this.channels = started;
 			this.socket = new ListenSocket(started.localAddress());
+			announce(started);
 		}
 		catch (VerbsException ex) {
 			close();
@@ -114,6 +120,17 @@ final class RdmaServer implements InternalServer {
 		catch (Throwable ex) {
 			close();
 			throw ex;
+		}
+	}
+
+	private static void announce(ChannelListener started) {
+		for (ListeningRail rail : started.rails()) {
+			if (rail.isListening()) {
+				logger.info("Serving gRPC on {} over {}", started.localAddress(), rail.name());
+			}
+			else {
+				logger.info("Not serving gRPC over {}: {}", rail.name(), rail.problem());
+			}
 		}
 	}
 
