@@ -315,6 +315,14 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		return false;
 	}
 
+	@Override
+	public synchronized boolean mayGoOn(ConnectAttempt trying, String reason) {
+		if (trying == this.connecting) {
+			this.limit.begin();
+		}
+		return (trying == this.connecting || this.better.is(trying)) && trying.failed(reason);
+	}
+
 	/** The pause is over, unless another attempt was made meanwhile. */
 	private void reconnect() {
 		ConnectAttempt next = null;
@@ -456,15 +464,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		return before;
 	}
 
-	private static void dismiss(@Nullable RpcChannel unfinished) {
-		if (unfinished != null && unfinished.outstandingCalls() > 0) {
-			unfinished.drain();
-		}
-		else if (unfinished != null) {
-			unfinished.close("the client is closed");
-		}
-	}
-
 	@Override
 	public synchronized void onUnauthenticated(RpcChannel channel) {
 		this.unauthenticated |= isConnecting(channel);
@@ -583,8 +582,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		if (current != null) {
 			current.drain();
 		}
-		dismiss(pending);
-		dismiss(moving);
+		ConnectAttempt.dismiss(pending);
+		ConnectAttempt.dismiss(moving);
 	}
 
 	/** Nobody will connect any more. */

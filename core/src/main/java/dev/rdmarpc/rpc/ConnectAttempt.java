@@ -185,7 +185,20 @@ final class ConnectAttempt {
 			return;
 		}
 		this.rail = next;
-		RpcChannel created = this.context.newChannel(next, options());
+		RpcChannel created;
+		try {
+			created = this.context.newChannel(next, options());
+		}
+		catch (Throwable ex) {
+			String reason = FailedAttempts.reason(AttemptContext.NOT_TRIED, ex);
+			if (this.owner.mayGoOn(this, reason)) {
+				tryNext(remote);
+			}
+			else {
+				end(reason);
+			}
+			return;
+		}
 		if (this.owner.begins(this, created)) {
 			this.context.transport().connect(created, remote, this.context.target());
 		}
@@ -200,6 +213,16 @@ final class ConnectAttempt {
 			}
 		}
 		return null;
+	}
+
+	/** The client is closed; a call may be under way if it asks for schemas again. */
+	static void dismiss(@Nullable RpcChannel unfinished) {
+		if (unfinished != null && unfinished.outstandingCalls() > 0) {
+			unfinished.drain();
+		}
+		else if (unfinished != null) {
+			unfinished.close("the client is closed");
+		}
 	}
 
 	/** While there are others, a rail has less time. */
@@ -227,6 +250,12 @@ final class ConnectAttempt {
 		 * @return whether it still is to be
 		 */
 		boolean begins(ConnectAttempt attempt, RpcChannel channel);
+
+		/**
+		 * There are no resources to try a rail.
+		 * @return whether there may be another one, and it is still to be tried
+		 */
+		boolean mayGoOn(ConnectAttempt attempt, String reason);
 
 		/** No rail is left that could be tried, or none can be. */
 		void failed(ConnectAttempt attempt, String reason);

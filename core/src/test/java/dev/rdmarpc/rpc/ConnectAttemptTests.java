@@ -17,24 +17,36 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Attempts to connect of which there is no memory to tell how they have ended: nobody
- * waits for them.
+ * Attempts to connect for which resources are missing. Where there is no memory to tell
+ * how they have ended, nobody waits for them.
  */
 @Timeout(60)
 class ConnectAttemptTests {
@@ -92,6 +104,70 @@ class ConnectAttemptTests {
 	}
 
 	@Test
+	void otherRailsAreTriedWhereOneHasNoResourcesForAChannel() throws Exception {
+		List<String> tried = new CopyOnWriteArrayList<>();
+		try (RailsFixture fixture = new RailsFixture()) {
+			RpcServer server = fixture.serve(fixture.transport("shm", "iwarp"), RailsFixture.loopback(0),
+					new EchoService());
+			RdmaTransport transport = fixture.transport("shm", "iwarp");
+			ClientConnection connection = connection(transport, server.address(), tried, List.of("shm"));
+			try {
+				assertThat(connection.channel(false).get(20, TimeUnit.SECONDS).loop().rail()).isEqualTo("iwarp");
+				assertThat(tried).containsExactly("shm", "iwarp");
+				Await.until(() -> connection.state() == ConnectionState.READY);
+			}
+			finally {
+				connection.close();
+			}
+		}
+	}
+
+	@Test
+	void attemptEndsWithTheReasonsOfAllRailsWhereNoneHasResourcesForAChannel() throws Exception {
+		List<String> tried = new CopyOnWriteArrayList<>();
+		try (RailsFixture fixture = new RailsFixture()) {
+			RpcServer server = fixture.serve(fixture.transport("shm", "iwarp"), RailsFixture.loopback(0),
+					new EchoService());
+			RdmaTransport transport = fixture.transport("shm", "iwarp");
+			ClientConnection connection = connection(transport, server.address(), tried, List.of("shm", "iwarp"));
+			try {
+				assertThat(connection.channel(false)).failsWithin(Duration.ofSeconds(20))
+					.withThrowableThat()
+					.withMessageContaining("shm: it cannot be tried: ")
+					.withMessageContaining("; iwarp: it cannot be tried: ")
+					.withMessageContaining("no completion queue");
+			}
+			finally {
+				connection.close();
+			}
+			assertThat(tried).startsWith("shm", "iwarp");
+		}
+	}
+
+	/** One that finds no resources for a channel on some rails. */
+	private static ClientConnection connection(RdmaTransport transport, InetSocketAddress address, List<String> tried,
+			List<String> exhausted) {
+		RpcClientOptions options = RpcClientOptions.DEFAULTS;
+		ClientLoops loops = new ClientLoops(transport, options);
+		RailHistory history = new RailHistory(loops.rails(), options.rails());
+		Map<Rail, ChannelLoop> own = new ConcurrentHashMap<>() {
+
+			@Override
+			public ChannelLoop compute(Rail rail,
+					BiFunction<? super Rail, ? super ChannelLoop, ? extends ChannelLoop> next) {
+				tried.add(rail.name());
+				if (exhausted.contains(rail.name())) {
+					throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "no completion queue");
+				}
+				return super.compute(rail, next);
+			}
+
+		};
+		return new ClientConnection((handler) -> new AttemptContext(transport, "target", () -> address, options, loops,
+				own, history, handler), "flatbuffers", new PoolCounters(), new ClientMethods());
+	}
+
+	@Test
 	void isOverdueInTimeOrAtOnce() {
 		AttemptLimit limit = new AttemptLimit(RpcClientOptions.DEFAULTS);
 		limit.end();
@@ -135,6 +211,11 @@ class ConnectAttemptTests {
 		@Override
 		public boolean begins(ConnectAttempt attempt, RpcChannel channel) {
 			return true;
+		}
+
+		@Override
+		public boolean mayGoOn(ConnectAttempt attempt, String reason) {
+			return false;
 		}
 
 		@Override
