@@ -52,7 +52,13 @@ final class AddressPool implements Candidate, AddressWatch {
 		this.name = nameOf(address);
 		this.observed = outliers.observe("Address " + this.name + " of '" + target + "'");
 		this.troubled = troubled;
-		this.queuePairs = pools.apply(this, target + " (" + this.name + ")");
+		try {
+			this.queuePairs = pools.apply(this, target + " (" + this.name + ")");
+		}
+		catch (Throwable ex) {
+			this.observed.forget();
+			throw ex;
+		}
 	}
 
 	/** Addresses that are found by one name differ only in numbers. */

@@ -236,31 +236,62 @@ final class BalancedPools implements ChannelSource {
 	 * @param zones knows the zone of each address
 	 */
 	void update(List<InetSocketAddress> found, Function<InetSocketAddress, String> zones) {
-		List<AddressPool> added = new ArrayList<>();
-		List<AddressPool> removed = new ArrayList<>();
-		List<AddressPool> next = new ArrayList<>();
-		synchronized (this) {
-			if (this.closed) {
-				return;
-			}
-			Set<InetSocketAddress> wanted = found.stream()
-				.limit(MOST_ADDRESSES)
-				.collect(Collectors.toCollection(LinkedHashSet::new));
-			for (AddressPool pool : this.current) {
-				(wanted.remove(pool.address()) ? next : removed).add(pool);
-			}
-			wanted.forEach((address) -> added.add(this.factory.apply(this, address)));
-			next.addAll(added);
-			next.forEach((pool) -> pool.zone(zones.apply(pool.address())));
-			this.restartingUntilNanos = System.nanoTime() + Math.max(0, restartingNanos());
-			this.current = List.copyOf(next);
+		if (this.closed) {
+			return;
 		}
-		if (found.size() > MOST_ADDRESSES) {
-			failures.log(Level.WARN, "'{}' has {} addresses, of which {} are used", this.target, found.size(),
-					MOST_ADDRESSES);
+		Map<InetSocketAddress, String> known = zonesOf(found, zones);
+		List<AddressPool> added = new ArrayList<>(known.size());
+		List<AddressPool> removed = new ArrayList<>();
+		boolean replaced = false;
+		try {
+			synchronized (this) {
+				if (this.closed) {
+					return;
+				}
+				Set<InetSocketAddress> wanted = new LinkedHashSet<>(known.keySet());
+				List<AddressPool> next = new ArrayList<>();
+				for (AddressPool pool : this.current) {
+					(wanted.remove(pool.address()) ? next : removed).add(pool);
+				}
+				wanted.forEach((address) -> added.add(this.factory.apply(this, address)));
+				next.addAll(added);
+				next.forEach((pool) -> pool.zone(known.getOrDefault(pool.address(), "")));
+				this.restartingUntilNanos = System.nanoTime() + Math.max(0, restartingNanos());
+				this.current = List.copyOf(next);
+				replaced = true;
+			}
+			replaced(found.size(), added, removed);
+		}
+		finally {
+			(replaced ? removed : added).forEach(AddressPool::close);
+		}
+	}
+
+	/** Of the addresses that are used. Asks code of others, so without the lock. */
+	private Map<InetSocketAddress, String> zonesOf(List<InetSocketAddress> found,
+			Function<InetSocketAddress, String> zones) {
+		Map<InetSocketAddress, String> known = new LinkedHashMap<>();
+		found.stream().limit(MOST_ADDRESSES).distinct().forEach((address) -> known.put(address, zone(address, zones)));
+		return known;
+	}
+
+	private String zone(InetSocketAddress address, Function<InetSocketAddress, String> zones) {
+		try {
+			return zones.apply(address);
+		}
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "The zone of {} of '{}' is not known: {}", address, this.target,
+					FailureText.of(ex));
+			return "";
+		}
+	}
+
+	private void replaced(int found, List<AddressPool> added, List<AddressPool> removed) {
+		if (found > MOST_ADDRESSES) {
+			failures.log(Level.WARN, "'{}' has {} addresses, of which {} are used", this.target, found, MOST_ADDRESSES);
 		}
 		if (this.refresh != null && (!added.isEmpty() || !removed.isEmpty())) {
-			logger.info("Addresses of '{}': {} (new: {}, gone: {})", this.target, names(next), names(added),
+			logger.info("Addresses of '{}': {} (new: {}, gone: {})", this.target, names(this.current), names(added),
 					names(removed));
 		}
 		if (this.used) {
@@ -268,7 +299,6 @@ final class BalancedPools implements ChannelSource {
 		}
 		this.waits.forEach((wait) -> wait.follow(this.current));
 		tell();
-		removed.forEach(AddressPool::close);
 	}
 
 	@Override
