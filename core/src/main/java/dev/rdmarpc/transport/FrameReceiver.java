@@ -379,7 +379,9 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 	public void onTransferred(InboundTransfer transfer) {
 		try {
 			readDone(transfer.requestId());
-			deliver(transfer.complete(), transfer.isRequest());
+			if (this.channel.state().isConnected()) {
+				deliver(transfer.complete(), transfer.isRequest());
+			}
 		}
 		finally {
 			transfer.release();

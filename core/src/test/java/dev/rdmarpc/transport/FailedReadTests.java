@@ -16,13 +16,17 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What becomes of a large message whose Read fails. */
+/** What becomes of a large message whose Read fails, or cannot be ended. */
 class FailedReadTests {
 
 	/** The device reports what it flushes before it says that the connection is over. */
@@ -43,6 +47,39 @@ class FailedReadTests {
 				fixture.turn();
 			});
 		}
+	}
+
+	@Test
+	void messageIsNotDeliveredOnAChannelThatClosesBecauseItsReadCannotBeEnded() throws Exception {
+		try (LoopFixture fixture = new LoopFixture(4096, 1024, 1 << 20)) {
+			fixture.drive(() -> {
+				RecordingHandler handler = new RecordingHandler();
+				RpcChannel channel = fixture.server(ChannelOptions.DEFAULTS, handler, 64);
+				fixture.deliver(channel, Frames.describedRequest(1, 5, 4096));
+				FakeQueuePair pair = LoopFixture.pair(channel);
+				assertThat(pair.reads).isOne();
+				List<RegisteredBuffer> kept = allMemory(fixture);
+				while (channel.sender().sendControl(FrameType.PONG, 0)) {
+					assertThat(channel.isOpen()).isTrue();
+				}
+				pair.completeRead(WorkStatus.SUCCESS);
+				fixture.turn();
+				assertThat(handler.events).containsExactly("open", "closed: no registered memory to end a read");
+				kept.forEach(RegisteredBuffer::release);
+			});
+		}
+	}
+
+	private static List<RegisteredBuffer> allMemory(LoopFixture fixture) {
+		List<RegisteredBuffer> all = new ArrayList<>();
+		for (int bytes = 4096; bytes > 0; bytes /= 2) {
+			RegisteredBuffer next = fixture.memory.tryAllocate(bytes);
+			while (next != null) {
+				all.add(next);
+				next = fixture.memory.tryAllocate(bytes);
+			}
+		}
+		return all;
 	}
 
 }
