@@ -85,10 +85,15 @@ final class AcceptedChannels {
 	@Nullable PeerShare tryIdentify(RpcChannel channel, String principal) {
 		PeerShare share = this.principals.tryConnect(principal);
 		if (share != null) {
-			channel.sender().countReplies(share.replies());
 			this.lock.lock();
 			try {
+				channel.sender().countReplies(share.replies());
 				this.shares.put(channel, share);
+			}
+			catch (Throwable ex) {
+				this.shares.remove(channel);
+				this.principals.disconnected(share);
+				throw ex;
 			}
 			finally {
 				this.lock.unlock();
@@ -138,25 +143,42 @@ final class AcceptedChannels {
 			if (share == null) {
 				return ChannelListener.Limit.CONNECTIONS_OF_ADDRESS;
 			}
-			if (this.channels.size() >= this.limit) {
-				victim = victim();
-				if (victim == null) {
-					this.addresses.disconnected(share);
-					return ChannelListener.Limit.CONNECTIONS;
+			boolean entered = false;
+			try {
+				if (this.channels.size() >= this.limit) {
+					victim = victim();
+					if (victim == null) {
+						return ChannelListener.Limit.CONNECTIONS;
+					}
+					remove(victim);
 				}
-				remove(victim);
+				channel.sender().countReplies(share.replies());
+				this.channels.put(channel, share);
+				entered = true;
+				return null;
 			}
-			channel.sender().countReplies(share.replies());
-			this.channels.put(channel, share);
+			finally {
+				if (!entered) {
+					this.channels.remove(channel);
+					this.addresses.disconnected(share);
+				}
+			}
 		}
 		finally {
 			this.lock.unlock();
+			if (victim != null) {
+				evict(victim);
+			}
 		}
-		if (victim != null) {
+	}
+
+	private void evict(RpcChannel victim) {
+		try {
 			this.suspects.givenUp(victim.remoteAddress(), EVICTED);
+		}
+		finally {
 			victim.close(EVICTED);
 		}
-		return null;
 	}
 
 	private @Nullable RpcChannel victim() {
