@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,8 +26,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
  * Looks whether the devices of a transport's rails run. One that does not is closed, with
@@ -42,6 +47,11 @@ import org.slf4j.LoggerFactory;
 final class RailKeeper {
 
 	private static final Logger logger = LoggerFactory.getLogger(RailKeeper.class);
+
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
+	/** Made with the class: there may be no memory for a literal when it is needed. */
+	private static final String CLOSED = "Looking for no rail any more: the transport is closed".intern();
 
 	private static final long LOOK_MILLIS = 500;
 
@@ -89,9 +99,27 @@ final class RailKeeper {
 		this.users.remove(user);
 	}
 
-	/** Whoever uses a rail that is lost now. */
+	/** Whoever uses a rail that is lost now, and the log. */
 	void tellLost(Rail rail) {
-		this.users.forEach((user) -> user.lost(rail));
+		try {
+			logger.warn("Rail {} is down: {}; others in use: {}", rail, rail.problem(),
+					this.rails.stream().filter(Rail::isRunning).toList());
+		}
+		finally {
+			each(this.users, (user) -> user.lost(rail));
+		}
+	}
+
+	/** Does something with each one, also where it fails with another. */
+	static <T> void each(Collection<T> all, Consumer<T> action) {
+		for (T one : all) {
+			try {
+				action.accept(one);
+			}
+			catch (Throwable ex) {
+				failures.log(Level.WARN, "A lost rail was not left in order by {}", one, ex);
+			}
+		}
 	}
 
 	private void look() {
@@ -113,7 +141,7 @@ final class RailKeeper {
 		}
 		boolean begun = false;
 		try {
-			elsewhere(() -> close(rail));
+			elsewhere(() -> close(rail), rail);
 			begun = true;
 		}
 		finally {
@@ -131,7 +159,7 @@ final class RailKeeper {
 			logger.warn("Rail {} was not left in order", rail, ex);
 		}
 		finally {
-			later(() -> open(rail, FIRST_PAUSE_MILLIS), FIRST_PAUSE_MILLIS);
+			openLater(rail, FIRST_PAUSE_MILLIS);
 		}
 	}
 
@@ -141,12 +169,25 @@ final class RailKeeper {
 		}
 		catch (Throwable ex) {
 			long next = longer(pauseMillis);
-			logger.debug("Rail {} is still down, and tried again in {} ms", rail, next, ex);
-			later(() -> open(rail, next), next);
+			try {
+				logger.debug("Rail {} is still down, and tried again in {} ms", rail, next, ex);
+			}
+			finally {
+				openLater(rail, next);
+			}
 			return;
 		}
 		this.inRepair.remove(rail);
 		tellReturned(rail, List.copyOf(this.users), FIRST_PAUSE_MILLIS);
+	}
+
+	private void openLater(Rail rail, long pauseMillis) {
+		try {
+			later(() -> open(rail, pauseMillis), pauseMillis, rail);
+		}
+		catch (Throwable ex) {
+			givenUp(rail, ex);
+		}
 	}
 
 	/** An address of an adapter may be there later than the adapter. */
@@ -155,7 +196,7 @@ final class RailKeeper {
 			.filter((user) -> this.users.contains(user) && !user.tryReturn(rail))
 			.toList();
 		if (!again.isEmpty() && rail.isRunning()) {
-			later(() -> tellReturned(rail, again, longer(pauseMillis)), pauseMillis);
+			later(() -> tellReturned(rail, again, longer(pauseMillis)), pauseMillis, null);
 		}
 	}
 
@@ -163,24 +204,35 @@ final class RailKeeper {
 		return Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
 	}
 
-	private void later(Runnable task, long millis) {
+	private void later(Runnable task, long millis, @Nullable Rail repaired) {
 		try {
-			this.timer.schedule(() -> elsewhere(task), millis, TimeUnit.MILLISECONDS);
+			this.timer.schedule(() -> elsewhere(task, repaired), millis, TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("Looking for no rail any more: the transport is closed");
+			logger.debug(CLOSED);
+		}
+		catch (Throwable ex) {
+			givenUp(repaired, ex);
 		}
 	}
 
-	private void elsewhere(Runnable task) {
+	private void elsewhere(Runnable task, @Nullable Rail repaired) {
 		try {
 			this.threads.execute(task);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("Looking for no rail any more: the transport is closed");
+			logger.debug(CLOSED);
 		}
-		catch (OutOfMemoryError ex) {
-			later(task, LONGEST_PAUSE_MILLIS);
+		catch (Throwable ex) {
+			later(task, LONGEST_PAUSE_MILLIS, repaired);
+		}
+	}
+
+	/** There are no resources for the next step: the next look begins anew. */
+	private void givenUp(@Nullable Rail repaired, Throwable why) {
+		if (repaired != null) {
+			this.inRepair.remove(repaired);
+			failures.log(Level.WARN, "The repair of rail {} begins anew", repaired, why);
 		}
 	}
 

@@ -42,8 +42,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ConnectOptions;
@@ -60,8 +58,6 @@ import dev.rdmarpc.verbs.VerbsException;
  * Thread-safe. Owns rails and loops; borrows the memory.
  */
 public final class RdmaTransport implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(RdmaTransport.class);
 
 	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
 	private static final int MOST_CALLBACK_THREADS = 1024;
@@ -311,12 +307,19 @@ public final class RdmaTransport implements AutoCloseable {
 			}
 			lost.lost();
 		}
-		logger.warn("Rail {} is down: {}; others in use: {}", lost, lost.problem(),
-				this.rails.stream().filter(Rail::isRunning).toList());
-		this.keeper.tellLost(lost);
-		this.sharedLoops.keySet().removeIf((key) -> key.rail() == lost);
-		this.loops.stream().filter((loop) -> loop.isOn(lost.name())).forEach(ChannelLoop::close);
-		lost.closeLost();
+		try {
+			this.keeper.tellLost(lost);
+			this.sharedLoops.keySet().removeIf((key) -> key.rail() == lost);
+		}
+		finally {
+			try {
+				RailKeeper.each(this.loops.stream().filter((loop) -> loop.isOn(lost.name())).toList(),
+						ChannelLoop::close);
+			}
+			finally {
+				lost.closeLost();
+			}
+		}
 	}
 
 	/** Who is told when rails go and come back. */
