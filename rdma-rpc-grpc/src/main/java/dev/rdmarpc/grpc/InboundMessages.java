@@ -76,12 +76,23 @@ final class InboundMessages implements StreamReceiver.Listener {
 
 	@Override
 	public void onMessage(RegisteredBuffer memory, ByteBuffer message) {
-		this.tasks.executeAfterTurn(() -> arrived(memory, message));
+		hand(memory, () -> arrived(memory, message));
 	}
 
 	@Override
 	public void onPack(RegisteredBuffer memory, ByteBuffer pack) {
-		this.tasks.executeAfterTurn(() -> PackedMessages.forEach(memory, pack, this::arrived));
+		hand(memory, () -> PackedMessages.forEach(memory, pack, this::arrived));
+	}
+
+	/** Leaves memory to a task, which releases it. */
+	private void hand(RegisteredBuffer memory, Runnable task) {
+		try {
+			this.tasks.executeAfterTurn(task);
+		}
+		catch (Throwable ex) {
+			memory.release();
+			throw ex;
+		}
 	}
 
 	@Override

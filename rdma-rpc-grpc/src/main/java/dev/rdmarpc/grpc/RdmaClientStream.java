@@ -471,7 +471,13 @@ final class RdmaClientStream extends AbstractClientStream {
 			int status = reply.status();
 			ByteBuffer message = reply.message();
 			RegisteredBuffer memory = reply.take();
-			ended(() -> deliver(status, memory, message));
+			try {
+				ended(() -> deliver(status, memory, message));
+			}
+			catch (Throwable ex) {
+				memory.release();
+				throw ex;
+			}
 		}
 
 		@Override

@@ -131,7 +131,13 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		if (messages != null) {
 			messages.grant(Integer.MAX_VALUE, 0);
 		}
-		this.tasks.executeAfterTurn(this::begin);
+		try {
+			this.tasks.executeAfterTurn(this::begin);
+		}
+		catch (Throwable ex) {
+			this.memory.release();
+			throw ex;
+		}
 	}
 
 	/** The call has been given up, or the connection has ended; driver. */

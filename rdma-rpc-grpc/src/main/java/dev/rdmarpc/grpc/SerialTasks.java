@@ -71,7 +71,10 @@ final class SerialTasks extends LinkableTask implements UserTask {
 		run();
 	}
 
-	/** Runs a task after the turn; driver. */
+	/**
+	 * Runs a task after the turn; driver. Does not run it if this throws, as it may where
+	 * there is no memory for the queue.
+	 */
 	void executeAfterTurn(Runnable task) {
 		synchronized (this) {
 			add(task);
@@ -113,12 +116,13 @@ final class SerialTasks extends LinkableTask implements UserTask {
 		}
 	}
 
-	private static void run(Runnable task) {
+	private void run(Runnable task) {
 		try {
 			task.run();
 		}
 		catch (Throwable ex) {
-			failures.log(Level.WARN, "A step of a gRPC call has failed", ex);
+			// needs no memory to be called, and does not throw
+			failures.log(Level.WARN, "A step of a gRPC call on {} has failed", this.loop.name(), ex);
 		}
 	}
 
