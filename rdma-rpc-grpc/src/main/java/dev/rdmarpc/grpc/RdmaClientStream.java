@@ -26,7 +26,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.internal.AbstractClientStream;
 import io.grpc.internal.ClientStreamListener.RpcProgress;
 import io.grpc.internal.GrpcUtil;
@@ -36,7 +35,6 @@ import io.grpc.internal.WritableBuffer;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.IncomingMessage;
@@ -151,6 +149,9 @@ final class RdmaClientStream extends AbstractClientStream {
 
 		private @Nullable Held held;
 
+		/** Whether something could not be sent, so that nothing may follow it. */
+		private boolean lost;
+
 		@Override
 		public void writeHeaders(Metadata metadata, byte @Nullable [] payload) {
 			metadata.discardAll(GrpcUtil.CONTENT_TYPE_KEY);
@@ -236,6 +237,10 @@ final class RdmaClientStream extends AbstractClientStream {
 		}
 
 		private void send(Supplier<OutgoingMessage> preparation, @Nullable State awaited) {
+			if (this.lost) {
+				RdmaClientStream.this.pieces.clear();
+				return;
+			}
 			try {
 				OutgoingMessage message = preparation.get();
 				if (awaited != null) {
@@ -245,11 +250,9 @@ final class RdmaClientStream extends AbstractClientStream {
 					message.submit();
 				}
 			}
-			catch (StatusRuntimeException ex) {
-				cancel(ex.getStatus());
-			}
-			catch (MemoryExhaustedException ex) {
-				cancel(Status.RESOURCE_EXHAUSTED.withDescription(ex.getMessage()));
+			catch (Throwable ex) {
+				this.lost = true;
+				cancel(Unsent.request(ex));
 			}
 		}
 

@@ -36,11 +36,9 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
-import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
-import dev.rdmarpc.transport.ReplyLimitException;
 import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
@@ -288,29 +286,43 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		if (!REPLIED.compareAndSet(this, 0, 1)) {
 			return;
 		}
-		OutgoingMessage reply;
+		OutgoingMessage ready = null;
 		try {
-			reply = prepare(headers, HeaderBlock.of(trailers), status);
+			ready = prepareSurely(headers, trailers, status);
+			hand(ready);
 		}
-		catch (MemoryExhaustedException ex) {
-			logger.debug("No memory for a reply", ex);
-			try {
-				this.pieces.clear();
-				reply = prepare(null, HeaderBlock.NONE, exhausted(ex));
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "A call of {} could not be answered", this.channel.remoteAddress(), ex);
+			if (ready != null) {
+				ready.abort();
 			}
-			catch (MemoryExhaustedException again) {
-				this.channel.close("no registered memory for a reply");
-				return;
-			}
+			this.channel.close("no memory for a reply");
 		}
-		OutgoingMessage ready = reply;
-		this.channel.loop().execute(() -> end(ready));
 	}
 
-	/** Tells the caller which limit it has reached, if it was one of its own. */
-	private static Status exhausted(MemoryExhaustedException cause) {
-		return Status.RESOURCE_EXHAUSTED.withDescription(
-				(cause instanceof ReplyLimitException) ? cause.getMessage() : "no registered memory for the reply");
+	private void hand(OutgoingMessage reply) {
+		this.channel.loop().execute(() -> end(reply));
+	}
+
+	/** A reply or, if that is not possible, a small one that says so. */
+	private OutgoingMessage prepareSurely(byte @Nullable [][] headers, Metadata trailers, Status status) {
+		try {
+			return prepare(headers, HeaderBlock.of(trailers), status);
+		}
+		catch (Throwable ex) {
+			unsent(ex);
+			this.pieces.clear();
+			return prepare(null, HeaderBlock.NONE, Unsent.reply(ex));
+		}
+	}
+
+	private void unsent(Throwable cause) {
+		if (Unsent.isMemory(cause)) {
+			logger.debug("No memory for a reply", cause);
+		}
+		else {
+			failures.log(Level.WARN, "A reply to {} could not be sent", this.channel.remoteAddress(), cause);
+		}
 	}
 
 	private void end(OutgoingMessage reply) {
@@ -389,7 +401,8 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 			private byte @Nullable [][] headers;
 
-			private boolean over;
+			/** What became of a message that could not be sent. */
+			private @Nullable Status lost;
 
 			@Override
 			public void writeHeaders(Metadata metadata, boolean flush) {
@@ -414,8 +427,8 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			}
 
 			private void sendMessage(StreamSender stream) {
-				if (this.over) {
-					// one was lost, so none may follow
+				if (this.lost != null) {
+					// none may follow it
 					RdmaServerCall.this.pieces.clear();
 					return;
 				}
@@ -423,9 +436,10 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 					OutgoingMessage ready = prepareMessage(stream);
 					ready.submit();
 				}
-				catch (MemoryExhaustedException ex) {
-					Status reason = exhausted(ex);
-					this.over = true;
+				catch (Throwable ex) {
+					Status reason = Unsent.reply(ex);
+					this.lost = reason;
+					unsent(ex);
 					reply(null, new Metadata(), reason);
 					RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, reason));
 				}
@@ -458,9 +472,12 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				}
 				trailers.discardAll(InternalStatus.CODE_KEY);
 				trailers.discardAll(InternalStatus.MESSAGE_KEY);
-				if (!this.over) {
-					this.over = true;
+				Status reason = this.lost;
+				if (reason == null) {
 					reply(this.headers, trailers, status);
+				}
+				else {
+					reply(null, trailers, reason);
 				}
 				RdmaServerCall.this.tasks.execute(() -> {
 					Stream.this.state.over = true;
