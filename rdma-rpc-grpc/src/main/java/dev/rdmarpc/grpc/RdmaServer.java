@@ -166,7 +166,13 @@ final class RdmaServer implements InternalServer {
 			return null;
 		}
 		this.connections++;
-		return told.transportCreated(transport);
+		try {
+			return told.transportCreated(transport);
+		}
+		catch (Throwable ex) {
+			this.connections--;
+			throw ex;
+		}
 	}
 
 	/** One of the connections has ended. */

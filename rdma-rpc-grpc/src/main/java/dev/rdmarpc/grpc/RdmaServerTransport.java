@@ -71,6 +71,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private static final RateLimitedLogger limits = new RateLimitedLogger(logger);
 
+	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
+
 	private static final int INITIAL_SLOTS = 64;
 
 	/** The age of connections varies so that their ends do not coincide. */
@@ -114,6 +116,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	private boolean told;
 
 	private @Nullable Future<?> age;
+
+	private final Runnable termination = this::terminated;
 
 	RdmaServerTransport(RdmaServer server, RdmaTransport transport, ServerSettings settings) {
 		this.server = server;
@@ -178,12 +182,22 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			return this.listener;
 		}
 		this.told = true;
-		RpcChannel open = channel();
+		try {
+			return tell(channel());
+		}
+		catch (Throwable ex) {
+			channel().close("gRPC's server has failed to take the connection");
+			throw ex;
+		}
+	}
+
+	private @Nullable ServerTransportListener tell(RpcChannel open) {
 		ServerTransportListener created = this.server.opened(this);
 		if (created == null) {
 			open.close("the server is shutting down");
 			return null;
 		}
+		this.introduced = created;
 		Attributes.Builder known = Attributes.newBuilder()
 			.set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, open.remoteAddress())
 			.set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR,
@@ -193,15 +207,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (who != null) {
 			known.set(RdmaServerBuilder.TRANSPORT_ATTR_PRINCIPAL, who);
 		}
-		this.introduced = created;
-		try {
-			this.attributes = created.transportReady(known.build());
-			watch();
-		}
-		catch (Throwable ex) {
-			open.close("a transport filter has failed");
-			throw ex;
-		}
+		this.attributes = created.transportReady(known.build());
+		watch();
 		this.listener = created;
 		return created;
 	}
@@ -347,10 +354,10 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private void remove(int slot) {
 		RdmaServerCall call = this.active[slot];
+		this.active[slot] = null;
 		if (call != null) {
 			uncount(call.requestBytes());
 		}
-		this.active[slot] = null;
 		if (--this.activeCalls == 0 && this.idle != null) {
 			this.idle.onTransportIdle();
 		}
@@ -435,16 +442,31 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		Status known = this.forced;
 		Status status = (known != null) ? known
 				: Status.UNAVAILABLE.withDescription("the connection has ended: " + reason);
-		for (int slot = 0; slot < this.active.length; slot++) {
-			RdmaServerCall call = this.active[slot];
-			if (call != null) {
-				remove(slot);
-				call.onCancel(status);
+		try {
+			for (int slot = 0; slot < this.active.length; slot++) {
+				cancelSurely(slot, status);
 			}
 		}
-		SerialTasks own = this.tasks;
-		if (own != null) {
-			own.executeAfterTurn(this::terminated);
+		finally {
+			SerialTasks own = this.tasks;
+			if (own != null) {
+				own.executeAfterTurn(this.termination);
+			}
+		}
+	}
+
+	/** Does not throw: others are to be told as well. */
+	private void cancelSurely(int slot, Status reason) {
+		RdmaServerCall call = this.active[slot];
+		if (call == null) {
+			return;
+		}
+		try {
+			remove(slot);
+			call.onCancel(reason);
+		}
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "A call of {} could not be ended", this, ex);
 		}
 	}
 
