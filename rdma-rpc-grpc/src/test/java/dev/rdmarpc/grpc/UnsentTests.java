@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.grpc;
 
-import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
