@@ -162,7 +162,8 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	 * The most calls that are open at once, over all connections; more are refused with
 	 * {@code RESOURCE_EXHAUSTED}. One connection may have four times what remains for
 	 * others. By default 16384, or fewer, but at least 1024, if with all the metadata
-	 * that are accepted these might need more than a quarter of the heap.
+	 * that are accepted these might need more than a quarter of the heap. A call that was
+	 * cancelled, or whose deadline has passed, counts until its handler has returned.
 	 * @param count at least 1
 	 */
 	public RdmaServerBuilder maxConcurrentCalls(int count) {
@@ -245,6 +246,8 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	private InternalServer server(List<? extends ServerStreamTracer.Factory> tracers) {
 		ChannelOptions channel = GrpcProtocol.options(this.options, this.maxMessageBytes, this.maxMetadataBytes,
 				this.keepAliveNanos, this.keepAliveTimeoutNanos);
+		// the one that was added last is the outermost
+		this.builder.intercept(HandlerWatch.INSTANCE);
 		int calls = (this.maxConcurrentCalls != null) ? this.maxConcurrentCalls
 				: OpenCalls.mostIn(Runtime.getRuntime().maxMemory(), this.maxMetadataBytes);
 		return new RdmaServer(this.transport,

@@ -54,7 +54,7 @@ import dev.rdmarpc.transport.StreamSender;
  * follows is left to the tasks of the call. gRPC's stream is made by the first of them.
  * Its sink is used by one thread at a time, the handler's.
  */
-final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Consumer {
+final class RdmaServerCall extends CountedCall implements StreamSender.Listener, InboundMessages.Consumer {
 
 	private static final Logger logger = LoggerFactory.getLogger(RdmaServerCall.class);
 
@@ -62,6 +62,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private static final AtomicIntegerFieldUpdater<RdmaServerCall> REPLIED = AtomicIntegerFieldUpdater
 		.newUpdater(RdmaServerCall.class, "replied");
+
+	/** The call itself, among its attributes. */
+	static final Attributes.Key<RdmaServerCall> CALL = Attributes.Key.create("dev.rdmarpc.grpc.RdmaServerCall.CALL");
 
 	private final RdmaServerTransport transport;
 
@@ -109,9 +112,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		return this.requestId;
 	}
 
-	/** The size of the request. */
-	int requestBytes() {
-		return this.requestBytes;
+	@Override
+	void uncount() {
+		this.transport.uncount(this.requestBytes);
 	}
 
 	@Nullable StreamSender sender() {
@@ -134,24 +137,41 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		}
 		catch (Throwable ex) {
 			this.memory.release();
+			handled();
 			throw ex;
 		}
 	}
 
 	/** The call has been given up, or the connection has ended; driver. */
 	void onCancel(Status reason) {
-		if (this.sender != null) {
-			this.sender.close();
+		leave();
+		boolean told = false;
+		try {
+			if (this.sender != null) {
+				this.sender.close();
+			}
+			onEnded();
+			this.tasks.executeAfterTurn(() -> cancelled(reason));
+			told = true;
 		}
-		onEnded();
-		this.tasks.executeAfterTurn(() -> {
+		finally {
+			if (!told) {
+				handled();
+			}
+		}
+	}
+
+	private void cancelled(Status reason) {
+		try {
 			Stream begun = this.stream;
 			if (begun != null) {
 				begun.state.over = true;
-				begun.state.transportReportStatus(reason);
+				begun.state.report(reason);
 			}
+		}
+		finally {
 			this.pieces.close();
-		});
+		}
 	}
 
 	/** Nothing that arrives matters any more; driver. */
@@ -207,6 +227,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 	private void begin() {
 		boolean kept = false;
+		boolean known = false;
 		try {
 			ServerTransportListener listener = this.transport.listener();
 			if (listener == null) {
@@ -218,6 +239,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 			Stream created = new Stream(head.authority(), stats);
 			this.stream = created;
 			listener.streamCreated(created, head.method(), head.headers());
+			known = true;
 			created.state.onStreamAllocated();
 			kept = true;
 			handBeginning(created.state);
@@ -232,6 +254,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 		finally {
 			if (!kept) {
 				this.memory.release();
+			}
+			if (!known) {
+				handled();
 			}
 		}
 	}
@@ -365,6 +390,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 		private final State state;
 
+		/** Made by whoever asks first. */
+		private @Nullable Attributes attributes;
+
 		Stream(String authority, StatsTraceContext stats) {
 			super(RdmaServerCall.this.pieces, stats);
 			this.authority = authority;
@@ -388,7 +416,12 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 		@Override
 		public Attributes getAttributes() {
-			return RdmaServerCall.this.transport.attributes();
+			Attributes known = this.attributes;
+			if (known == null) {
+				known = RdmaServerCall.this.transport.attributes().toBuilder().set(CALL, RdmaServerCall.this).build();
+				this.attributes = known;
+			}
+			return known;
 		}
 
 		@Override
@@ -439,6 +472,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				catch (Throwable ex) {
 					Status reason = Unsent.reply(ex);
 					this.lost = reason;
+					giveUp();
 					unsent(ex);
 					reply(null, new Metadata(), reason);
 					RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, reason));
@@ -466,6 +500,9 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 
 			@Override
 			public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
+				if (!isHandling() || status.getCause() instanceof Error) {
+					handled();
+				}
 				StreamSender stream = RdmaServerCall.this.sender;
 				if (stream != null && RdmaServerCall.this.pieces.waitingBytes() > 0) {
 					sendMessage(stream);
@@ -481,7 +518,7 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				}
 				RdmaServerCall.this.tasks.execute(() -> {
 					Stream.this.state.over = true;
-					Stream.this.state.complete();
+					Stream.this.state.endWith(Stream.this.state::complete);
 					RdmaServerCall.this.pieces.close();
 				});
 			}
@@ -534,9 +571,25 @@ final class RdmaServerCall implements StreamSender.Listener, InboundMessages.Con
 				if (!this.failed) {
 					this.failed = true;
 					this.over = true;
+					giveUp();
 					reply(null, new Metadata(), told);
-					transportReportStatus(reason);
+					report(reason);
 					RdmaServerCall.this.pieces.close();
+				}
+			}
+
+			private void report(Status reason) {
+				endWith(() -> transportReportStatus(reason));
+			}
+
+			/** Tells the handler, by its executor: if that takes no more, none runs. */
+			private void endWith(Runnable end) {
+				try {
+					end.run();
+				}
+				catch (Throwable ex) {
+					handled();
+					throw ex;
 				}
 			}
 

@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.google.common.util.concurrent.Futures;
 import com.google.common.util.concurrent.ListenableFuture;
@@ -93,6 +94,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	private @Nullable RdmaServerCall[] active = new RdmaServerCall[INITIAL_SLOTS];
 
 	private int activeCalls;
+
+	/** Calls that count: those that are active, and those whose handlers still run. */
+	private final AtomicInteger countedCalls = new AtomicInteger();
 
 	private volatile @Nullable RpcChannel channel;
 
@@ -297,7 +301,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (replies != null && replies.isFull()) {
 			return replies.explain();
 		}
-		String why = this.server.calls().tryBegin(this.activeCalls);
+		String why = this.server.calls().tryBegin(this.countedCalls.get());
 		if (why != null) {
 			return why;
 		}
@@ -319,6 +323,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why));
 			return;
 		}
+		this.countedCalls.incrementAndGet();
 		RdmaServerCall call;
 		try {
 			reserve(slot);
@@ -328,7 +333,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			uncount(bytes);
 			throw ex;
 		}
-		// from here on, whoever removes the call counts it no more
+		// from here on, the call itself sees to it that it counts no more
 		this.active[slot] = call;
 		if (this.activeCalls++ == 0 && this.idle != null) {
 			this.idle.onTransportActive();
@@ -336,8 +341,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		call.onArrived();
 	}
 
-	/** A call that counted has ended, or could not begin. */
-	private void uncount(int bytes) {
+	/** A call that counted does so no more. Any thread. */
+	void uncount(int bytes) {
+		this.countedCalls.decrementAndGet();
 		this.server.calls().end();
 		PeerShare own = this.share;
 		if (own != null) {
@@ -353,11 +359,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	private void remove(int slot) {
-		RdmaServerCall call = this.active[slot];
 		this.active[slot] = null;
-		if (call != null) {
-			uncount(call.requestBytes());
-		}
 		if (--this.activeCalls == 0 && this.idle != null) {
 			this.idle.onTransportIdle();
 		}
@@ -387,6 +389,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		call.onEnded();
 		if (this.active[slot] == call) {
 			remove(slot);
+			call.answered();
 			reply.submit();
 		}
 		else {

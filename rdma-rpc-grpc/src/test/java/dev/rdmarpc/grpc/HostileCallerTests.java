@@ -25,12 +25,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
@@ -54,6 +61,12 @@ class HostileCallerTests {
 
 	/** Calls whose messages follow the request. */
 	private static final int FOLLOWED = 200;
+
+	private static final int MOST_CALLS = 8;
+
+	private static final int CANCELED_CALLS = 10_000;
+
+	private static final int LATE_CALLS = 300;
 
 	/** Their memory does not follow the load. */
 	private static final ChannelOptions STEADY = ChannelOptions.DEFAULTS.withCredits(16, 16);
@@ -171,6 +184,56 @@ class HostileCallerTests {
 		}
 	}
 
+	/** A request that is given up at once leaves its handler running. */
+	@Test
+	void handlersOfCanceledCallsCount() throws Exception {
+		assertFewHandlersRun(CANCELED_CALLS, "test.Bytes/Bidi", 0, (channel, call) -> {
+			channel.abandon(call, CallFailure.CANCELLED, "enough");
+			call.end();
+		});
+	}
+
+	@Test
+	void handlersOfCallsWhoseDeadlineHasPassedCount() throws Exception {
+		String timeout = "\14\0grpc-timeout\2\0\0\0" + "1m";
+		assertFewHandlersRun(LATE_CALLS, "test.Bytes/Unary" + timeout + "\0\0\0\0\2ab", timeout.length(),
+				(channel, call) -> call.end());
+	}
+
+	private static void assertFewHandlersRun(int calls, String content, int block, BiConsumer<RpcChannel, Call> end)
+			throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture(); Handlers handlers = new Handlers()) {
+			Server server = fixture.serve((builder) -> builder.maxConcurrentCalls(MOST_CALLS)
+				.channelOptions(STEADY)
+				.executor(handlers.threads)
+				.addService(ServerServiceDefinition.builder(Bytes.SERVICE)
+					.addMethod(Bytes.BIDI, handlers::start)
+					.addMethod(Bytes.UNARY, ServerCalls.asyncUnaryCall(handlers::answer))
+					.build()));
+			RpcChannel channel = connect(fixture, server);
+			int method = content.startsWith("test.Bytes/Bidi") ? 15 : 16;
+			for (int i = 0; i < calls && handlers.most.get() <= MOST_CALLS; i++) {
+				Call call = new Call(null);
+				submit(call, channel, GrpcProtocol.CALL, head(method, 0, block, content));
+				end.accept(channel, call);
+			}
+			Assertions.assertThat(handlers.most.get()).isBetween(1, MOST_CALLS);
+			handlers.released.countDown();
+			GrpcFixture.await(() -> isAnswered(channel), "the places of calls whose handlers have returned");
+			channel.close("done");
+		}
+	}
+
+	private static boolean isAnswered(RpcChannel channel) {
+		try {
+			return call(channel, GrpcProtocol.CALL, head(16, 0, 0, "test.Bytes/Unary\0\0\0\0\2ab"))
+				.status() == Status.Code.OK;
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private static RpcChannel connect(GrpcFixture fixture, Server server) throws Exception {
 		Opening opening = new Opening();
 		RpcChannel channel = fixture.transport()
@@ -192,6 +255,48 @@ class HostileCallerTests {
 		message.addBytes(ByteBuffer.wrap(content));
 		channel.prepareRequest(call, template, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA, message).submit();
 		message.clear();
+	}
+
+	/** Handlers that block until they are released. */
+	private static final class Handlers implements AutoCloseable {
+
+		private final ExecutorService threads = Executors.newFixedThreadPool(4 * MOST_CALLS);
+
+		private final AtomicInteger running = new AtomicInteger();
+
+		private final AtomicInteger most = new AtomicInteger();
+
+		private final CountDownLatch released = new CountDownLatch(1);
+
+		private void block() {
+			this.most.accumulateAndGet(this.running.incrementAndGet(), Math::max);
+			try {
+				this.released.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			this.running.decrementAndGet();
+		}
+
+		private ServerCall.Listener<byte[]> start(ServerCall<byte[], byte[]> call, Metadata headers) {
+			block();
+			return new ServerCall.Listener<>() {
+			};
+		}
+
+		private void answer(byte[] request, StreamObserver<byte[]> observer) {
+			block();
+			observer.onNext(request);
+			observer.onCompleted();
+		}
+
+		@Override
+		public void close() {
+			this.released.countDown();
+			this.threads.shutdown();
+		}
+
 	}
 
 	private record Reply(Status.Code status, CallFailure failure) {
@@ -235,6 +340,11 @@ class HostileCallerTests {
 		Call(RpcChannel followed) {
 			this.sender = (followed != null) ? followed.streams().requestSender((messages) -> {
 			}) : null;
+		}
+
+		/** Waits for the end. */
+		void end() {
+			GrpcFixture.await(this.reply::isDone, "the call has ended");
 		}
 
 		@Override
