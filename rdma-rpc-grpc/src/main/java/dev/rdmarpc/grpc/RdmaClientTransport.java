@@ -115,6 +115,15 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private @Nullable Listener listener;
 
+	/** Made before there may be no memory for it. */
+	private final Runnable termination = this::terminate;
+
+	/** Why the channel has closed. */
+	private volatile @Nullable String closeReason;
+
+	/** Whether gRPC has been told of that. */
+	private volatile boolean terminated;
+
 	RdmaClientTransport(RdmaTransport transport, ClientSettings settings, Rail rail, InetSocketAddress address,
 			ClientTransportOptions options) {
 		this.transport = transport;
@@ -187,6 +196,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	public ClientStream newStream(MethodDescriptor<?, ?> method, Metadata headers, CallOptions callOptions,
 			ClientStreamTracer[] tracers) {
 		StatsTraceContext stats = StatsTraceContext.newClientContext(tracers, getAttributes(), headers);
+		repeatTermination();
 		Status refused = refusal();
 		if (refused != null) {
 			return new FailingClientStream(refused, RpcProgress.MISCARRIED, tracers);
@@ -204,6 +214,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	 * @return why it cannot, or {@code null}
 	 */
 	@Nullable Status began(RdmaClientStream call) {
+		repeatTermination();
 		synchronized (this) {
 			if (this.ending != null) {
 				return this.ending;
@@ -396,13 +407,32 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	@Override
 	public void onClosed(RpcChannel closed, String reason) {
-		this.tasks.executeAfterTurn(() -> {
-			stop(reason, SimpleDisconnectError.CONNECTION_RESET);
-			Status known = this.forced;
-			Status status = (known != null) ? known : unconnected(reason);
-			openCalls().forEach((call) -> call.failUnlessSubmitted(status));
-			listener().transportTerminated();
-		});
+		this.closeReason = reason;
+		this.tasks.executeAfterTurn(this.termination);
+	}
+
+	/** The connection has ended. One of the tasks, or several until one succeeds. */
+	private void terminate() {
+		String reason = this.closeReason;
+		if (reason == null || this.terminated) {
+			return;
+		}
+		stop(reason, SimpleDisconnectError.CONNECTION_RESET);
+		Status known = this.forced;
+		Status status = (known != null) ? known : unconnected(reason);
+		openCalls().forEach((call) -> call.failUnlessSubmitted(status));
+		listener().transportTerminated();
+		this.terminated = true;
+	}
+
+	/**
+	 * gRPC uses the connection, although it may have ended: where there was no memory to
+	 * say so.
+	 */
+	private void repeatTermination() {
+		if (this.closeReason != null && !this.terminated) {
+			this.tasks.execute(this.termination);
+		}
 	}
 
 	private void stop(String reason, DisconnectError error) {
