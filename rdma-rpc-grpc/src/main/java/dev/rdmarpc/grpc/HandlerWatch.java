@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
  * Implementation notes. gRPC runs the callbacks of a call one after the other, the one
  * for the end last, so that none runs when that has returned. It does not come if the
  * handler cannot begin, and may not come behind a callback that throws an {@link Error},
- * which the queue of callbacks does not survive.
+ * which the queue of callbacks does not survive. A call is known by its headers, which
+ * are the same object here as where the call has begun: attributes of its own would be
+ * five more objects for each call.
  */
 final class HandlerWatch implements ServerInterceptor {
 
@@ -43,7 +45,8 @@ final class HandlerWatch implements ServerInterceptor {
 	@Override
 	public <Q, P> ServerCall.@Nullable Listener<Q> interceptCall(ServerCall<Q, P> call, Metadata headers,
 			ServerCallHandler<Q, P> next) {
-		CountedCall own = call.getAttributes().get(RdmaServerCall.CALL);
+		RdmaServerTransport transport = call.getAttributes().get(RdmaServerTransport.TRANSPORT);
+		CountedCall own = (transport != null) ? transport.takeBeginning(headers) : null;
 		if (own == null) {
 			return next.startCall(call, headers);
 		}

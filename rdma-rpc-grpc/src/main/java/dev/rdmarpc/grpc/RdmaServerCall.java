@@ -63,9 +63,6 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	private static final AtomicIntegerFieldUpdater<RdmaServerCall> REPLIED = AtomicIntegerFieldUpdater
 		.newUpdater(RdmaServerCall.class, "replied");
 
-	/** The call itself, among its attributes. */
-	static final Attributes.Key<RdmaServerCall> CALL = Attributes.Key.create("dev.rdmarpc.grpc.RdmaServerCall.CALL");
-
 	private final RdmaServerTransport transport;
 
 	private final RpcChannel channel;
@@ -89,6 +86,8 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	/** 1 when the reply that ends the call has been begun. */
 	@SuppressWarnings("UnusedVariable") // changed by its updater
 	private volatile int replied;
+
+	private volatile @Nullable Metadata headers;
 
 	private @Nullable Stream stream;
 
@@ -114,6 +113,10 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 	@Override
 	void uncount() {
+		Metadata known = this.headers;
+		if (known != null && !isHandling()) {
+			this.transport.takeBeginning(known);
+		}
 		this.transport.uncount(this.requestBytes);
 	}
 
@@ -238,6 +241,8 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 					head.method(), head.headers());
 			Stream created = new Stream(head.authority(), stats);
 			this.stream = created;
+			this.headers = head.headers();
+			this.transport.beginning(head.headers(), this);
 			listener.streamCreated(created, head.method(), head.headers());
 			known = true;
 			created.state.onStreamAllocated();
@@ -390,9 +395,6 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 		private final State state;
 
-		/** Made by whoever asks first. */
-		private @Nullable Attributes attributes;
-
 		Stream(String authority, StatsTraceContext stats) {
 			super(RdmaServerCall.this.pieces, stats);
 			this.authority = authority;
@@ -416,12 +418,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 		@Override
 		public Attributes getAttributes() {
-			Attributes known = this.attributes;
-			if (known == null) {
-				known = RdmaServerCall.this.transport.attributes().toBuilder().set(CALL, RdmaServerCall.this).build();
-				this.attributes = known;
-			}
-			return known;
+			return RdmaServerCall.this.transport.attributes();
 		}
 
 		@Override

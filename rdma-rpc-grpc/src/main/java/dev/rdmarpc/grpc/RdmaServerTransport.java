@@ -18,6 +18,8 @@ package dev.rdmarpc.grpc;
 
 import java.security.Principal;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -74,6 +76,10 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
+	/** The transport of a call, among its attributes. */
+	static final Attributes.Key<RdmaServerTransport> TRANSPORT = Attributes.Key
+		.create("dev.rdmarpc.grpc.RdmaServerTransport.TRANSPORT");
+
 	private static final int INITIAL_SLOTS = 64;
 
 	/** The age of connections varies so that their ends do not coincide. */
@@ -107,6 +113,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	private volatile @Nullable Principal principal;
 
 	private @Nullable PeerShare share;
+
+	/** Calls of which gRPC's server knows, and whose handlers have not been called. */
+	private final Map<Metadata, RdmaServerCall> beginning = new ConcurrentHashMap<>();
 
 	private volatile Attributes attributes = Attributes.EMPTY;
 
@@ -149,6 +158,16 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	TransportTracer tracer() {
 		return this.tracer;
+	}
+
+	/** The handler of a call is about to be called with these headers. Any thread. */
+	void beginning(Metadata headers, RdmaServerCall call) {
+		this.beginning.put(headers, call);
+	}
+
+	/** The call with these very headers, which is forgotten. Any thread. */
+	@Nullable RdmaServerCall takeBeginning(Metadata headers) {
+		return this.beginning.remove(headers);
 	}
 
 	Attributes attributes() {
@@ -211,7 +230,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (who != null) {
 			known.set(RdmaServerBuilder.TRANSPORT_ATTR_PRINCIPAL, who);
 		}
-		this.attributes = created.transportReady(known.build());
+		this.attributes = created.transportReady(known.build()).toBuilder().set(TRANSPORT, this).build();
 		watch();
 		this.listener = created;
 		return created;
