@@ -27,6 +27,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import javax.net.ssl.SSLContext;
+
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
@@ -91,10 +93,23 @@ class RailsTests {
 				.build()));
 	}
 
+	/** With certificates that are made before a handshake begins: they take seconds. */
+	private static ChannelSecurity withTls(TestCertificates own, TestCertificates trusted) {
+		SSLContext context = own.context(trusted);
+		return ChannelSecurity.NONE.withTls(TlsOptions.of(() -> context));
+	}
+
+	/**
+	 * Also where the first handshake takes too long, as it may while classes are loaded.
+	 */
 	private static void call(ManagedChannel channel) {
+		call(channel, CallOptions.DEFAULT.withWaitForReady());
+	}
+
+	private static void call(ManagedChannel channel, CallOptions options) {
 		byte[] sent = new byte[100];
-		assertThat(ClientCalls.blockingUnaryCall(channel, Bytes.UNARY,
-				CallOptions.DEFAULT.withDeadlineAfter(30, TimeUnit.SECONDS), sent))
+		assertThat(ClientCalls.blockingUnaryCall(channel, Bytes.UNARY, options.withDeadlineAfter(30, TimeUnit.SECONDS),
+				sent))
 			.isEqualTo(sent);
 	}
 
@@ -130,10 +145,8 @@ class RailsTests {
 
 	@Test
 	void encryptedConnectionsTakeARailThatEncrypts() throws Exception {
-		ChannelSecurity server = ChannelSecurity.NONE
-			.withTls(TlsOptions.of(() -> TestCertificates.server().context(TestCertificates.client())));
-		ChannelSecurity client = ChannelSecurity.NONE
-			.withTls(TlsOptions.of(() -> TestCertificates.client().context(TestCertificates.server())));
+		ChannelSecurity server = withTls(TestCertificates.server(), TestCertificates.client());
+		ChannelSecurity client = withTls(TestCertificates.client(), TestCertificates.server());
 		try (GrpcFixture fixture = fixture("shm", "iwarp")) {
 			Server served = serve(fixture, server);
 			call(fixture.connect(served,
@@ -144,14 +157,13 @@ class RailsTests {
 
 	@Test
 	void whereNoRailEncryptsBothSidesSaySo() {
-		ChannelSecurity security = ChannelSecurity.NONE
-			.withTls(TlsOptions.of(() -> TestCertificates.client().context(TestCertificates.server())));
+		ChannelSecurity security = withTls(TestCertificates.client(), TestCertificates.server());
 		try (GrpcFixture fixture = fixture("shm")) {
 			assertThatExceptionOfType(IOException.class).isThrownBy(() -> serve(fixture, security))
 				.withMessageContaining("cannot protect connections with TLS");
 			ManagedChannel channel = fixture.connect(40404,
 					(builder) -> builder.channelOptions(ChannelOptions.DEFAULTS.withSecurity(security)));
-			assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call(channel))
+			assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call(channel, CallOptions.DEFAULT))
 				.withMessageContaining("cannot protect connections with TLS");
 		}
 	}
@@ -205,7 +217,7 @@ class RailsTests {
 		try (GrpcFixture calling = fixture("shm", "iwarp")) {
 			ManagedChannel channel = calling.connect(1, (builder) -> {
 			});
-			assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call(channel))
+			assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call(channel, CallOptions.DEFAULT))
 				.satisfies((ex) -> assertThat(ex.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE))
 				.withMessageContaining("Connection refused");
 		}
