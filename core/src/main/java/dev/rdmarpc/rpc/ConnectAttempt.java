@@ -17,7 +17,6 @@
 package dev.rdmarpc.rpc;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -228,12 +227,8 @@ final class ConnectAttempt {
 	/** While there are others, a rail has less time. */
 	private ChannelOptions options() {
 		ChannelOptions all = this.context.options().channel();
-		long most = this.context.options().rails().attemptTimeout().toNanos();
-		if ((this.left.isEmpty() && !this.optional) || all.handshakeTimeoutNanos() <= most) {
-			return all;
-		}
-		return all.withTimeouts(Duration.ofNanos(most), Duration.ofNanos(all.keepAliveNanos()),
-				Duration.ofNanos(all.deadPeerNanos()));
+		return (this.left.isEmpty() && !this.optional) ? all
+				: all.withHandshakeWithin(this.context.options().rails().attemptTimeout());
 	}
 
 	/** Whose attempt it is. */

@@ -34,7 +34,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -158,25 +157,12 @@ public final class RpcServer implements AutoCloseable {
 			ChannelListener started = listen();
 			this.listener = started;
 			this.running = true;
-			announce(started);
+			started.announce(logger, this.services.stream().map(ServiceDescriptor::name).toList());
 			return this;
 		}
 		finally {
 			this.lifecycle.unlock();
 		}
-	}
-
-	private void announce(ChannelListener started) {
-		List<ListeningRail> all = started.rails();
-		logger.info("Serving {} on {} over {}", this.services.stream().map(ServiceDescriptor::name).toList(),
-				started.localAddress(),
-				all.stream()
-					.filter(ListeningRail::isListening)
-					.map(ListeningRail::name)
-					.collect(Collectors.joining(", ")));
-		all.stream()
-			.filter((rail) -> !rail.isListening())
-			.forEach((rail) -> logger.info("Not serving over {}: {}", rail.name(), rail.problem()));
 	}
 
 	private ChannelListener listen() {

@@ -146,12 +146,8 @@ public final class ChannelListener implements AutoCloseable {
 				tell(new ListeningRail(rail.name(), null, String.valueOf(ex.getMessage())));
 			}
 		}
-		if (this.open.isEmpty()) {
-			throw (failure != null) ? failure
-					: new VerbsException(VerbsError.UNAVAILABLE,
-							"there is no rail to listen on: " + this.rails.stream()
-								.map((rail) -> rail.name() + ": " + rail.problem())
-								.collect(Collectors.joining("; ")));
+		if (this.open.isEmpty() && failure != null) {
+			throw failure;
 		}
 	}
 
@@ -160,9 +156,6 @@ public final class ChannelListener implements AutoCloseable {
 			return new ListeningRail(rail.name(), null, rail.name() + " cannot have TLS");
 		}
 		List<ChannelLoop> own = this.loops.apply(rail);
-		if (own.isEmpty()) {
-			return new ListeningRail(rail.name(), null, "not asked for");
-		}
 		try {
 			Open opened = new Open(rail, own, this.address, this.listenOptions);
 			this.open.put(rail, opened);
@@ -357,6 +350,21 @@ public final class ChannelListener implements AutoCloseable {
 	/** Which rails of the transport listen, first those that reach other hosts. */
 	public List<ListeningRail> rails() {
 		return this.rails;
+	}
+
+	/**
+	 * Says what is served where, and on which rails it is not.
+	 * @param log of whoever serves
+	 */
+	public void announce(Logger log, Object served) {
+		log.info("Serving {} on {} over {}", served, localAddress(),
+				this.rails.stream()
+					.filter(ListeningRail::isListening)
+					.map(ListeningRail::name)
+					.collect(Collectors.joining(", ")));
+		this.rails.stream()
+			.filter((rail) -> !rail.isListening())
+			.forEach((rail) -> log.info("Not serving over {}: {}", rail.name(), rail.problem()));
 	}
 
 	/** Stops accepting; channels stay. Idempotent. */

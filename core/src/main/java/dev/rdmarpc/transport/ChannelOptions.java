@@ -158,6 +158,12 @@ public record ChannelOptions(int frameBytes, int minCredits, int credits, int ma
 				this.maxMetadataBytes, this.streamWindowBytes, this.security);
 	}
 
+	/** These options with so much time at most for set-up, and the handshake after it. */
+	public ChannelOptions withHandshakeWithin(Duration most) {
+		return (this.handshakeTimeoutNanos <= most.toNanos()) ? this
+				: withTimeouts(most, Duration.ofNanos(this.keepAliveNanos), Duration.ofNanos(this.deadPeerNanos));
+	}
+
 	/** These options with other time-outs. */
 	public ChannelOptions withTimeouts(Duration handshake, Duration keepAlive, Duration deadPeer) {
 		return new ChannelOptions(this.frameBytes, this.minCredits, this.credits, this.maxMessageBytes,

@@ -50,8 +50,7 @@ final class RailKeeper {
 
 	private static final RateLimitedLogger failures = new RateLimitedLogger(logger);
 
-	/** Made with the class: there may be no memory for a literal when it is needed. */
-	private static final String CLOSED = "Looking for no rail any more: the transport is closed".intern();
+	private static final String CLOSED = "Looking for no rail any more: the transport is closed";
 
 	private static final long LOOK_MILLIS = 500;
 

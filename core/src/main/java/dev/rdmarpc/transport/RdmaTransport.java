@@ -327,11 +327,6 @@ public final class RdmaTransport implements AutoCloseable {
 		return this.keeper;
 	}
 
-	/** Those on {@link #rail()}, see {@link #sharedLoops(Rail, int, int)}. */
-	public List<ChannelLoop> sharedLoops(int frameBytes, int count) {
-		return sharedLoops(this.rail, frameBytes, count);
-	}
-
 	/**
 	 * The loops that clients share, on each rail and for each frame size as many as the
 	 * client with the most of them asks for; they belong to the transport.

@@ -52,8 +52,9 @@ class ClosingTransportTests {
 		ChannelListener listener = this.transport.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
 				List.of(loop), 16, OPTIONS, RecordingHandler::new);
 		InetSocketAddress address = listener.localAddress();
-		RpcChannel channel = this.transport.newChannel(this.transport.sharedLoops(OPTIONS.frameBytes(), 1).get(0),
-				OPTIONS, new RecordingHandler() {
+		RpcChannel channel = this.transport.newChannel(
+				this.transport.sharedLoops(this.transport.rail(), OPTIONS.frameBytes(), 1).get(0), OPTIONS,
+				new RecordingHandler() {
 					@Override
 					public void onClosed(RpcChannel closed, String reason) {
 						try {
@@ -74,7 +75,7 @@ class ClosingTransportTests {
 
 	/** As a client does whose connection has ended, on another rail. */
 	private RpcChannel connectAgain(InetSocketAddress address) {
-		ChannelLoop loop = this.transport.sharedLoops(2 * OPTIONS.frameBytes(), 1).get(0);
+		ChannelLoop loop = this.transport.sharedLoops(this.transport.rail(), 2 * OPTIONS.frameBytes(), 1).get(0);
 		RpcChannel channel = this.transport.newChannel(loop, OPTIONS, new RecordingHandler());
 		this.transport.connect(channel, address);
 		return channel;

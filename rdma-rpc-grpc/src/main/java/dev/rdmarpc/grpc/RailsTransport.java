@@ -43,6 +43,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.rpc.RailOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -65,8 +66,8 @@ final class RailsTransport implements ConnectionClientTransport {
 
 	private static final Logger logger = LoggerFactory.getLogger(RailsTransport.class);
 
-	/** As that of rdma-rpc's own clients. */
-	static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(1);
+	/** That of this project's own clients. */
+	static final Duration ATTEMPT_TIMEOUT = RailOptions.DEFAULTS.attemptTimeout();
 
 	private final RdmaTransport transport;
 
@@ -130,12 +131,8 @@ final class RailsTransport implements ConnectionClientTransport {
 	}
 
 	private ClientSettings settings() {
-		ChannelOptions all = this.settings.channel();
-		if (this.left.isEmpty() || all.handshakeTimeoutNanos() <= ATTEMPT_TIMEOUT.toNanos()) {
-			return this.settings;
-		}
-		return this.settings.withChannel(all.withTimeouts(ATTEMPT_TIMEOUT, Duration.ofNanos(all.keepAliveNanos()),
-				Duration.ofNanos(all.deadPeerNanos())));
+		return this.left.isEmpty() ? this.settings
+				: this.settings.withChannel(this.settings.channel().withHandshakeWithin(ATTEMPT_TIMEOUT));
 	}
 
 	@Override

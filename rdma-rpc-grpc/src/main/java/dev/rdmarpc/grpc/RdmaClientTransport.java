@@ -196,7 +196,6 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 	public ClientStream newStream(MethodDescriptor<?, ?> method, Metadata headers, CallOptions callOptions,
 			ClientStreamTracer[] tracers) {
 		StatsTraceContext stats = StatsTraceContext.newClientContext(tracers, getAttributes(), headers);
-		repeatTermination();
 		Status refused = refusal();
 		if (refused != null) {
 			return new FailingClientStream(refused, RpcProgress.MISCARRIED, tracers);

@@ -42,7 +42,6 @@ import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.transport.ChannelListener;
 import dev.rdmarpc.transport.ChannelLoop;
-import dev.rdmarpc.transport.ListeningRail;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.verbs.VerbsException;
@@ -111,7 +110,7 @@ final class RdmaServer implements InternalServer {
 					() -> new RdmaServerTransport(this, transport, this.settings));
 			this.channels = started;
 			this.socket = new ListenSocket(started.localAddress());
-			announce(started);
+			started.announce(logger, "gRPC");
 		}
 		catch (VerbsException ex) {
 			close();
@@ -120,17 +119,6 @@ final class RdmaServer implements InternalServer {
 		catch (Throwable ex) {
 			close();
 			throw ex;
-		}
-	}
-
-	private static void announce(ChannelListener started) {
-		for (ListeningRail rail : started.rails()) {
-			if (rail.isListening()) {
-				logger.info("Serving gRPC on {} over {}", started.localAddress(), rail.name());
-			}
-			else {
-				logger.info("Not serving gRPC over {}: {}", rail.name(), rail.problem());
-			}
 		}
 	}
 

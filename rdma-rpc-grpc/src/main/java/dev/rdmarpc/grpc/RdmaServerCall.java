@@ -169,7 +169,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 			Stream begun = this.stream;
 			if (begun != null) {
 				begun.state.over = true;
-				begun.state.report(reason);
+				begun.state.endWith(reason);
 			}
 		}
 		finally {
@@ -515,7 +515,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 				}
 				RdmaServerCall.this.tasks.execute(() -> {
 					Stream.this.state.over = true;
-					Stream.this.state.endWith(Stream.this.state::complete);
+					Stream.this.state.endWith(null);
 					RdmaServerCall.this.pieces.close();
 				});
 			}
@@ -570,19 +570,23 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 					this.over = true;
 					giveUp();
 					reply(null, new Metadata(), told);
-					report(reason);
+					endWith(reason);
 					RdmaServerCall.this.pieces.close();
 				}
 			}
 
-			private void report(Status reason) {
-				endWith(() -> transportReportStatus(reason));
-			}
-
-			/** Tells the handler, by its executor: if that takes no more, none runs. */
-			private void endWith(Runnable end) {
+			/**
+			 * Tells the handler, by its executor: if that takes no more, none runs.
+			 * @param reason why the call ends, {@code null} if it is complete
+			 */
+			private void endWith(@Nullable Status reason) {
 				try {
-					end.run();
+					if (reason == null) {
+						complete();
+					}
+					else {
+						transportReportStatus(reason);
+					}
 				}
 				catch (Throwable ex) {
 					handled();

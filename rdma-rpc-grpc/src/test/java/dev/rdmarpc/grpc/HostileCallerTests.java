@@ -237,7 +237,7 @@ class HostileCallerTests {
 	private static RpcChannel connect(GrpcFixture fixture, Server server) throws Exception {
 		Opening opening = new Opening();
 		RpcChannel channel = fixture.transport()
-			.newChannel(fixture.transport().sharedLoops(8192, 1).get(0),
+			.newChannel(fixture.transport().sharedLoops(fixture.transport().rail(), 8192, 1).get(0),
 					GrpcProtocol.options(STEADY, 0, 0, ServerSettings.NEVER, 0), opening);
 		fixture.transport().connect(channel, new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getPort()));
 		opening.open.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);

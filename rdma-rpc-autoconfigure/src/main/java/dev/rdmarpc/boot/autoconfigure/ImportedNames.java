@@ -82,16 +82,9 @@ final class ImportedNames {
 			return;
 		}
 		Optional<String> meant = NearMiss.of(target, this.imported.keySet());
-		if (meant.isPresent()) {
-			logger.warn(
-					"'rdma.rpc.client.{}' has properties, but no client of '{}' is imported. Did you mean '{}'"
-							+ ", which is imported{}?",
-					target, target, meant.get(),
-					this.properties.client().containsKey(meant.get()) ? "" : " and has no properties");
-		}
-		else {
-			logger.info("'rdma.rpc.client.{}' has properties, but no client of '{}' is imported", target, target);
-		}
+		boolean bare = meant.isPresent() && !this.properties.client().containsKey(meant.get());
+		tell("rdma.rpc.client." + target, "'" + target + "'", meant,
+				", which is imported" + (bare ? " and has no properties" : ""));
 	}
 
 	private void checkService(String target, String service) {
@@ -101,14 +94,16 @@ final class ImportedNames {
 		if (known.stream().anyMatch((name) -> MethodEntries.isSame(name, service))) {
 			return;
 		}
-		Optional<String> meant = NearMiss.of(service, known);
+		tell("rdma.rpc.client." + target + ".methods." + service, "such a service", NearMiss.of(service, known), "");
+	}
+
+	private static void tell(String property, String what, Optional<String> meant, String known) {
 		if (meant.isPresent()) {
-			logger.warn("'rdma.rpc.client.{}.methods.{}' has properties, but no client of such a service is imported."
-					+ " Did you mean '{}'?", target, service, meant.get());
+			logger.warn("'{}' has properties, but no client of {} is imported. Did you mean '{}'{}?", property, what,
+					meant.get(), known);
 		}
 		else {
-			logger.info("'rdma.rpc.client.{}.methods.{}' has properties, but no client of such a service is imported",
-					target, service);
+			logger.info("'{}' has properties, but no client of {} is imported", property, what);
 		}
 	}
 
