@@ -575,10 +575,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 				}
 			}
 
-			/**
-			 * Tells the handler, by its executor: if that takes no more, none runs.
-			 * @param reason why the call ends, {@code null} if it is complete
-			 */
+			/** Tells the handler why it ends, {@code null} if it is complete. */
 			private void endWith(@Nullable Status reason) {
 				try {
 					if (reason == null) {
@@ -589,6 +586,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 					}
 				}
 				catch (Throwable ex) {
+					// its executor takes nothing more, so that it runs no more
 					handled();
 					throw ex;
 				}
