@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 
+import dev.rdmarpc.transport.Rail;
+
 /**
  * Which rails of its transport a client uses, and how.
  *
@@ -32,8 +34,7 @@ import java.util.List;
 public record RailOptions(List<String> providers, Duration attemptTimeout, Duration betterInterval) {
 
 	/** All rails, 1 s for each, a better one every 10 s. */
-	public static final RailOptions DEFAULTS = new RailOptions(List.of(), Duration.ofSeconds(1),
-			Duration.ofSeconds(10));
+	public static final RailOptions DEFAULTS = new RailOptions(List.of(), Rail.ATTEMPT_TIMEOUT, Duration.ofSeconds(10));
 
 	/**
 	 * Checks the bounds.

@@ -17,7 +17,6 @@
 package dev.rdmarpc.grpc;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -43,7 +42,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.logging.FailureText;
-import dev.rdmarpc.rpc.RailOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
@@ -51,7 +49,7 @@ import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * A connection over the first of the rails on which the peer answers. While there is
- * another one to be tried, a rail has {@link #ATTEMPT_TIMEOUT}.
+ * another one to be tried, a rail has {@link Rail#ATTEMPT_TIMEOUT}.
  *
  * <p>
  * Thread-safe.
@@ -65,9 +63,6 @@ import dev.rdmarpc.verbs.VerbsException;
 final class RailsTransport implements ConnectionClientTransport {
 
 	private static final Logger logger = LoggerFactory.getLogger(RailsTransport.class);
-
-	/** That of this project's own clients. */
-	static final Duration ATTEMPT_TIMEOUT = RailOptions.DEFAULTS.attemptTimeout();
 
 	private final RdmaTransport transport;
 
@@ -132,7 +127,7 @@ final class RailsTransport implements ConnectionClientTransport {
 
 	private ClientSettings settings() {
 		return this.left.isEmpty() ? this.settings
-				: this.settings.withChannel(this.settings.channel().withHandshakeWithin(ATTEMPT_TIMEOUT));
+				: this.settings.withChannel(this.settings.channel().withHandshakeWithin(Rail.ATTEMPT_TIMEOUT));
 	}
 
 	@Override

@@ -46,6 +46,7 @@ import dev.rdmarpc.TestCertificates;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.ChannelSnapshot;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.verbs.TlsOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -179,7 +180,7 @@ class RailsTests {
 			long begin = System.nanoTime();
 			call(calling.connect(server, (builder) -> {
 			}));
-			assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(RailsTransport.ATTEMPT_TIMEOUT.toNanos());
+			assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(Rail.ATTEMPT_TIMEOUT.toNanos());
 			assertThat(rails(calling)).containsExactly("iwarp");
 			Files.delete(socket);
 		}
