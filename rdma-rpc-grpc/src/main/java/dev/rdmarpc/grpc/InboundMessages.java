@@ -29,9 +29,9 @@ import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
 
 /**
- * The messages of one direction of a call on their way from the channel to gRPC's
- * deframer: unlimited in number, limited in bytes, which are granted again when the
- * deframer has consumed them.
+ * The messages of one direction of a call on their way from the channel to the
+ * {@link MessageReader}: unlimited in number, limited in bytes, which are granted again
+ * when it has read them.
  *
  * <p>
  * Implementation notes. {@link #consumed} is called by the tasks of the call, one after
@@ -105,7 +105,7 @@ final class InboundMessages implements StreamReceiver.Listener {
 		this.tasks.executeAfterTurn(() -> this.consumer.onLost(detail));
 	}
 
-	/** The deframer gets bytes that came otherwise. */
+	/** The reader gets bytes that came otherwise. */
 	void uncounted(int bytes) {
 		this.uncountedBytes += bytes;
 	}
@@ -117,7 +117,7 @@ final class InboundMessages implements StreamReceiver.Listener {
 		consumed(length - message.remaining());
 	}
 
-	/** The deframer has consumed bytes, or there were some not for it. */
+	/** The reader has read bytes, or there were some not for it. */
 	void consumed(int bytes) {
 		int others = Math.min(bytes, this.uncountedBytes);
 		this.uncountedBytes -= others;
@@ -143,7 +143,7 @@ final class InboundMessages implements StreamReceiver.Listener {
 
 		/**
 		 * A message has arrived, in order. What has been consumed of it when this returns
-		 * was not for the deframer.
+		 * was not for the reader.
 		 * @param memory where it lies; takes ownership
 		 * @param message its bytes, position to limit
 		 */

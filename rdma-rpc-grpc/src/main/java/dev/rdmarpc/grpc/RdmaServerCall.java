@@ -19,16 +19,11 @@ package dev.rdmarpc.grpc;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
-import io.grpc.Attributes;
-import io.grpc.InternalStatus;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.internal.AbstractServerStream;
-import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.StatsTraceContext;
-import io.grpc.internal.WritableBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,7 +47,6 @@ import dev.rdmarpc.transport.StreamSender;
  * <p>
  * Implementation notes. The driver makes the object and tells it what happens; what
  * follows is left to the tasks of the call. gRPC's stream is made by the first of them.
- * Its sink is used by one thread at a time, the handler's.
  */
 final class RdmaServerCall extends CountedCall implements StreamSender.Listener, InboundMessages.Consumer {
 
@@ -89,7 +83,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 	private volatile @Nullable Metadata headers;
 
-	private @Nullable Stream stream;
+	private @Nullable RdmaServerStream stream;
 
 	/** A request has arrived; driver. */
 	RdmaServerCall(RdmaServerTransport transport, IncomingMessage request) {
@@ -107,8 +101,28 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 		this.memory = request.take();
 	}
 
+	RdmaServerTransport transport() {
+		return this.transport;
+	}
+
+	SerialTasks tasks() {
+		return this.tasks;
+	}
+
+	OutgoingPieces pieces() {
+		return this.pieces;
+	}
+
 	int requestId() {
 		return this.requestId;
+	}
+
+	/** gRPC has taken so many bytes of what has arrived. */
+	void consumed(int bytes) {
+		InboundMessages messages = this.following;
+		if (messages != null) {
+			messages.consumed(bytes);
+		}
 	}
 
 	@Override
@@ -166,10 +180,9 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 	private void cancelled(Status reason) {
 		try {
-			Stream begun = this.stream;
+			RdmaServerStream begun = this.stream;
 			if (begun != null) {
-				begun.state.over = true;
-				begun.state.endWith(reason);
+				begun.cancelled(reason);
 			}
 		}
 		finally {
@@ -187,29 +200,29 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 
 	@Override
 	public void onMessage(RegisteredBuffer arrived, ByteBuffer message) {
-		Stream begun = this.stream;
-		if (begun == null || begun.state.over) {
+		RdmaServerStream begun = this.stream;
+		if (begun == null || begun.isDone()) {
 			arrived.release();
 			message.position(message.limit());
 			return;
 		}
-		begun.state.inboundDataReceived(new ReceivedBuffer(arrived, message), false);
+		begun.arrived(new ReceivedBuffer(arrived, message));
 	}
 
 	@Override
 	public void onEnd() {
-		Stream begun = this.stream;
-		if (begun != null && !begun.state.over) {
-			begun.state.inboundDataReceived(ReadableBuffers.empty(), true);
+		RdmaServerStream begun = this.stream;
+		if (begun != null && !begun.isDone()) {
+			begun.halfClose();
 		}
 	}
 
 	@Override
 	public void onLost(String detail) {
-		Stream begun = this.stream;
+		RdmaServerStream begun = this.stream;
 		if (begun != null) {
 			Status reason = Status.RESOURCE_EXHAUSTED.withDescription(detail);
-			begun.state.fail(reason, reason);
+			begun.fail(reason, reason);
 		}
 	}
 
@@ -221,9 +234,9 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	@Override
 	public void onSent(int messageBytes) {
 		this.tasks.executeAfterTurn(() -> {
-			Stream begun = this.stream;
+			RdmaServerStream begun = this.stream;
 			if (begun != null) {
-				begun.state.onSentBytes(messageBytes);
+				begun.sent(messageBytes);
 			}
 		});
 	}
@@ -239,15 +252,15 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 			RequestHead head = RequestHead.read(this.request, this.transport.settings().maxMetadataBytes());
 			StatsTraceContext stats = StatsTraceContext.newServerContext(this.transport.settings().tracers(),
 					head.method(), head.headers());
-			Stream created = new Stream(head.authority(), stats);
+			RdmaServerStream created = new RdmaServerStream(this, head.authority(), stats);
 			this.stream = created;
 			this.headers = head.headers();
 			this.transport.beginning(head.headers(), this);
 			listener.streamCreated(created, head.method(), head.headers());
 			known = true;
-			created.state.onStreamAllocated();
+			created.begin();
 			kept = true;
-			handBeginning(created.state);
+			handBeginning(created);
 		}
 		catch (StatusRuntimeException ex) {
 			refuse(ex.getStatus());
@@ -266,22 +279,22 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 		}
 	}
 
-	/** What came behind the head is for the deframer; takes ownership of the memory. */
-	private void handBeginning(Stream.State state) {
+	/** What came behind the head is for the reader; takes ownership of the memory. */
+	private void handBeginning(RdmaServerStream begun) {
 		InboundMessages messages = this.following;
 		int bytes = this.request.remaining();
 		if (bytes == 0) {
 			this.memory.release();
-			if (messages == null) {
-				state.inboundDataReceived(ReadableBuffers.empty(), true);
-			}
 		}
 		else if (messages == null) {
-			state.inboundDataReceived(new ReceivedBuffer(this.memory, this.request), true);
+			begun.arrived(new ReceivedBuffer(this.memory, this.request));
 		}
 		else {
 			messages.uncounted(bytes);
-			state.inboundDataReceived(beginning(messages), false);
+			begun.arrived(beginning(messages));
+		}
+		if (messages == null) {
+			begun.halfClose();
 		}
 	}
 
@@ -299,9 +312,9 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	}
 
 	private void refuse(Status reason) {
-		Stream begun = this.stream;
+		RdmaServerStream begun = this.stream;
 		if (begun != null) {
-			begun.state.fail(reason, reason);
+			begun.fail(reason, reason);
 		}
 		else {
 			reply(null, new Metadata(), reason);
@@ -312,7 +325,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	 * Ends the call, unless it has ended another way. Any thread but the driver.
 	 * @param headers those not sent yet, or {@code null}
 	 */
-	private void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
+	void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
 		if (!REPLIED.compareAndSet(this, 0, 1)) {
 			return;
 		}
@@ -346,7 +359,8 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 		}
 	}
 
-	private void unsent(Throwable cause) {
+	/** Notes that something could not be sent. */
+	void unsent(Throwable cause) {
 		if (Unsent.isMemory(cause)) {
 			logger.debug("No memory for a reply", cause);
 		}
@@ -384,216 +398,6 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 			message.clear();
 			this.pieces.clear();
 		}
-	}
-
-	/** The call as gRPC sees it. */
-	private final class Stream extends AbstractServerStream {
-
-		private final Sending sink = new Sending();
-
-		private final String authority;
-
-		private final State state;
-
-		Stream(String authority, StatsTraceContext stats) {
-			super(RdmaServerCall.this.pieces, stats);
-			this.authority = authority;
-			this.state = new State(stats);
-		}
-
-		@Override
-		protected State transportState() {
-			return this.state;
-		}
-
-		@Override
-		protected Sink abstractServerStreamSink() {
-			return this.sink;
-		}
-
-		@Override
-		public int streamId() {
-			return RdmaServerCall.this.requestId;
-		}
-
-		@Override
-		public Attributes getAttributes() {
-			return RdmaServerCall.this.transport.attributes();
-		}
-
-		@Override
-		public String getAuthority() {
-			return this.authority;
-		}
-
-		/** What the handler's side wants to be done. */
-		private final class Sending implements Sink {
-
-			private byte @Nullable [][] headers;
-
-			/** What became of a message that could not be sent. */
-			private @Nullable Status lost;
-
-			@Override
-			public void writeHeaders(Metadata metadata, boolean flush) {
-				this.headers = HeaderBlock.of(metadata);
-				if (flush && RdmaServerCall.this.sender != null) {
-					sendMessage(RdmaServerCall.this.sender);
-				}
-			}
-
-			@Override
-			public void writeFrame(WritableBuffer frame, boolean flush, int messages) {
-				RdmaServerCall.this.transport.tracer().reportMessageSent(messages);
-				RdmaServerCall.this.pieces.await((OutgoingPiece) frame);
-				StreamSender stream = RdmaServerCall.this.sender;
-				if (stream != null && (flush || isMuch())) {
-					sendMessage(stream);
-				}
-			}
-
-			private boolean isMuch() {
-				return RdmaServerCall.this.pieces.waitingBytes() >= GrpcProtocol.MOST_WAITING_BYTES;
-			}
-
-			private void sendMessage(StreamSender stream) {
-				if (this.lost != null) {
-					// none may follow it
-					RdmaServerCall.this.pieces.clear();
-					return;
-				}
-				try {
-					OutgoingMessage ready = prepareMessage(stream);
-					ready.submit();
-				}
-				catch (Throwable ex) {
-					Status reason = Unsent.reply(ex);
-					this.lost = reason;
-					giveUp();
-					unsent(ex);
-					reply(null, new Metadata(), reason);
-					RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, reason));
-				}
-			}
-
-			private OutgoingMessage prepareMessage(StreamSender stream) {
-				MessageSegments message = GrpcProtocol.segments();
-				try {
-					byte[][] unsent = this.headers;
-					if (unsent != null) {
-						ReplyHead.addHeaders(message, unsent);
-						this.headers = null;
-					}
-					RdmaServerCall.this.pieces.addTo(message);
-					OutgoingMessage ready = stream.prepare(message);
-					onSendingBytes(message.totalBytes());
-					return ready;
-				}
-				finally {
-					message.clear();
-					RdmaServerCall.this.pieces.clear();
-				}
-			}
-
-			@Override
-			public void writeTrailers(Metadata trailers, boolean headersSent, Status status) {
-				if (!isHandling() || status.getCause() instanceof Error) {
-					handled();
-				}
-				StreamSender stream = RdmaServerCall.this.sender;
-				if (stream != null && RdmaServerCall.this.pieces.waitingBytes() > 0) {
-					sendMessage(stream);
-				}
-				trailers.discardAll(InternalStatus.CODE_KEY);
-				trailers.discardAll(InternalStatus.MESSAGE_KEY);
-				Status reason = this.lost;
-				if (reason == null) {
-					reply(this.headers, trailers, status);
-				}
-				else {
-					reply(null, trailers, reason);
-				}
-				RdmaServerCall.this.tasks.execute(() -> {
-					Stream.this.state.over = true;
-					Stream.this.state.endWith(null);
-					RdmaServerCall.this.pieces.close();
-				});
-			}
-
-			@Override
-			public void cancel(Status reason) {
-				Status told = Status.CANCELLED.withDescription("the server has given the call up");
-				RdmaServerCall.this.tasks.execute(() -> Stream.this.state.fail(reason, told));
-			}
-
-		}
-
-		/** The call as this project's transport sees it; tasks of the call. */
-		private final class State extends AbstractServerStream.TransportState {
-
-			/** Whether gRPC wants no more messages. */
-			private boolean over;
-
-			private boolean failed;
-
-			State(StatsTraceContext stats) {
-				super(RdmaServerCall.this.transport.settings().maxMessageBytes(), stats,
-						RdmaServerCall.this.transport.tracer());
-			}
-
-			@Override
-			public void runOnTransportThread(Runnable task) {
-				RdmaServerCall.this.tasks.execute(task);
-			}
-
-			@Override
-			public void bytesRead(int bytes) {
-				InboundMessages messages = RdmaServerCall.this.following;
-				if (messages != null) {
-					messages.consumed(bytes);
-				}
-			}
-
-			@Override
-			public void deframeFailed(Throwable cause) {
-				Status reason = Status.fromThrowable(cause);
-				fail(reason, reason);
-			}
-
-			/**
-			 * Ends the call.
-			 * @param told what the caller is told
-			 */
-			private void fail(Status reason, Status told) {
-				if (!this.failed) {
-					this.failed = true;
-					this.over = true;
-					giveUp();
-					reply(null, new Metadata(), told);
-					endWith(reason);
-					RdmaServerCall.this.pieces.close();
-				}
-			}
-
-			/** Tells the handler why it ends, {@code null} if it is complete. */
-			private void endWith(@Nullable Status reason) {
-				try {
-					if (reason == null) {
-						complete();
-					}
-					else {
-						transportReportStatus(reason);
-					}
-				}
-				catch (Throwable ex) {
-					// its executor takes nothing more, so that it runs no more
-					handled();
-					throw ex;
-				}
-			}
-
-		}
-
 	}
 
 }

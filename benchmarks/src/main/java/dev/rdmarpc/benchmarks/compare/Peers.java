@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import dev.rdmarpc.benchmarks.compare.aeron.AeronPeer;
 import dev.rdmarpc.benchmarks.compare.floor.CopyPeer;
 import dev.rdmarpc.benchmarks.compare.floor.FloorPeer;
+import dev.rdmarpc.benchmarks.compare.grpc.GrpcInProcessPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcPeer;
 import dev.rdmarpc.benchmarks.compare.grpc.GrpcSpringPeer;
 import dev.rdmarpc.benchmarks.compare.rdma.RdmaPeer;
@@ -51,7 +52,7 @@ public final class Peers {
 	private static final List<Peer> ON_DEMAND = List.of(new FloorPeer(FloorPeer.Variant.TCP_PLACING), new VerbsPeer(),
 			new RdmaPeer(Variant.EAGER), new RdmaPeer(Variant.READ), new RdmaPeer(Variant.RAILS),
 			new RdmaPeer(Variant.SHARED_MEMORY_TRUSTED), new GrpcPeer(GrpcPeer.Variant.RDMA_DEFAULT),
-			new GrpcPeer(GrpcPeer.Variant.RDMA_SHM));
+			new GrpcPeer(GrpcPeer.Variant.RDMA_SHM), new GrpcInProcessPeer());
 
 	private Peers() {
 	}

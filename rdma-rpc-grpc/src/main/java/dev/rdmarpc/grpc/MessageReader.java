@@ -1,0 +1,333 @@
+/*
+ * Copyright 2026 the rdma-rpc authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.rdmarpc.grpc;
+
+import java.util.ArrayDeque;
+import java.util.Locale;
+import java.util.Queue;
+
+import io.grpc.Codec;
+import io.grpc.Decompressor;
+import io.grpc.Status;
+import io.grpc.internal.CompositeReadableBuffer;
+import io.grpc.internal.MessageDeframer;
+import io.grpc.internal.ReadableBuffer;
+import io.grpc.internal.ReadableBuffers;
+import io.grpc.internal.StatsTraceContext;
+import io.grpc.internal.TransportTracer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes messages out of the bytes of one direction of a call, as many as are asked for: a
+ * byte that tells whether it is compressed and its length in four bytes come before each
+ * (gRPC over HTTP/2, length-prefixed messages). A message that has arrived in one piece
+ * is handed out where it lies.
+ *
+ * <p>
+ * Confined to the tasks of its call.
+ *
+ * <p>
+ * Implementation notes. gRPC's own deframer does the same, with two buffers made of
+ * buffers for each message, which are a tenth of all that a call allocates. It is used
+ * for compressed messages. Bytes count as read when they belong to a message that is
+ * asked for, though it may not be complete: a message may be larger than what the sender
+ * may send ahead.
+ */
+final class MessageReader {
+
+	private static final int HEADER_BYTES = 5;
+
+	private static final int COMPRESSED = 1;
+
+	private final MessageDeframer.Listener listener;
+
+	private final StatsTraceContext stats;
+
+	private final TransportTracer tracer;
+
+	private int maxMessageBytes;
+
+	/** The part that is read next. */
+	private @Nullable ReceivedBuffer first;
+
+	private @Nullable Queue<ReceivedBuffer> others;
+
+	/** In all parts. */
+	private long unreadBytes;
+
+	/** Of those, what belongs to the header or body that is waited for. */
+	private int countedBytes;
+
+	/** Of the header or body that is waited for. */
+	private int neededBytes = HEADER_BYTES;
+
+	private boolean inBody;
+
+	private boolean compressed;
+
+	private long wantedMessages;
+
+	private int number = -1;
+
+	private boolean delivering;
+
+	private boolean closing;
+
+	private boolean closed;
+
+	private @Nullable MessageDeframer inflating;
+
+	MessageReader(MessageDeframer.Listener listener, int maxMessageBytes, StatsTraceContext stats,
+			TransportTracer tracer) {
+		this.listener = listener;
+		this.maxMessageBytes = maxMessageBytes;
+		this.stats = stats;
+		this.tracer = tracer;
+	}
+
+	/** Before anything is read. */
+	void setMaxMessageBytes(int bytes) {
+		this.maxMessageBytes = bytes;
+	}
+
+	/** Before anything has arrived. */
+	void setDecompressor(Decompressor decompressor) {
+		if (decompressor == Codec.Identity.NONE) {
+			return;
+		}
+		MessageDeframer deframer = new MessageDeframer(this.listener, decompressor, this.maxMessageBytes, this.stats,
+				this.tracer);
+		this.inflating = deframer;
+		if (this.wantedMessages > 0) {
+			deframer.request((int) Math.min(this.wantedMessages, Integer.MAX_VALUE));
+		}
+	}
+
+	/**
+	 * So many more messages are asked for.
+	 * @throws RuntimeException if what has arrived is no message
+	 */
+	void request(int messages) {
+		MessageDeframer deframer = this.inflating;
+		if (deframer != null) {
+			deframer.request(messages);
+		}
+		else if (!this.closed) {
+			this.wantedMessages += messages;
+			deliver();
+		}
+	}
+
+	/**
+	 * Bytes have arrived.
+	 * @param bytes takes ownership
+	 * @throws RuntimeException if what has arrived is no message
+	 */
+	void arrived(ReceivedBuffer bytes) {
+		MessageDeframer deframer = this.inflating;
+		if (deframer != null) {
+			deframer.deframe(bytes);
+		}
+		else if (this.closed || this.closing) {
+			bytes.close();
+		}
+		else {
+			add(bytes);
+			deliver();
+		}
+	}
+
+	private void add(ReceivedBuffer bytes) {
+		int length = bytes.readableBytes();
+		if (length == 0) {
+			bytes.close();
+			return;
+		}
+		if (this.first == null) {
+			this.first = bytes;
+		}
+		else {
+			Queue<ReceivedBuffer> waiting = this.others;
+			if (waiting == null) {
+				waiting = new ArrayDeque<>();
+				this.others = waiting;
+			}
+			waiting.add(bytes);
+		}
+		this.unreadBytes += length;
+	}
+
+	/** Nothing more arrives: closes when all messages have been asked for. */
+	void closeWhenComplete() {
+		MessageDeframer deframer = this.inflating;
+		if (deframer != null) {
+			deframer.closeWhenComplete();
+		}
+		else if (!this.closed) {
+			this.closing = true;
+			closeIfComplete();
+		}
+	}
+
+	/** Drops what has not been handed out. */
+	void close() {
+		MessageDeframer deframer = this.inflating;
+		if (deframer != null) {
+			deframer.close();
+			return;
+		}
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
+		for (ReceivedBuffer part = this.first; part != null; part = this.first) {
+			this.first = (this.others != null) ? this.others.poll() : null;
+			part.close();
+		}
+		this.listener.deframerClosed(this.inBody || this.countedBytes > 0);
+	}
+
+	private void closeIfComplete() {
+		if (this.closing && !this.delivering && this.unreadBytes == this.countedBytes) {
+			close();
+		}
+	}
+
+	private void deliver() {
+		if (this.delivering) {
+			return;
+		}
+		this.delivering = true;
+		try {
+			while (!this.closed && this.wantedMessages > 0 && hasNeeded()) {
+				if (this.inBody) {
+					deliverBody();
+				}
+				else {
+					readHeader();
+				}
+			}
+		}
+		finally {
+			this.delivering = false;
+		}
+		closeIfComplete();
+	}
+
+	private boolean hasNeeded() {
+		int there = (int) Math.min(this.neededBytes, this.unreadBytes);
+		int more = there - this.countedBytes;
+		if (more > 0) {
+			this.countedBytes = there;
+			if (this.inBody) {
+				this.stats.inboundWireSize(more);
+			}
+			this.listener.bytesRead(more);
+		}
+		return there == this.neededBytes;
+	}
+
+	private void readHeader() {
+		int flags = readByte();
+		int length = readByte() << 24 | readByte() << 16 | readByte() << 8 | readByte();
+		this.unreadBytes -= HEADER_BYTES;
+		this.countedBytes = 0;
+		if ((flags & ~COMPRESSED) != 0) {
+			throw Status.INTERNAL.withDescription("gRPC frame header malformed: reserved bits not zero")
+				.asRuntimeException();
+		}
+		if (length < 0 || length > this.maxMessageBytes) {
+			throw Status.RESOURCE_EXHAUSTED
+				.withDescription(String.format(Locale.US, "gRPC message exceeds maximum size %d: %d",
+						this.maxMessageBytes, length))
+				.asRuntimeException();
+		}
+		this.compressed = flags == COMPRESSED;
+		this.neededBytes = length;
+		this.inBody = true;
+		this.number++;
+		this.stats.inboundMessage(this.number);
+		this.tracer.reportMessageReceived();
+	}
+
+	private void deliverBody() {
+		int length = this.neededBytes;
+		this.stats.inboundMessageRead(this.number, length, this.compressed ? -1 : length);
+		if (this.compressed) {
+			throw Status.INTERNAL.withDescription("Can't decode compressed gRPC message as compression not configured")
+				.asRuntimeException();
+		}
+		this.stats.inboundUncompressedSize(length);
+		ReceivedMessage message = new ReceivedMessage(take(length));
+		this.unreadBytes -= length;
+		this.countedBytes = 0;
+		this.neededBytes = HEADER_BYTES;
+		this.inBody = false;
+		this.wantedMessages--;
+		this.listener.messagesAvailable(message);
+	}
+
+	/** The part that is read, which is there. */
+	private ReceivedBuffer part() {
+		ReceivedBuffer part = this.first;
+		if (part == null) {
+			throw new IllegalStateException("nothing to read");
+		}
+		return part;
+	}
+
+	private void nextPart() {
+		this.first = (this.others != null) ? this.others.poll() : null;
+	}
+
+	private int readByte() {
+		ReceivedBuffer part = part();
+		int value = part.readUnsignedByte();
+		if (part.readableBytes() == 0) {
+			nextPart();
+			part.close();
+		}
+		return value;
+	}
+
+	private ReadableBuffer take(int length) {
+		if (length == 0) {
+			return ReadableBuffers.empty();
+		}
+		ReceivedBuffer part = part();
+		if (part.readableBytes() >= length) {
+			return takeFrom(part, length);
+		}
+		CompositeReadableBuffer parts = new CompositeReadableBuffer();
+		int left = length;
+		while (left > 0) {
+			int begun = Math.min(left, part().readableBytes());
+			parts.addBuffer(takeFrom(part(), begun));
+			left -= begun;
+		}
+		return parts;
+	}
+
+	private ReadableBuffer takeFrom(ReceivedBuffer part, int length) {
+		if (part.readableBytes() > length) {
+			return part.readBytes(length);
+		}
+		nextPart();
+		return part;
+	}
+
+}
