@@ -549,9 +549,15 @@ final class RdmaClientStream extends AbstractClientStream {
 		}
 
 		private void close(Status status, ReplyHead head) {
-			if (!this.ended) {
-				inboundTrailersReceived(head.trailers(),
-						head.description().isEmpty() ? status : status.withDescription(head.description()));
+			if (this.ended) {
+				return;
+			}
+			Status described = head.description().isEmpty() ? status : status.withDescription(head.description());
+			if (head.refused() && !status.isOk()) {
+				fail(described, RpcProgress.REFUSED, false);
+			}
+			else {
+				inboundTrailersReceived(head.trailers(), described);
 				end();
 			}
 		}
