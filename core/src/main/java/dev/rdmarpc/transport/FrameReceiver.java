@@ -17,7 +17,9 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -111,7 +113,21 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 
 	@Override
 	public int unfinished() {
-		return this.assembler.count() + this.transfers.count();
+		return this.assembler.count() + this.transfers.all().size();
+	}
+
+	/**
+	 * The ids of requests of which something has arrived, or is to be read, but not all.
+	 */
+	Set<Integer> arrivingRequests() {
+		Set<Integer> ids = new HashSet<>();
+		this.assembler.forEachRequest(ids::add);
+		for (InboundTransfer transfer : this.transfers.all()) {
+			if (transfer.isRequest() && !transfer.isCancelled()) {
+				ids.add(transfer.requestId());
+			}
+		}
+		return ids;
 	}
 
 	@Override

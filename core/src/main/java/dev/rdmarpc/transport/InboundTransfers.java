@@ -335,8 +335,8 @@ final class InboundTransfers {
 	}
 
 	/** Messages that are being read or wait for it. */
-	int count() {
-		return this.transfers.size();
+	Collection<InboundTransfer> all() {
+		return this.transfers.values();
 	}
 
 	/** Whether some wait for memory, so that {@link #retry} should be called soon. */

@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
@@ -92,6 +93,15 @@ final class MessageAssembler {
 	/** Messages under assembly, dropped ones included. */
 	int count() {
 		return this.assemblies.size();
+	}
+
+	/** Passes on the ids of those that are requests. */
+	void forEachRequest(IntConsumer id) {
+		this.assemblies.forEach((key, assembly) -> {
+			if (assembly.isRequest()) {
+				id.accept(key);
+			}
+		});
 	}
 
 	/**

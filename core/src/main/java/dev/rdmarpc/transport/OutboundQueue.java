@@ -187,6 +187,19 @@ final class OutboundQueue {
 		return this.data.size() >= this.maxBacklog && !this.credits.maySendData();
 	}
 
+	/** Whether more than control frames waits, or was posted and has not completed. */
+	boolean hasData() {
+		if (!this.data.isEmpty()) {
+			return true;
+		}
+		for (OutgoingMessage message : this.inFlight) {
+			if (!message.isControl()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
 	boolean isEmpty() {
 		return this.inFlight.isEmpty() && !hasWaiting();
 	}

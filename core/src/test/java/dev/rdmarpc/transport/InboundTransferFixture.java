@@ -137,7 +137,7 @@ abstract class InboundTransferFixture {
 	/** Has a message delivered, after which longer ones are read at once. */
 	void earnTrust(InboundTransfers transfers, FakeQueuePair pair, RegisteredBuffer buffer, int bytes) {
 		begin(transfers, buffer, 100, bytes, 0);
-		while (transfers.count() > 0) {
+		while (transfers.all().size() > 0) {
 			transfers.post(pair);
 			while (pair.reads > 0) {
 				pair.reads--;
@@ -157,11 +157,11 @@ abstract class InboundTransferFixture {
 
 	/** Lets Reads complete, and returns which messages have ended in which order. */
 	List<Integer> completeAll(InboundTransfers transfers, FakeQueuePair pair, int mostReads) {
-		for (int i = 0; i < mostReads && transfers.count() > 0; i++) {
+		for (int i = 0; i < mostReads && transfers.all().size() > 0; i++) {
 			complete(transfers, pair);
 			transfers.post(pair);
 		}
-		assertThat(transfers.count()).as("messages that are left").isZero();
+		assertThat(transfers.all().size()).as("messages that are left").isZero();
 		return this.ended;
 	}
 

@@ -207,7 +207,7 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 					complete(transfers, pair);
 				}
 				assertThat(transfers.isQuiet()).isTrue();
-				assertThat(transfers.count()).as("messages that wait").isEqualTo(2);
+				assertThat(transfers.all().size()).as("messages that wait").isEqualTo(2);
 				assertThat(transfers.heldBytes()).isEqualTo(2L * InboundTransfers.FIRST_BYTES);
 				transfers.retry(PATIENCE - 1);
 				assertThat(this.refused).isEmpty();

@@ -201,7 +201,7 @@ class InboundTransfersTests extends InboundTransferFixture {
 				begin(transfers, buffer, i, 1 << 20, 0);
 			}
 			assertThat(transfers.close(0)).isZero();
-			assertThat(transfers.count()).as("they count until none holds memory").isEqualTo(99);
+			assertThat(transfers.all().size()).as("they count until none holds memory").isEqualTo(99);
 			assertThat(transfers.close(2)).as("of those that no Read is under way for").isEqualTo(2);
 			assertThat(transfers.close(2)).isEqualTo(1);
 			assertThat(transfers.close(2)).isZero();
@@ -209,7 +209,7 @@ class InboundTransfersTests extends InboundTransferFixture {
 			transfers.completed(false, 0, 1);
 			assertThat(transfers.heldBytes()).isZero();
 			assertThat(transfers.close(2)).isZero();
-			assertThat(transfers.count()).isZero();
+			assertThat(transfers.all().size()).isZero();
 			assertThat(fixture.memory.metrics().allocatedBytes()).isEqualTo(before);
 		});
 		assertThat(this.ended).isEmpty();
@@ -222,9 +222,9 @@ class InboundTransfersTests extends InboundTransferFixture {
 			transfers.post(pair);
 			transfers.cancel(1);
 			begin(transfers, buffer, 2, 1000);
-			assertThat(transfers.count()).as("a Read is under way").isEqualTo(2);
+			assertThat(transfers.all().size()).as("a Read is under way").isEqualTo(2);
 			transfers.completed(true, MESSAGE, 1000);
-			assertThat(transfers.count()).isEqualTo(1);
+			assertThat(transfers.all().size()).isEqualTo(1);
 		});
 	}
 

@@ -282,10 +282,16 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 	}
 
 	private void close(Status status, ReplyHead head) {
-		if (!this.ended) {
+		if (this.ended) {
+			return;
+		}
+		Status described = head.description().isEmpty() ? status : status.withDescription(head.description());
+		if (head.refused() && !status.isOk()) {
+			failed(described, RpcProgress.REFUSED);
+		}
+		else {
 			stats().clientInboundTrailers(head.trailers());
-			report(head.description().isEmpty() ? status : status.withDescription(head.description()),
-					RpcProgress.PROCESSED, false, head.trailers());
+			report(described, RpcProgress.PROCESSED, false, head.trailers());
 			ended();
 		}
 	}

@@ -87,6 +87,8 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 
 	private long maxAgeGraceNanos = ServerSettings.NEVER;
 
+	private long farewellNanos = Farewell.PATIENCE_NANOS;
+
 	private RdmaServerBuilder(InetSocketAddress address) {
 		this.address = address;
 	}
@@ -112,6 +114,12 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 	/** Whether Census records calls if it is on the class path, as it does by default. */
 	RdmaServerBuilder statsEnabled(boolean enabled) {
 		this.builder.setStatsEnabled(enabled);
+		return this;
+	}
+
+	/** How long a caller may not know that its connection is to end, for tests. */
+	RdmaServerBuilder farewell(long time, TimeUnit unit) {
+		this.farewellNanos = unit.toNanos(time);
 		return this;
 	}
 
@@ -253,7 +261,7 @@ public final class RdmaServerBuilder extends ForwardingServerBuilder<RdmaServerB
 		return new RdmaServer(this.transport,
 				new ServerSettings(this.address, channel, this.loops, this.maxConnections, calls, this.peers,
 						this.maxMessageBytes, this.maxMetadataBytes, this.maxIdleNanos, this.maxAgeNanos,
-						this.maxAgeGraceNanos, tracers));
+						this.maxAgeGraceNanos, this.farewellNanos, tracers));
 	}
 
 }

@@ -58,6 +58,7 @@ import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
 import dev.rdmarpc.transport.StreamSender;
+import dev.rdmarpc.transport.Underway;
 
 /**
  * The server's end of one connection: makes a call of each request, and knows which are
@@ -132,12 +133,20 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private final Runnable termination = this::terminated;
 
+	private final Farewell farewell;
+
 	RdmaServerTransport(RdmaServer server, RdmaTransport transport, ServerSettings settings) {
 		this.server = server;
 		this.transport = transport;
 		this.settings = settings;
 		this.idle = (settings.maxIdleNanos() != ServerSettings.NEVER)
 				? new MaxConnectionIdleManager(settings.maxIdleNanos()) : null;
+		this.farewell = new Farewell(settings.farewellNanos(), () -> new Underway(channel()).requests(),
+				() -> new Underway(channel()).isSending());
+	}
+
+	Farewell farewell() {
+		return this.farewell;
 	}
 
 	RpcChannel channel() {
@@ -259,6 +268,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	@Override
 	public void shutdown() {
+		this.farewell.say();
 		channel().drain();
 	}
 
@@ -304,10 +314,13 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			before.onCancel(Status.CANCELLED.withDescription("the caller has given the call up"));
 		}
 		if (request.methodId() == GrpcProtocol.PING.methodId()) {
-			reply(requestId, Status.OK);
+			reply(requestId, Status.OK, false);
 		}
 		else if (request.methodId() != GrpcProtocol.CALL.methodId()) {
-			reply(requestId, Status.UNIMPLEMENTED.withDescription("request that is no gRPC call"));
+			reply(requestId, Status.UNIMPLEMENTED.withDescription("request that is no gRPC call"), false);
+		}
+		else if (!this.farewell.admits(requestId)) {
+			reply(requestId, Status.UNAVAILABLE.withDescription("the connection takes no new calls"), true);
 		}
 		else {
 			begin(request);
@@ -339,7 +352,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		String why = refusal(own, bytes);
 		if (why != null) {
 			limits.log(Level.WARN, "Refused a call from {}: {}", channel().remoteAddress(), why);
-			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why));
+			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why), false);
 			return;
 		}
 		this.countedCalls.incrementAndGet();
@@ -384,11 +397,22 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		}
 	}
 
-	/** Answers a request of which there is no call; driver. */
-	private void reply(int requestId, Status status) {
+	/**
+	 * Answers a request of which there is no call; driver.
+	 * @param repeatable whether the caller may make the call elsewhere, whatever it is
+	 */
+	private void reply(int requestId, Status status, boolean repeatable) {
+		if (!this.farewell.answers()) {
+			return;
+		}
 		MessageSegments message = GrpcProtocol.segments();
 		try {
-			ReplyHead.add(message, null, HeaderBlock.of(new Metadata()), status.getDescription());
+			if (repeatable) {
+				ReplyHead.addRefusal(message, String.valueOf(status.getDescription()));
+			}
+			else {
+				ReplyHead.add(message, null, HeaderBlock.NONE, status.getDescription());
+			}
 			channel().prepareReply(requestId, status.getCode().value(), RequestTemplate.NO_METADATA, message).submit();
 		}
 		catch (MemoryExhaustedException ex) {
@@ -418,7 +442,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	@Override
 	public void onUnreadableRequest(RpcChannel from, int requestId, String detail) {
-		reply(requestId, Status.RESOURCE_EXHAUSTED.withDescription(detail));
+		reply(requestId, Status.RESOURCE_EXHAUSTED.withDescription(detail), false);
 	}
 
 	private @Nullable RdmaServerCall find(int requestId) {
@@ -450,6 +474,17 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		if (call != null) {
 			remove(requestId & 0xFFFF);
 			call.onCancel(Status.CANCELLED.withDescription("the caller has given the call up"));
+		}
+	}
+
+	@Override
+	public void onTick(RpcChannel ticked, long nowNanos) {
+		if (this.farewell.tick(nowNanos, this.activeCalls)) {
+			if (this.farewell.refused() > 0) {
+				limits.log(Level.WARN, "Closed the connection from {}: {} calls came after it was told to make none",
+						ticked.remoteAddress(), this.farewell.refused());
+			}
+			ticked.close("closed after goodbye, which the caller has not heeded");
 		}
 	}
 

@@ -29,7 +29,8 @@ import dev.rdmarpc.codec.MessageSegments;
 /**
  * What a reply begins with, little-endian. <pre>
  * offset  field
- *      0  u16  1 if there are headers, 0 if they came before or not at all
+ *      0  u16  bit 0, there are headers, or else they came before or not at all;
+ *              bit 1, the call was not begun and may be made again, whatever it is
  *      2  u16  length of the description of the status
  *      4  u32  length of the headers
  *      8  u32  length of the trailers
@@ -40,8 +41,13 @@ import dev.rdmarpc.codec.MessageSegments;
  * @param headers {@code null} if they came before or not at all
  * @param trailers of the call
  * @param description of the status, perhaps empty
+ * @param refused whether the call was not begun and may be made again, whatever it is
  */
-record ReplyHead(@Nullable Metadata headers, Metadata trailers, String description) {
+record ReplyHead(@Nullable Metadata headers, Metadata trailers, String description, boolean refused) {
+
+	private static final int HEADERS_FLAG = 1;
+
+	private static final int REFUSED_FLAG = 2;
 
 	private static final int FIXED_BYTES = 12;
 
@@ -54,6 +60,16 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 	/** Appends a head to a message. */
 	static void add(MessageSegments message, byte @Nullable [][] headers, byte[][] trailers,
 			@Nullable String description) {
+		add(message, (headers != null) ? HEADERS_FLAG : 0, headers, trailers, description);
+	}
+
+	/** Appends the head of a reply that says that the call was not begun. */
+	static void addRefusal(MessageSegments message, String description) {
+		add(message, REFUSED_FLAG, null, HeaderBlock.NONE, description);
+	}
+
+	private static void add(MessageSegments message, int flags, byte @Nullable [][] headers, byte[][] trailers,
+			@Nullable String description) {
 		byte[] text = (description != null) ? description.getBytes(StandardCharsets.UTF_8) : NO_TEXT;
 		if (text.length > MAX_DESCRIPTION_BYTES) {
 			text = Arrays.copyOf(text, MAX_DESCRIPTION_BYTES);
@@ -62,7 +78,7 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 		int second = HeaderBlock.length(trailers);
 		int length = FIXED_BYTES + first + second + text.length;
 		ByteBuffer target = message.claimMemory(length);
-		target.putShort(0, (short) ((headers != null) ? 1 : 0));
+		target.putShort(0, (short) flags);
 		target.putShort(2, (short) text.length);
 		target.putInt(4, first);
 		target.putInt(8, second);
@@ -94,7 +110,7 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 		if (available < 0) {
 			throw malformed(message.remaining());
 		}
-		boolean withHeaders = message.getShort(at) != 0;
+		int flags = message.getShort(at);
 		int text = message.getShort(at + 2) & 0xFFFF;
 		int first = message.getInt(at + 4);
 		int second = message.getInt(at + 8);
@@ -102,12 +118,13 @@ record ReplyHead(@Nullable Metadata headers, Metadata trailers, String descripti
 			throw malformed(available);
 		}
 		at += FIXED_BYTES;
-		Metadata headers = withHeaders ? HeaderBlock.read(message, at, first, HEADERS, maxMetadataBytes) : null;
+		Metadata headers = ((flags & HEADERS_FLAG) != 0)
+				? HeaderBlock.read(message, at, first, HEADERS, maxMetadataBytes) : null;
 		Metadata trailers = HeaderBlock.read(message, at + first, second, "Response trailer metadata",
 				maxMetadataBytes);
 		String description = (text > 0) ? RequestHead.text(message, at + first + second, text) : "";
 		message.position(at + first + second + text);
-		return new ReplyHead(headers, trailers, description);
+		return new ReplyHead(headers, trailers, description, (flags & REFUSED_FLAG) != 0);
 	}
 
 	/** Reads the headers that the first message of a stream of replies begins with. */

@@ -39,11 +39,13 @@ import dev.rdmarpc.transport.PeerLimits;
  * @param maxIdleNanos after which a connection without calls is closed
  * @param maxAgeNanos after which a connection accepts no new calls
  * @param maxAgeGraceNanos after which it is closed then
+ * @param farewellNanos how long a caller may not know that its connection accepts none
  * @param tracers of calls
  */
 record ServerSettings(InetSocketAddress address, ChannelOptions channel, int loops, int maxConnections,
 		int maxConcurrentCalls, PeerLimits peers, int maxMessageBytes, int maxMetadataBytes, long maxIdleNanos,
-		long maxAgeNanos, long maxAgeGraceNanos, List<? extends ServerStreamTracer.Factory> tracers) {
+		long maxAgeNanos, long maxAgeGraceNanos, long farewellNanos,
+		List<? extends ServerStreamTracer.Factory> tracers) {
 
 	/** A time that is none. */
 	static final long NEVER = Long.MAX_VALUE;

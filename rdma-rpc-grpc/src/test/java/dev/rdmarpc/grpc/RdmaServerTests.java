@@ -44,7 +44,7 @@ class RdmaServerTests {
 				new ServerSettings(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
 						GrpcProtocol.options(ChannelOptions.DEFAULTS, 0, 0, ServerSettings.NEVER, 0), 1, 16, 16,
 						PeerLimits.DEFAULTS, 1 << 20, 8192, ServerSettings.NEVER, ServerSettings.NEVER,
-						ServerSettings.NEVER, List.of()));
+						ServerSettings.NEVER, Farewell.PATIENCE_NANOS, List.of()));
 		server.start(listener);
 		return server;
 	}
