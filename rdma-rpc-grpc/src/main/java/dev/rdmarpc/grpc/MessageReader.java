@@ -24,6 +24,7 @@ import io.grpc.Codec;
 import io.grpc.Decompressor;
 import io.grpc.Status;
 import io.grpc.internal.CompositeReadableBuffer;
+import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.MessageDeframer;
 import io.grpc.internal.ReadableBuffer;
 import io.grpc.internal.ReadableBuffers;
@@ -278,7 +279,14 @@ final class MessageReader {
 		this.neededBytes = HEADER_BYTES;
 		this.inBody = false;
 		this.wantedMessages--;
-		this.listener.messagesAvailable(message);
+		try {
+			this.listener.messagesAvailable(message);
+		}
+		catch (Throwable ex) {
+			// an executor that takes nothing more, so that nobody comes for it
+			GrpcUtil.closeQuietly(message.next());
+			throw ex;
+		}
 	}
 
 	/** The part that is read, which is there. */
