@@ -22,6 +22,7 @@ import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -212,6 +213,9 @@ public final class ArchitectureTests {
 	static final ArchRule everyPackageIsNullMarked = ArchRuleDefinition.classes()
 		.should(resideInANullMarkedPackage())
 		.because("nullness is only checked in packages that opt in");
+
+	@ArchTest
+	static final ArchTests cycles = ArchTests.in(ClassCycleRules.class);
 
 	private ArchitectureTests() {
 	}

@@ -34,6 +34,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class StressRun {
 
+	/**
+	 * For what starts the tests, and first some twenty virtual machines that do nothing,
+	 * to learn which options there are.
+	 */
+	private static final String ONE_COMPILER = "-XX:TieredStopAtLevel=1";
+
+	/** For the tests, which get the options of what starts them as well, in front. */
+	private static final String ALL_COMPILERS = "-XX:TieredStopAtLevel=4";
+
 	private StressRun() {
 	}
 
@@ -62,11 +71,11 @@ public final class StressRun {
 
 	private static List<String> command(Package tests, Path directory, String... more) {
 		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp",
-						classPath, Main.class.getName(), "-t", tests.getName(), "-f", "1", "-iters", "1", "-time",
-						"300", "-sc", "false", "-af", "NONE", "-hs", "256", "-jvmArgs", "-XX:+UseSerialGC -Xmx256m",
-						"-r", directory + File.separator));
+		List<String> command = new ArrayList<>(List.of(
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-XX:+UseSerialGC",
+				ONE_COMPILER, "-cp", classPath, Main.class.getName(), "-t", tests.getName(), "-f", "1", "-iters", "1",
+				"-time", "300", "-sc", "false", "-af", "NONE", "-hs", "256", "-pth", "false", "-jvmArgs",
+				"-XX:+UseSerialGC -Xmx256m " + ALL_COMPILERS, "-r", directory + File.separator));
 		command.addAll(List.of(more));
 		return command;
 	}

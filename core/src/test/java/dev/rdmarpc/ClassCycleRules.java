@@ -30,22 +30,20 @@ import java.util.stream.Collectors;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * How many classes of a package may form one cycle. Classes of one cycle can only be
- * understood, tested and replaced together, however small their files are.
+ * understood, tested and replaced together, however small their files are. They are among
+ * {@link ArchitectureTests}, which has read the classes.
  */
-@AnalyzeClasses(packages = "dev.rdmarpc", importOptions = ImportOption.DoNotIncludeTests.class)
-public final class ClassCycleTests {
+final class ClassCycleRules {
 
 	private static final int LIMIT = 12;
 
-	private ClassCycleTests() {
+	private ClassCycleRules() {
 	}
 
 	@ArchTest
@@ -67,7 +65,7 @@ public final class ClassCycleTests {
 				.stream()
 				.map(Dependency::getTargetClass)
 				.filter((target) -> target.getPackageName().equals(type.getPackageName()))
-				.map(ClassCycleTests::topLevel)
+				.map(ClassCycleRules::topLevel)
 				.collect(Collectors.toSet());
 			dependencies.computeIfAbsent(type.getPackageName(), (home) -> new TreeMap<>())
 				.computeIfAbsent(topLevel(type), (name) -> new TreeSet<>())
