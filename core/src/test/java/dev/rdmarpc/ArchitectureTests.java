@@ -18,6 +18,7 @@ package dev.rdmarpc;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -214,6 +215,11 @@ public final class ArchitectureTests {
 		.because("nullness is only checked in packages that opt in");
 
 	private ArchitectureTests() {
+	}
+
+	@ArchTest
+	static void cyclesAreSmall(JavaClasses classes) {
+		ClassCycles.assertSmall(classes);
 	}
 
 	private static ArchRule knowsOnly(String who, String... whom) {

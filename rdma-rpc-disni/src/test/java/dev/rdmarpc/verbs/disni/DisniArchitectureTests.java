@@ -22,7 +22,6 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.ArchTests;
 
 import dev.rdmarpc.ArchitectureTests;
-import dev.rdmarpc.ClassCycleTests;
 
 /** The rules of the core, for the classes of this module. */
 @AnalyzeClasses(packages = "dev.rdmarpc.verbs.disni", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -30,9 +29,6 @@ final class DisniArchitectureTests {
 
 	@ArchTest
 	static final ArchTests architecture = ArchTests.in(ArchitectureTests.class);
-
-	@ArchTest
-	static final ArchTests cycles = ArchTests.in(ClassCycleTests.class);
 
 	private DisniArchitectureTests() {
 	}

@@ -30,9 +30,6 @@ import java.util.stream.Collectors;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.junit.AnalyzeClasses;
-import com.tngtech.archunit.junit.ArchTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,16 +37,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  * How many classes of a package may form one cycle. Classes of one cycle can only be
  * understood, tested and replaced together, however small their files are.
  */
-@AnalyzeClasses(packages = "dev.rdmarpc", importOptions = ImportOption.DoNotIncludeTests.class)
-public final class ClassCycleTests {
+final class ClassCycles {
 
 	private static final int LIMIT = 12;
 
-	private ClassCycleTests() {
+	private ClassCycles() {
 	}
 
-	@ArchTest
-	static void cyclesAreSmall(JavaClasses classes) {
+	static void assertSmall(JavaClasses classes) {
 		dependencies(classes).forEach((home, edges) -> {
 			SortedSet<String> largest = new Components(edges).largest();
 			assertThat(largest).as("classes of %s that form one cycle", home).hasSizeLessThanOrEqualTo(LIMIT);
@@ -67,7 +62,7 @@ public final class ClassCycleTests {
 				.stream()
 				.map(Dependency::getTargetClass)
 				.filter((target) -> target.getPackageName().equals(type.getPackageName()))
-				.map(ClassCycleTests::topLevel)
+				.map(ClassCycles::topLevel)
 				.collect(Collectors.toSet());
 			dependencies.computeIfAbsent(type.getPackageName(), (home) -> new TreeMap<>())
 				.computeIfAbsent(topLevel(type), (name) -> new TreeSet<>())
