@@ -20,12 +20,17 @@ import java.net.InetAddress;
 
 import org.junit.jupiter.api.Nested;
 
+import dev.rdmarpc.TestEnvironment;
+
 /**
  * The behaviour every {@link VerbsProvider} must show. A provider's test class extends
  * this one and supplies the provider; the themes then run as its nested classes. Where
  * the provider is not available the tests are skipped with its reason.
  */
 public abstract class AbstractVerbsProviderTests {
+
+	/** What every device takes in one request. */
+	protected static final int LEAST_LARGEST_BYTES = AbstractVerbsTests.LEAST_LARGEST_BYTES;
 
 	/** The provider under test; asked for once per test. */
 	protected abstract VerbsProvider provider();
@@ -87,6 +92,14 @@ public abstract class AbstractVerbsProviderTests {
 	}
 
 	/**
+	 * The largest request that is made, as far as the device takes it. What only differs
+	 * from another provider in how a stream is cut needs no more than every cut.
+	 */
+	protected int largestBytes() {
+		return TestEnvironment.rounds(AbstractVerbsTests.LARGEST_BYTES, LEAST_LARGEST_BYTES);
+	}
+
+	/**
 	 * Whether a shared receive that a message had begun to take is flushed when the
 	 * connection ends; otherwise it may go back to the others.
 	 */
@@ -105,7 +118,7 @@ public abstract class AbstractVerbsProviderTests {
 	private VerbsFixture fixture() {
 		return new VerbsFixture(this::provider, address(), explainsFaults(), this::notifiesOfSolicitedAlone,
 				this::checksPermissionToRead, this::stopsPlacingAtOnce, this::stopsSendingAtOnce, movesWithoutGarbage(),
-				this::keysToldBy);
+				largestBytes(), this::keysToldBy);
 	}
 
 	@Nested

@@ -22,8 +22,6 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import dev.rdmarpc.TestEnvironment;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -99,8 +97,7 @@ abstract class AbstractVerbsTests {
 
 	/** The largest request that the devices take, as far as the suite goes. */
 	int largestBytes() {
-		int wanted = TestEnvironment.rounds(LARGEST_BYTES, LEAST_LARGEST_BYTES);
-		return (int) Math.min(wanted, this.fixture.left().limits().maxMessageBytes());
+		return (int) Math.min(this.fixture.largestBytes(), this.fixture.left().limits().maxMessageBytes());
 	}
 
 	/** Every power of two up to the largest request, with its neighbours. */

@@ -79,6 +79,8 @@ final class VerbsFixture extends ProgressLoop
 
 	private final boolean movesWithoutGarbage;
 
+	private final int largestBytes;
+
 	private final Function<MemoryRegion, int[]> keysTold;
 
 	private final long seed = Long.getLong(SEED_PROPERTY, 20260727L);
@@ -106,8 +108,9 @@ final class VerbsFixture extends ProgressLoop
 	VerbsFixture(Supplier<VerbsProvider> providerSupplier, InetAddress address, boolean explainsFaults,
 			BooleanSupplier notifiesOfSolicitedAlone, BooleanSupplier checksPermissionToRead,
 			BooleanSupplier stopsPlacingAtOnce, BooleanSupplier stopsSendingAtOnce, boolean movesWithoutGarbage,
-			Function<MemoryRegion, int[]> keysTold) {
+			int largestBytes, Function<MemoryRegion, int[]> keysTold) {
 		this.movesWithoutGarbage = movesWithoutGarbage;
+		this.largestBytes = largestBytes;
 		this.keysTold = keysTold;
 		this.stopsPlacingAtOnce = stopsPlacingAtOnce;
 		this.stopsSendingAtOnce = stopsSendingAtOnce;
@@ -147,6 +150,11 @@ final class VerbsFixture extends ProgressLoop
 	/** The keys that Reads into a region have told peers, see the suite. */
 	int[] keysToldBy(MemoryRegion region) {
 		return this.keysTold.apply(region);
+	}
+
+	/** The largest request that the suite makes, see there. */
+	int largestBytes() {
+		return this.largestBytes;
 	}
 
 	/** Whether both sides learn why the peer was refused, see the suite. */

@@ -38,6 +38,12 @@ class IwarpProviderOverAwkwardStreamTests extends AbstractVerbsProviderTests {
 		return new Provider(new IwarpProvider());
 	}
 
+	/** All pieces together are some 300 KB: after that they come again. */
+	@Override
+	protected int largestBytes() {
+		return LEAST_LARGEST_BYTES;
+	}
+
 	/** What is cut short is set aside, in views of memory that are made for it. */
 	@Override
 	protected boolean movesWithoutGarbage() {

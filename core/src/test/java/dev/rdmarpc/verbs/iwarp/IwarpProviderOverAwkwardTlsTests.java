@@ -33,6 +33,12 @@ class IwarpProviderOverAwkwardTlsTests extends AbstractVerbsProviderTests {
 		return new TlsProvider(new IwarpProvider(), AwkwardStream::new);
 	}
 
+	/** All pieces together are some 300 KB: after that they come again. */
+	@Override
+	protected int largestBytes() {
+		return LEAST_LARGEST_BYTES;
+	}
+
 	/** The JDK's TLS allocates for each record. */
 	@Override
 	protected boolean movesWithoutGarbage() {
