@@ -90,10 +90,11 @@ public final class TestCertificates {
 			Path directory = Files.createTempDirectory("rdmarpc-certificates");
 			Path file = directory.resolve(name + ".p12");
 			try {
-				run(List.of(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair",
-						"-alias", name, "-keyalg", "EC", "-groupname", "secp256r1", "-dname",
-						"CN=" + name + ", O=rdma-rpc test", "-ext", "san=" + alternatives, "-validity", "36500",
-						"-storetype", "PKCS12", "-storepass", new String(PASSWORD), "-keystore", file.toString()));
+				run(List.of(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+						"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair", "-alias", name, "-keyalg",
+						"EC", "-groupname", "secp256r1", "-dname", "CN=" + name + ", O=rdma-rpc test", "-ext",
+						"san=" + alternatives, "-validity", "36500", "-storetype", "PKCS12", "-storepass",
+						new String(PASSWORD), "-keystore", file.toString()));
 				KeyStore store = KeyStore.getInstance(file.toFile(), PASSWORD);
 				return new TestCertificates(name, store.getKey(name, PASSWORD),
 						(X509Certificate) store.getCertificate(name));

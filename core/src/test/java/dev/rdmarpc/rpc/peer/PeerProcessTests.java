@@ -60,8 +60,8 @@ class PeerProcessTests extends AbstractPeerTests {
 			.stream()
 			.filter((argument) -> argument.startsWith("-Drdma.") || argument.startsWith("--add-exports"))
 			.forEach(command::add);
-		command.addAll(List.of("-Xmx512m", "-cp", System.getProperty("java.class.path"), PeerServer.class.getName(),
-				TestEnvironment.host(), "0"));
+		command.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+				PeerServer.class.getName(), TestEnvironment.host(), "0"));
 		this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		this.reader = new Thread(this::read, "output-of-the-server");
 		this.reader.setDaemon(true);

@@ -67,8 +67,8 @@ class KilledPeerTests {
 	/** Starts the other process and returns the port at which it listens. */
 	private int fork(int port) throws Exception {
 		this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Xmx128m", "-cp", System.getProperty("java.class.path"), SharingProcess.class.getName(),
-				this.directory.toString(), String.valueOf(port))
+				"-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+				SharingProcess.class.getName(), this.directory.toString(), String.valueOf(port))
 			.redirectErrorStream(true)
 			.start();
 		BufferedReader output = this.process.inputReader(StandardCharsets.UTF_8);

@@ -329,8 +329,8 @@ class SharedGroupTests {
 
 	private BufferedReader forkAsNobody(Class<?> main, String itsGroup, String... arguments) throws IOException {
 		List<String> command = asNobody(itsGroup);
-		command.addAll(List.of(java(), "-Xmx64m", "-cp", readableClassPath(), main.getName(), this.directory.toString(),
-				arguments[0], this.group));
+		command.addAll(List.of(java(), "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", readableClassPath(), main.getName(),
+				this.directory.toString(), arguments[0], this.group));
 		command.addAll(List.of(arguments).subList(1, arguments.length));
 		Process process = new ProcessBuilder(command).directory(new File("/")).redirectErrorStream(true).start();
 		this.processes.add(process);

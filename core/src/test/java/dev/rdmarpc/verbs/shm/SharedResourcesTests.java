@@ -84,8 +84,9 @@ class SharedResourcesTests {
 
 	private BufferedReader fork(Class<?> type, String[] before, String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(List.of(before));
-		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp",
-				System.getProperty("java.class.path"), type.getName(), this.directory.toString()));
+		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
+				"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), type.getName(),
+				this.directory.toString()));
 		command.addAll(List.of(arguments));
 		this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		return this.process.inputReader(StandardCharsets.UTF_8);

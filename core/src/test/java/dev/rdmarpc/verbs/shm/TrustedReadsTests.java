@@ -212,8 +212,8 @@ class TrustedReadsTests {
 		try (LendingPeer reader = peer(SAME_USER)) {
 			List<String> own = Station.files(this.directory);
 			Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-					"-Xmx128m", "-cp", System.getProperty("java.class.path"), LendingProcess.class.getName(),
-					this.directory.toString(), SAME_USER.name())
+					"-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+					LendingProcess.class.getName(), this.directory.toString(), SAME_USER.name())
 				.redirectErrorStream(true)
 				.start();
 			int port;
