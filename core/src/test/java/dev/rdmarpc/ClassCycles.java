@@ -30,24 +30,21 @@ import java.util.stream.Collectors;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.junit.ArchTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * How many classes of a package may form one cycle. Classes of one cycle can only be
- * understood, tested and replaced together, however small their files are. They are among
- * {@link ArchitectureTests}, which has read the classes.
+ * understood, tested and replaced together, however small their files are.
  */
-final class ClassCycleRules {
+final class ClassCycles {
 
 	private static final int LIMIT = 12;
 
-	private ClassCycleRules() {
+	private ClassCycles() {
 	}
 
-	@ArchTest
-	static void cyclesAreSmall(JavaClasses classes) {
+	static void assertSmall(JavaClasses classes) {
 		dependencies(classes).forEach((home, edges) -> {
 			SortedSet<String> largest = new Components(edges).largest();
 			assertThat(largest).as("classes of %s that form one cycle", home).hasSizeLessThanOrEqualTo(LIMIT);
@@ -65,7 +62,7 @@ final class ClassCycleRules {
 				.stream()
 				.map(Dependency::getTargetClass)
 				.filter((target) -> target.getPackageName().equals(type.getPackageName()))
-				.map(ClassCycleRules::topLevel)
+				.map(ClassCycles::topLevel)
 				.collect(Collectors.toSet());
 			dependencies.computeIfAbsent(type.getPackageName(), (home) -> new TreeMap<>())
 				.computeIfAbsent(topLevel(type), (name) -> new TreeSet<>())
