@@ -163,7 +163,14 @@ abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer
 
 	@Override
 	public final void messagesAvailable(StreamListener.MessageProducer messages) {
-		listener().messagesAvailable(messages);
+		try {
+			listener().messagesAvailable(messages);
+		}
+		catch (Throwable ex) {
+			// an executor that takes nothing more, so that nobody comes for it
+			GrpcUtil.closeQuietly(messages.next());
+			throw ex;
+		}
 	}
 
 	/** More may be sent while less than so many bytes wait. */

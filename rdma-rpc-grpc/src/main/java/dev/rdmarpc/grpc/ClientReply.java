@@ -155,15 +155,23 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		if (this.submitted && !this.ended) {
 			this.transport.channel().abandon(this, CallFailure.CANCELLED, "cancelled");
 		}
-		report(reason, RpcProgress.PROCESSED, true, new Metadata());
-		ended();
+		try {
+			report(reason, RpcProgress.PROCESSED, true, new Metadata());
+		}
+		finally {
+			ended();
+		}
 	}
 
 	private void failed(Status status, RpcProgress how) {
 		this.done = true;
 		if (!this.ended) {
-			report(status, how, false, new Metadata());
-			ended();
+			try {
+				report(status, how, false, new Metadata());
+			}
+			finally {
+				ended();
+			}
 		}
 	}
 
@@ -232,16 +240,19 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 	}
 
 	@Override
-	public void onMessage(RegisteredBuffer memory, ByteBuffer message) {
+	public int onMessage(RegisteredBuffer memory, ByteBuffer message) {
+		int length = message.remaining();
 		if (this.ended) {
 			memory.release();
-			message.position(message.limit());
-			return;
+			return length;
 		}
+		int head = 0;
 		boolean kept = false;
 		try {
 			if (!this.headersRead) {
-				readHeaders(ReplyHead.readHeaders(message, this.transport.maxMetadataBytes()));
+				Metadata headers = ReplyHead.readHeaders(message, this.transport.maxMetadataBytes());
+				head = length - message.remaining();
+				readHeaders(headers);
 			}
 			kept = true;
 			read(memory, message);
@@ -254,6 +265,7 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 				memory.release();
 			}
 		}
+		return head;
 	}
 
 	private void deliver(int code, RegisteredBuffer memory, ByteBuffer message) {
@@ -291,8 +303,12 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		}
 		else {
 			stats().clientInboundTrailers(head.trailers());
-			report(described, RpcProgress.PROCESSED, false, head.trailers());
-			ended();
+			try {
+				report(described, RpcProgress.PROCESSED, false, head.trailers());
+			}
+			finally {
+				ended();
+			}
 		}
 	}
 

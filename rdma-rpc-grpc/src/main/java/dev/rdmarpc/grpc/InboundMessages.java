@@ -113,8 +113,7 @@ final class InboundMessages implements StreamReceiver.Listener {
 	private void arrived(RegisteredBuffer memory, ByteBuffer message) {
 		int length = message.remaining();
 		this.lengths.add(length);
-		this.consumer.onMessage(memory, message);
-		consumed(length - message.remaining());
+		consumed(this.consumer.onMessage(memory, message));
 	}
 
 	/** The reader has read bytes, or there were some not for it. */
@@ -142,12 +141,13 @@ final class InboundMessages implements StreamReceiver.Listener {
 	interface Consumer {
 
 		/**
-		 * A message has arrived, in order. What has been consumed of it when this returns
-		 * was not for the reader.
+		 * A message has arrived, in order.
 		 * @param memory where it lies; takes ownership
-		 * @param message its bytes, position to limit
+		 * @param message its bytes, position to limit; belongs to whom the memory belongs
+		 * to, which may have given it back when this returns
+		 * @return how many of the bytes are not for the reader
 		 */
-		void onMessage(RegisteredBuffer memory, ByteBuffer message);
+		int onMessage(RegisteredBuffer memory, ByteBuffer message);
 
 		/** There are no more messages. */
 		default void onEnd() {

@@ -24,7 +24,6 @@ import io.grpc.Codec;
 import io.grpc.Decompressor;
 import io.grpc.Status;
 import io.grpc.internal.CompositeReadableBuffer;
-import io.grpc.internal.GrpcUtil;
 import io.grpc.internal.MessageDeframer;
 import io.grpc.internal.ReadableBuffer;
 import io.grpc.internal.ReadableBuffers;
@@ -120,9 +119,13 @@ final class MessageReader {
 
 	/**
 	 * So many more messages are asked for.
-	 * @throws RuntimeException if what has arrived is no message
+	 * @throws RuntimeException if the number is not positive, or if what has arrived is
+	 * no message
 	 */
 	void request(int messages) {
+		if (messages <= 0) {
+			throw new IllegalArgumentException("numMessages must be > 0");
+		}
 		MessageDeframer deframer = this.inflating;
 		if (deframer != null) {
 			deframer.request(messages);
@@ -279,14 +282,7 @@ final class MessageReader {
 		this.neededBytes = HEADER_BYTES;
 		this.inBody = false;
 		this.wantedMessages--;
-		try {
-			this.listener.messagesAvailable(message);
-		}
-		catch (Throwable ex) {
-			// an executor that takes nothing more, so that nobody comes for it
-			GrpcUtil.closeQuietly(message.next());
-			throw ex;
-		}
+		this.listener.messagesAvailable(message);
 	}
 
 	/** The part that is read, which is there. */

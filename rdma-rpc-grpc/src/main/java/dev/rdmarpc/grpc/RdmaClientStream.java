@@ -256,7 +256,7 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 	}
 
 	private void sendRequest() {
-		send(this::prepareRequest, this.blocking && this.held == null);
+		send(this::beginRequest, this.blocking && this.held == null);
 	}
 
 	private void send(Supplier<OutgoingMessage> preparation, boolean await) {
@@ -279,6 +279,20 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		}
 	}
 
+	private OutgoingMessage beginRequest() {
+		OutgoingMessage request = prepareRequest();
+		try {
+			// may make a call of its own
+			stats().clientOutboundHeaders();
+		}
+		catch (Throwable ex) {
+			request.abort();
+			throw ex;
+		}
+		submitted();
+		return request;
+	}
+
 	private OutgoingMessage prepareRequest() {
 		RpcChannel channel = transport().channel();
 		MessageSegments message = GrpcProtocol.segments();
@@ -291,11 +305,8 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 			if (stream != null) {
 				channel.streams().begin(stream, Integer.MAX_VALUE);
 			}
-			OutgoingMessage request = channel.prepareRequest(this, GrpcProtocol.CALL, Long.MAX_VALUE, 0,
-					RequestTemplate.NO_METADATA, message);
-			stats().clientOutboundHeaders();
-			submitted();
-			return request;
+			return channel.prepareRequest(this, GrpcProtocol.CALL, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
+					message);
 		}
 		finally {
 			message.clear();

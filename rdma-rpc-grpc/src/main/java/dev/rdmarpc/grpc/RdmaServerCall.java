@@ -199,14 +199,15 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	}
 
 	@Override
-	public void onMessage(RegisteredBuffer arrived, ByteBuffer message) {
+	public int onMessage(RegisteredBuffer arrived, ByteBuffer message) {
 		RdmaServerStream begun = this.stream;
 		if (begun == null || begun.isDone()) {
+			int length = message.remaining();
 			arrived.release();
-			message.position(message.limit());
-			return;
+			return length;
 		}
 		begun.arrived(new ReceivedBuffer(arrived, message));
+		return 0;
 	}
 
 	@Override
@@ -291,7 +292,7 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 		}
 		else {
 			messages.uncounted(bytes);
-			begun.arrived(beginning(messages));
+			begun.arrived(beginning(messages, bytes));
 		}
 		if (messages == null) {
 			begun.halfClose();
@@ -302,13 +303,13 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	 * What came behind the head of a call that may be open for long, in memory of its own
 	 * if there would be much around it.
 	 */
-	private ReceivedBuffer beginning(InboundMessages messages) {
+	private ReceivedBuffer beginning(InboundMessages messages, int bytes) {
 		RegisteredBuffer copy = messages.receiver().tryCompact(this.memory, this.request);
 		if (copy == null) {
 			return new ReceivedBuffer(this.memory, this.request);
 		}
 		this.memory.release();
-		return new ReceivedBuffer(copy, copy.buffer().limit(this.request.remaining()));
+		return new ReceivedBuffer(copy, copy.buffer().limit(bytes));
 	}
 
 	private void refuse(Status reason) {

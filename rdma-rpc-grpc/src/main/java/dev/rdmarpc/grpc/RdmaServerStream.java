@@ -49,6 +49,8 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 	/** Those that are not sent yet. */
 	private byte @Nullable [][] headers;
 
+	private int written;
+
 	/** What became of a message that could not be sent. */
 	private @Nullable Status lost;
 
@@ -138,10 +140,24 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		}
 		tracer().reportMessageSent(messages);
 		pieces().await((OutgoingPiece) frame);
+		this.written += messages;
 		StreamSender stream = this.call.sender();
+		if (stream == null) {
+			checkSingle();
+		}
 		// the last one goes with what ends the call
-		if (stream != null && ((flush && !last) || isMuch())) {
+		else if ((flush && !last) || isMuch()) {
 			sendMessage(stream);
+		}
+	}
+
+	/** A caller that takes no stream is given one message, and others are not kept. */
+	private void checkSingle() {
+		if (this.lost != null) {
+			pieces().clear();
+		}
+		else if (this.written > 1) {
+			lose(Status.INTERNAL.withDescription("more than one message to a caller that takes one"));
 		}
 	}
 
@@ -160,13 +176,18 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 			ready.submit();
 		}
 		catch (Throwable ex) {
-			Status reason = Unsent.reply(ex);
-			this.lost = reason;
-			this.call.giveUp();
 			this.call.unsent(ex);
-			this.call.reply(null, new Metadata(), reason);
-			tasks().execute(() -> fail(reason, reason));
+			lose(Unsent.reply(ex));
 		}
+	}
+
+	/** Ends the call, since one of its messages cannot be sent. */
+	private void lose(Status reason) {
+		this.lost = reason;
+		pieces().clear();
+		this.call.giveUp();
+		this.call.reply(null, new Metadata(), reason);
+		tasks().execute(() -> fail(reason, reason));
 	}
 
 	private OutgoingMessage prepareMessage(StreamSender stream) {
@@ -214,8 +235,12 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		}
 		tasks().execute(() -> {
 			this.done = true;
-			endWith(Status.OK);
-			pieces().close();
+			try {
+				endWith(Status.OK);
+			}
+			finally {
+				pieces().close();
+			}
 		});
 	}
 
@@ -228,8 +253,8 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 	/** Something may be sent from now on; tasks of the call, as all below. */
 	@Override
 	void begin() {
-		super.begin();
 		tracer().reportRemoteStreamStarted();
+		super.begin();
 	}
 
 	/** Whether gRPC wants no more messages. */
@@ -264,8 +289,12 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 			this.done = true;
 			this.call.giveUp();
 			this.call.reply(null, new Metadata(), why);
-			endWith(reason);
-			pieces().close();
+			try {
+				endWith(reason);
+			}
+			finally {
+				pieces().close();
+			}
 		}
 	}
 

@@ -18,7 +18,9 @@ package dev.rdmarpc.grpc;
 
 import java.security.Principal;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -83,6 +85,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private static final int INITIAL_SLOTS = 64;
 
+	/** More than a caller that has been held up has sent. */
+	private static final int MOST_UNANSWERED = 1024;
+
 	/** The age of connections varies so that their ends do not coincide. */
 	private static final double LEAST_AGE = 0.9;
 
@@ -134,6 +139,9 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	private final Runnable termination = this::terminated;
 
 	private final Farewell farewell;
+
+	/** Late calls that wait until they can be refused. */
+	private final Set<Integer> unanswered = new HashSet<>();
 
 	RdmaServerTransport(RdmaServer server, RdmaTransport transport, ServerSettings settings) {
 		this.server = server;
@@ -320,7 +328,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			reply(requestId, Status.UNIMPLEMENTED.withDescription("request that is no gRPC call"), false);
 		}
 		else if (!this.farewell.admits(requestId)) {
-			reply(requestId, Status.UNAVAILABLE.withDescription("the connection takes no new calls"), true);
+			refuse(requestId);
 		}
 		else {
 			begin(request);
@@ -394,6 +402,18 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		this.active[slot] = null;
 		if (--this.activeCalls == 0 && this.idle != null) {
 			this.idle.onTransportIdle();
+		}
+	}
+
+	/**
+	 * Refuses a call that comes too late, once the last replies have been sent; driver.
+	 */
+	private void refuse(int requestId) {
+		if (this.farewell.answers()) {
+			reply(requestId, Status.UNAVAILABLE.withDescription("the connection takes no new calls"), true);
+		}
+		else if (this.unanswered.size() < MOST_UNANSWERED) {
+			this.unanswered.add(requestId);
 		}
 	}
 
@@ -479,7 +499,12 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	@Override
 	public void onTick(RpcChannel ticked, long nowNanos) {
-		if (this.farewell.tick(nowNanos, this.activeCalls)) {
+		boolean over = this.farewell.tick(nowNanos, this.activeCalls);
+		if (this.farewell.answers() && !this.unanswered.isEmpty()) {
+			this.unanswered.forEach(this::refuse);
+			this.unanswered.clear();
+		}
+		if (over) {
 			if (this.farewell.refused() > 0) {
 				limits.log(Level.WARN, "Closed the connection from {}: {} calls came after it was told to make none",
 						ticked.remoteAddress(), this.farewell.refused());

@@ -141,6 +141,9 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 	public void close() {
 		if (!this.closed) {
 			this.closed = true;
+			// what is there from now on is somebody else's
+			this.position = this.end;
+			this.mark = this.end;
 			this.memory.release();
 		}
 	}

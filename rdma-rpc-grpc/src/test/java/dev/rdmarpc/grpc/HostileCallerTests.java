@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -35,6 +36,7 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
@@ -176,6 +178,35 @@ class HostileCallerTests {
 					.isEqualTo(Status.Code.OK);
 			}
 			Assertions.assertThat(received).hasValue(FOLLOWED);
+			channel.close("done");
+		}
+	}
+
+	/** Its messages would wait for the end, however many there are. */
+	@Test
+	void whoTakesNoStreamIsGivenOneMessage() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			CompletableFuture<Long> kept = new CompletableFuture<>();
+			Server server = fixture.serve((builder) -> builder.channelOptions(RawCaller.STEADY)
+				.addService(Bytes.of(Bytes.SERVER, ServerCalls.asyncServerStreamingCall((request, observer) -> {
+					long before = fixture.memory().metrics().allocatedBytes();
+					try {
+						for (int i = 0; i < 1000; i++) {
+							observer.onNext(new byte[1000]);
+						}
+					}
+					catch (StatusRuntimeException ex) {
+						// the call has been given up
+					}
+					kept.complete(fixture.memory().metrics().allocatedBytes() - before);
+				}))));
+			RpcChannel channel = RawCaller.connect(fixture, server);
+			Assertions
+				.assertThat(RawCaller
+					.call(channel, GrpcProtocol.CALL, RawCaller.head(17, 0, 0, "test.Bytes/Server\0\0\0\0\2ab"))
+					.status())
+				.isEqualTo(Status.Code.INTERNAL);
+			Assertions.assertThat(kept.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS)).isLessThan(100_000);
 			channel.close("done");
 		}
 	}

@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.IntConsumer;
 
 import io.grpc.Codec;
@@ -46,7 +45,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Messages are taken out of bytes as gRPC's own deframer takes them. */
 class MessageReaderTests {
@@ -196,17 +194,6 @@ class MessageReaderTests {
 	}
 
 	@Test
-	void aMessageThatNobodyTakesIsGivenBack() {
-		Seen seen = new Seen();
-		seen.full = true;
-		MessageReader reader = reader(seen);
-		reader.request(1);
-		ReceivedBuffer bytes = received(framed(0, new byte[10]));
-		assertThatThrownBy(() -> reader.arrived(bytes)).isInstanceOf(RejectedExecutionException.class);
-		assertThat(this.memory.metrics().outstanding()).isZero();
-	}
-
-	@Test
 	void compressedMessagesAreInflated() throws IOException {
 		Seen seen = new Seen();
 		MessageReader reader = reader(seen);
@@ -235,8 +222,6 @@ class MessageReaderTests {
 
 		private List<InputStream> keeper;
 
-		private boolean full;
-
 		void onMessage(IntConsumer value) {
 			this.request = value;
 		}
@@ -263,9 +248,6 @@ class MessageReaderTests {
 
 		@Override
 		public void messagesAvailable(StreamListener.MessageProducer producer) {
-			if (this.full) {
-				throw new RejectedExecutionException();
-			}
 			for (InputStream message = producer.next(); message != null; message = producer.next()) {
 				this.events.add("message");
 				if (this.keeper != null) {

@@ -83,6 +83,19 @@ class ReceivedBufferTests {
 	}
 
 	@Test
+	void nothingIsReadOfWhatWasClosed() throws Exception {
+		ReceivedBuffer buffer = received(10);
+		buffer.skipBytes(3);
+		ReceivedMessage message = new ReceivedMessage(buffer);
+		message.close();
+		Assertions.assertThat(message.read()).isEqualTo(-1);
+		message.reset();
+		Assertions.assertThat(message.available()).isZero();
+		Assertions.assertThat(message.getByteBuffer()).isNull();
+		Assertions.assertThatThrownBy(buffer::readUnsignedByte).isInstanceOf(IndexOutOfBoundsException.class);
+	}
+
+	@Test
 	void aMarkIsReturnedTo() {
 		try (ReceivedBuffer buffer = received(10)) {
 			buffer.skipBytes(2);

@@ -23,6 +23,8 @@ import java.util.Iterator;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -94,6 +96,24 @@ class UnaryCallTests {
 			for (int i = 0; i < 1000; i++) {
 				Assertions.assertThat(call(channel, random(i))).isEqualTo(random(i));
 			}
+		}
+	}
+
+	/** Who is told nothing any more does not keep the connection. */
+	@Test
+	void aCallWhoseExecutorTakesNothingMoreDoesNotKeepTheChannel() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			Server server = fixture.serve((builder) -> builder.addService(echo()));
+			ManagedChannel channel = fixture.connect(server, RdmaChannelBuilder::disableRetry);
+			Assertions.assertThat(call(channel, random(5))).hasSize(5);
+			ExecutorService executor = Executors.newSingleThreadExecutor();
+			ClientCall<byte[], byte[]> call = channel.newCall(Bytes.UNARY, CallOptions.DEFAULT.withExecutor(executor));
+			call.start(new ClientCall.Listener<>() {
+			}, new Metadata());
+			executor.shutdownNow();
+			call.cancel("no more", null);
+			channel.shutdown();
+			Assertions.assertThat(channel.awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 	}
 
