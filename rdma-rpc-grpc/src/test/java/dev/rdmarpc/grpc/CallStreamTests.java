@@ -52,7 +52,7 @@ class CallStreamTests {
 		ByteBuffer bytes = buffer.buffer().clear().limit(5 + message.length);
 		bytes.put(0, (byte) flags);
 		for (int i = 0; i < 4; i++) {
-			bytes.put(1 + i, (byte) (message.length >>> 24 - 8 * i));
+			bytes.put(1 + i, (byte) (message.length >>> (24 - 8 * i)));
 		}
 		bytes.put(5, message);
 		return new ReceivedBuffer(buffer, bytes);
