@@ -26,6 +26,11 @@ import io.grpc.internal.StatsTraceContext;
 import io.grpc.internal.Stream;
 import io.grpc.internal.StreamListener;
 import io.grpc.internal.TransportTracer;
+import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.transport.OutgoingMessage;
+import dev.rdmarpc.transport.StreamSender;
 
 /**
  * What both ends of a call are for gRPC: messages are framed and taken apart, and the
@@ -173,6 +178,27 @@ abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer
 		}
 	}
 
+	/**
+	 * A message of a stream, of what waits to be sent.
+	 * @param headers that come before it, or {@code null}
+	 */
+	final OutgoingMessage prepareMessage(StreamSender stream, byte @Nullable [][] headers) {
+		MessageSegments message = GrpcProtocol.segments();
+		try {
+			if (headers != null) {
+				ReplyHead.addHeaders(message, headers);
+			}
+			this.pieces.addTo(message);
+			OutgoingMessage ready = stream.prepare(message);
+			sending(message.totalBytes());
+			return ready;
+		}
+		finally {
+			message.clear();
+			this.pieces.clear();
+		}
+	}
+
 	/** More may be sent while less than so many bytes wait. */
 	final synchronized void setReadyBytes(int bytes) {
 		this.readyBytes = bytes;
@@ -199,7 +225,7 @@ abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer
 	}
 
 	/** So many bytes wait to be sent. */
-	final synchronized void sending(int bytes) {
+	private synchronized void sending(int bytes) {
 		this.waitingBytes += bytes;
 	}
 

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
  *
  * <p>
  * Implementation notes. Answers to refused calls are messages like others, so that a
- * caller who goes on calling would always have something to be sent. So none are given
+ * caller who goes on calling would always have something to be sent. So none is given
  * while the last replies are on their way, and after that they count no more.
  */
 final class Farewell {
@@ -89,7 +89,7 @@ final class Farewell {
 		return false;
 	}
 
-	/** Whether requests without a call are to be answered. */
+	/** Whether requests without a call may be answered now. */
 	boolean answers() {
 		return this.stage != Stage.SENDING;
 	}

@@ -199,7 +199,7 @@ final class MessageReader {
 		}
 		this.closed = true;
 		for (ReceivedBuffer part = this.first; part != null; part = this.first) {
-			this.first = (this.others != null) ? this.others.poll() : null;
+			nextPart();
 			part.close();
 		}
 		this.listener.deframerClosed(this.inBody || this.countedBytes > 0);

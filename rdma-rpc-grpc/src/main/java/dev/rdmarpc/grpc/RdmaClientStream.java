@@ -234,24 +234,10 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 	private void sendMessages(StreamSender stream, boolean flush, boolean last) {
 		long waiting = pieces().waitingBytes();
 		if (waiting > 0 && (flush || last || waiting >= GrpcProtocol.MOST_WAITING_BYTES)) {
-			send(() -> prepareMessage(stream), false);
+			send(() -> prepareMessage(stream, null), false);
 		}
 		if (last) {
 			send(stream::prepareEnd, false);
-		}
-	}
-
-	private OutgoingMessage prepareMessage(StreamSender stream) {
-		MessageSegments message = GrpcProtocol.segments();
-		try {
-			pieces().addTo(message);
-			OutgoingMessage ready = stream.prepare(message);
-			sending(message.totalBytes());
-			return ready;
-		}
-		finally {
-			message.clear();
-			pieces().clear();
 		}
 	}
 

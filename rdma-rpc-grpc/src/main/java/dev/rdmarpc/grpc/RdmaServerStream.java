@@ -27,7 +27,6 @@ import io.grpc.internal.StatsTraceContext;
 import io.grpc.internal.WritableBuffer;
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.StreamSender;
 
@@ -172,7 +171,8 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 			return;
 		}
 		try {
-			OutgoingMessage ready = prepareMessage(stream);
+			OutgoingMessage ready = prepareMessage(stream, this.headers);
+			this.headers = null;
 			ready.submit();
 		}
 		catch (Throwable ex) {
@@ -188,25 +188,6 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		this.call.giveUp();
 		this.call.reply(null, new Metadata(), reason);
 		tasks().execute(() -> fail(reason, reason));
-	}
-
-	private OutgoingMessage prepareMessage(StreamSender stream) {
-		MessageSegments message = GrpcProtocol.segments();
-		try {
-			byte[][] unsent = this.headers;
-			if (unsent != null) {
-				ReplyHead.addHeaders(message, unsent);
-				this.headers = null;
-			}
-			pieces().addTo(message);
-			OutgoingMessage ready = stream.prepare(message);
-			sending(message.totalBytes());
-			return ready;
-		}
-		finally {
-			message.clear();
-			pieces().clear();
-		}
 	}
 
 	@Override
@@ -226,12 +207,8 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		}
 		trailers.discardAll(InternalStatus.CODE_KEY);
 		trailers.discardAll(InternalStatus.MESSAGE_KEY);
-		Status reason = this.lost;
-		if (reason == null) {
+		if (this.lost == null) {
 			this.call.reply(this.headers, trailers, status);
-		}
-		else {
-			this.call.reply(null, trailers, reason);
 		}
 		tasks().execute(() -> {
 			this.done = true;

@@ -17,9 +17,7 @@
 package dev.rdmarpc.benchmarks.compare.floor;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 
 import dev.rdmarpc.benchmarks.compare.LatencyRecorder;
@@ -27,6 +25,7 @@ import dev.rdmarpc.benchmarks.compare.Mode;
 import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.UnusedServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
@@ -50,27 +49,12 @@ public final class CopyPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws IOException {
-		return new UnusedServer(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+		return UnusedServer.start();
 	}
 
 	@Override
 	public PeerClient connect(InetSocketAddress server, Workload workload) {
 		return new CopyClient(workload.payloadBytes());
-	}
-
-	/** There has to be a port. */
-	private record UnusedServer(ServerSocket socket) implements PeerServer {
-
-		@Override
-		public int port() {
-			return this.socket.getLocalPort();
-		}
-
-		@Override
-		public void close() throws IOException {
-			this.socket.close();
-		}
-
 	}
 
 	/** Copies. */

@@ -17,9 +17,7 @@
 package dev.rdmarpc.benchmarks.compare.grpc;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
@@ -31,6 +29,7 @@ import dev.rdmarpc.benchmarks.compare.Peer;
 import dev.rdmarpc.benchmarks.compare.PeerCalls;
 import dev.rdmarpc.benchmarks.compare.PeerClient;
 import dev.rdmarpc.benchmarks.compare.PeerServer;
+import dev.rdmarpc.benchmarks.compare.UnusedServer;
 import dev.rdmarpc.benchmarks.compare.Workload;
 
 /**
@@ -55,7 +54,7 @@ public final class GrpcInProcessPeer implements Peer {
 
 	@Override
 	public PeerServer startServer() throws IOException {
-		return new UnusedServer(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+		return UnusedServer.start();
 	}
 
 	@Override
@@ -75,21 +74,6 @@ public final class GrpcInProcessPeer implements Peer {
 						called.shutdownNow();
 					});
 		});
-	}
-
-	/** There has to be a port. */
-	private record UnusedServer(ServerSocket socket) implements PeerServer {
-
-		@Override
-		public int port() {
-			return this.socket.getLocalPort();
-		}
-
-		@Override
-		public void close() throws IOException {
-			this.socket.close();
-		}
-
 	}
 
 }
