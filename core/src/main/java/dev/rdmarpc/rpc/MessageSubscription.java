@@ -64,6 +64,11 @@ abstract class MessageSubscription extends LinkableTask
 	/** For how long a loop's thread tells of messages without a turn of the loop. */
 	private static final long RUN_NANOS = 50_000;
 
+	/**
+	 * How often what was consumed is granted again: the peer sends meanwhile.
+	 */
+	private static final int GRANTS_PER_WINDOW = 4;
+
 	private final MethodDescriptor method;
 
 	private final MessageFormat format;
@@ -370,7 +375,7 @@ abstract class MessageSubscription extends LinkableTask
 	private void consumed() {
 		int bytes = this.deliveredBytes;
 		this.deliveredBytes = 0;
-		if (bytes > 0 && this.consumedBytes.addAndGet(bytes) >= receiver().windowBytes() / 2) {
+		if (bytes > 0 && this.consumedBytes.addAndGet(bytes) >= receiver().windowBytes() / GRANTS_PER_WINDOW) {
 			grantSoon();
 		}
 	}

@@ -44,17 +44,20 @@ import dev.rdmarpc.transport.UserTask;
  * one thread at a time: each wish adds to {@code work}, and whoever raises it from 0
  * fulfills wishes until all are accounted for. The driver leaves that to the time after
  * its turn, or to another thread. Whoever sets {@code over} has ended the messages, and
- * says so; what the publisher still sends is refused by the {@link StreamSender}. If the
- * publisher takes long, the rest of a large wish waits for another time after a turn; the
- * work is not accounted for until then.
+ * says so; what the publisher still sends is refused by the {@link StreamSender}. The
+ * rest of a large wish waits for another time after a turn; the work is not accounted for
+ * until then.
  */
 abstract class PublishedMessages extends LinkableTask
 		implements Flow.Subscriber<Object>, StreamSender.Listener, UserTask {
 
-	/** How many messages a publisher is asked for at once. */
-	private static final int MOST_AT_ONCE = 256;
+	/**
+	 * How many messages a publisher is asked for at once, and how many on the loop's
+	 * thread before they are posted: the peer works on them meanwhile.
+	 */
+	private static final int MOST_AT_ONCE = 128;
 
-	/** For how long one is asked without a turn of the loop. */
+	/** For how long another thread asks without a turn of the loop. */
 	private static final long RUN_NANOS = 50_000;
 
 	private final MessageFormat format;
@@ -225,7 +228,7 @@ abstract class PublishedMessages extends LinkableTask
 				else {
 					channel().loop().gather(() -> request(source, some, loop));
 				}
-				if (left > 0 && System.nanoTime() - start > RUN_NANOS) {
+				if (left > 0 && (channel().loop().isOwnThread() || System.nanoTime() - start > RUN_NANOS)) {
 					this.wanted.addAndGet(left);
 					channel().loop().execute(this.resumption);
 					return false;

@@ -337,10 +337,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.dirty.add(channel);
 	}
 
-	/** Another frame follows the one at hand in the same Send. */
-	void anotherReceived() {
-		this.batch.another();
-		this.metrics.anotherReceived();
+	/** What has arrived takes as long as so many more frames. */
+	void countMore(int frames) {
+		this.batch.countMore(frames);
 	}
 
 	/** For the frame at hand: whoever gets it does not turn the loop. */

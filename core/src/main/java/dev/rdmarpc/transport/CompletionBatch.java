@@ -95,10 +95,10 @@ final class CompletionBatch {
 		return next;
 	}
 
-	/** The one that is being handled counts for another one. */
-	void another() {
-		this.handled++;
-		this.run++;
+	/** The one that is being handled counts for so many more. */
+	void countMore(int frames) {
+		this.handled += frames;
+		this.run += frames;
 	}
 
 	/**

@@ -34,6 +34,9 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Holder {
 
+	/** As many messages that share a frame take as long as a frame of a call. */
+	private static final int PACKED_PER_FRAME = 7;
+
 	private final RpcChannel channel;
 
 	private final ChannelLoop loop;
@@ -227,7 +230,8 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 			onBundled(buffer, frames, at, type == FrameType.REQUEST);
 			at = next;
 			if (more) {
-				this.loop.anotherReceived();
+				this.loop.countMore(1);
+				this.loop.metrics().anotherReceived();
 				this.channel.credits().anotherFrame();
 			}
 		}
@@ -291,6 +295,9 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		}
 		if (message.isPart() && !check(this.streams.begin(message, inFrame == message.messageBytes()))) {
 			return false;
+		}
+		if (message.isPack()) {
+			this.loop.countMore(PackedMessages.count(message.message()) / PACKED_PER_FRAME);
 		}
 		this.transfers.passedBy(message.priority(), inFrame == message.messageBytes(), this.loop.nowNanos());
 		if (inFrame < message.messageBytes()) {

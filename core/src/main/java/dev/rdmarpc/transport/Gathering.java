@@ -31,15 +31,27 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * Implementation notes. A task is left in the inbox before {@code woken} is read. The
  * awaiter lowers {@code woken} before it looks into the inbox and sleeps. So either the
  * awaiter sees the task, or it is woken after it has lowered {@code woken}.
+ *
+ * <p>
+ * {@code latest} saves the thread that gathers a look at its thread-locals for each
+ * message. Only a thread itself writes its name there, and takes it back before it stops
+ * gathering, so one that reads its own name gathers; one that does not looks further.
  */
 final class Gathering {
 
-	/** What the current thread submits to which loop is posted together. */
-	private static final ThreadLocal<Gathering> CURRENT = new ThreadLocal<>();
+	/**
+	 * What the current thread submits to which loop is posted together. Set to nothing
+	 * and not removed, after which the next entry of the thread would have to be made
+	 * anew.
+	 */
+	private static final ThreadLocal<@Nullable Gathering> CURRENT = new ThreadLocal<>();
 
 	private final LoopDriver driver;
 
 	private final CompletionQueue completions;
+
+	/** Who has begun to gather last, without any ordering. */
+	private @Nullable Thread latest;
 
 	/** Whether the awaiter was woken already. */
 	private volatile boolean woken;
@@ -57,16 +69,13 @@ final class Gathering {
 			return;
 		}
 		CURRENT.set(this);
+		this.latest = Thread.currentThread();
 		try {
 			work.run();
 		}
 		finally {
-			if (outer != null) {
-				CURRENT.set(outer);
-			}
-			else {
-				CURRENT.remove();
-			}
+			this.latest = null;
+			CURRENT.set(outer);
 			if (!this.driver.thread().isCurrentAway()) {
 				this.driver.help();
 			}
@@ -75,7 +84,7 @@ final class Gathering {
 
 	/** Whether the current thread runs what submits much. */
 	boolean isCurrent() {
-		return CURRENT.get() == this;
+		return this.latest == Thread.currentThread() || CURRENT.get() == this;
 	}
 
 	/**

@@ -98,6 +98,15 @@ public final class PackedMessages {
 		return null;
 	}
 
+	/** How many there are, if nothing is wrong with them. */
+	static int count(ByteBuffer pack) {
+		int count = 0;
+		for (int at = pack.position(); at < pack.limit(); at += entryBytes(messageBytes(pack, at))) {
+			count++;
+		}
+		return count;
+	}
+
 	/** The length of the message that begins somewhere. */
 	static int messageBytes(ByteBuffer pack, int at) {
 		return pack.getInt(at);

@@ -427,7 +427,7 @@ class FrameBundleTests {
 				int count = 0;
 				for (batch.slice(); !batch.isSliced(); count++) {
 					batch.next();
-					IntStream.range(1, MOST).forEach((i) -> batch.another());
+					IntStream.range(1, MOST).forEach((i) -> batch.countMore(1));
 				}
 				slices.add(count);
 			}
@@ -454,7 +454,7 @@ class FrameBundleTests {
 				for (batch.slice(); !batch.isSliced();) {
 					WorkCompletion next = batch.next();
 					handled.add(next.id());
-					IntStream.range(1, (next.queuePair() == greedy) ? MOST : 1).forEach((i) -> batch.another());
+					IntStream.range(1, (next.queuePair() == greedy) ? MOST : 1).forEach((i) -> batch.countMore(1));
 				}
 			}
 			assertThat(handled).containsExactly(0L, 3L, 1L, 4L, 2L, 5L, 6L);
