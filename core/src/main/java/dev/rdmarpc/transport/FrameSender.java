@@ -74,6 +74,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	/** Whether there was no memory for an answer to the peer's last question. */
 	private boolean owesAnswer;
 
+	private boolean saidGoodbye;
+
+	/** Whether there was no memory to say goodbye. */
+	private boolean owesGoodbye;
+
 	/** The last number that a question had; the peer ignores it if it has had it. */
 	private int lastQuestion;
 
@@ -196,6 +201,16 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	 */
 	boolean sendControl(int type, int subject) {
 		return this.channel.state().isConnected() && send(this.loop.outgoingMessages().control(type, subject, 0));
+	}
+
+	/** Tells the peer, once, that this side takes, or makes, no new calls. */
+	void goodbye() {
+		this.saidGoodbye = this.saidGoodbye || sendControl(FrameType.GOODBYE, 0);
+		this.owesGoodbye = !this.saidGoodbye;
+		if (this.owesGoodbye) {
+			this.channel.markDirty();
+			this.loop.tickSoon();
+		}
 	}
 
 	/** Tells the peer how much of a message of its was read, if it wants to know. */
@@ -346,7 +361,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/** Whether frames wait to be posted. */
 	boolean hasWaiting() {
-		return this.outbound.hasWaiting() || !this.granting.isEmpty() || this.owesAnswer;
+		return this.outbound.hasWaiting() || !this.granting.isEmpty() || this.owesAnswer || this.owesGoodbye;
 	}
 
 	/** What waits, and what was posted. */
@@ -400,6 +415,9 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	@Nullable String tick(long nowNanos) {
 		if (this.owesAnswer) {
 			pong(0);
+		}
+		if (this.owesGoodbye) {
+			goodbye();
 		}
 		QueuePair pair = this.queuePair;
 		if (pair != null && (this.latencyFavored || !this.exposures.isEmpty())) {

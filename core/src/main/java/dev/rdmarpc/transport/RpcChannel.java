@@ -82,8 +82,6 @@ public final class RpcChannel implements QueuePairListener {
 
 	private final Ticked ticked = new Ticked();
 
-	private boolean goodbyeSent;
-
 	private final ChannelClosing closing = new ChannelClosing(this);
 
 	private volatile String closeReason = "";
@@ -404,10 +402,7 @@ public final class RpcChannel implements QueuePairListener {
 	private void closeOrderly() {
 		if (isUp()) {
 			this.state = ChannelState.DRAINING;
-			if (!this.goodbyeSent) {
-				this.goodbyeSent = true;
-				this.sender.sendControl(FrameType.GOODBYE, 0);
-			}
+			this.sender.goodbye();
 			closeIfDrained();
 		}
 		else if (this.state != ChannelState.CLOSED) {
