@@ -228,7 +228,9 @@ abstract class PublishedMessages extends LinkableTask
 				else {
 					channel().loop().gather(() -> request(source, some, loop));
 				}
-				if (left > 0 && (channel().loop().isOwnThread() || System.nanoTime() - start > RUN_NANOS)) {
+				boolean pauses = left > 0 && !this.over.get()
+						&& (channel().loop().isOwnThread() || System.nanoTime() - start > RUN_NANOS);
+				if (pauses) {
 					this.wanted.addAndGet(left);
 					channel().loop().execute(this.resumption);
 					return false;

@@ -33,7 +33,7 @@ import dev.rdmarpc.verbs.WorkCompletion;
  */
 public final class ChannelLoop implements AutoCloseable, LoopWork {
 
-	private static final int ARRIVED_SLICES = 64;
+	private static final int ARRIVED_SLICES = 128;
 
 	private final LoopResources resources;
 

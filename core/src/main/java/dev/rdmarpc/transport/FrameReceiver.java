@@ -296,7 +296,7 @@ final class FrameReceiver implements InboundTransfers.Receiver, InboundBudget.Ho
 		if (message.isPart() && !check(this.streams.begin(message, inFrame == message.messageBytes()))) {
 			return false;
 		}
-		if (message.isPack()) {
+		if (message.isPack() && inFrame == message.messageBytes()) {
 			this.loop.countMore(PackedMessages.count(message.message()) / PACKED_PER_FRAME);
 		}
 		this.transfers.passedBy(message.priority(), inFrame == message.messageBytes(), this.loop.nowNanos());

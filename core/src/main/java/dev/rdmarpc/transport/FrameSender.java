@@ -205,11 +205,12 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	/** Tells the peer, once, that this side takes, or makes, no new calls. */
 	void goodbye() {
-		this.saidGoodbye = this.saidGoodbye || sendControl(FrameType.GOODBYE, 0);
-		this.owesGoodbye = !this.saidGoodbye;
+		this.owesGoodbye = !this.saidGoodbye && this.channel.state().isConnected();
 		if (this.owesGoodbye) {
 			this.channel.markDirty();
 			this.loop.tickSoon();
+			this.saidGoodbye = sendControl(FrameType.GOODBYE, 0);
+			this.owesGoodbye = !this.saidGoodbye;
 		}
 	}
 

@@ -35,7 +35,8 @@ import dev.rdmarpc.verbs.CompletionQueue;
  * <p>
  * {@code latest} saves the thread that gathers a look at its thread-locals for each
  * message. Only a thread itself writes its name there, and takes it back before it stops
- * gathering, so one that reads its own name gathers; one that does not looks further.
+ * gathering, so one that reads its own name gathers; one that does not looks further. A
+ * thread that gathers for another loop meanwhile leaves what it submits here, too.
  */
 final class Gathering {
 
@@ -69,8 +70,8 @@ final class Gathering {
 			return;
 		}
 		CURRENT.set(this);
-		this.latest = Thread.currentThread();
 		try {
+			this.latest = Thread.currentThread();
 			work.run();
 		}
 		finally {

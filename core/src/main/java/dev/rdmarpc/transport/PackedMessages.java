@@ -98,10 +98,16 @@ public final class PackedMessages {
 		return null;
 	}
 
-	/** How many there are, if nothing is wrong with them. */
+	/**
+	 * How many there are, up to one with which something is wrong.
+	 * @param pack position to limit
+	 */
 	static int count(ByteBuffer pack) {
 		int count = 0;
 		for (int at = pack.position(); at < pack.limit(); at += entryBytes(messageBytes(pack, at))) {
+			if (problem(pack, at) != null) {
+				return count;
+			}
 			count++;
 		}
 		return count;

@@ -17,6 +17,7 @@
 package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 
@@ -134,6 +136,31 @@ class PackedStreamTests extends AbstractRequestStreamTests {
 			assertThat(this.user.events).containsExactly("message of 3", "message of 0", "message of 9",
 					"message of 16", "end");
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -8, -16, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1000 })
+	void lengthsInAFrameOfNoStreamAreNotBelieved(int length) throws Exception {
+		asServer((fixture, channel, receiver) -> {
+			receiver.grant(4, 0);
+			fixture.turn();
+			byte[] late = Frames.pack(ID + 5, new byte[8], new byte[8]);
+			ByteBuffer.wrap(late).order(ByteOrder.LITTLE_ENDIAN).putInt(FrameFlyweight.HEADER_LENGTH + 16, length);
+			fixture.deliver(channel, late);
+			fixture.deliver(channel, Frames.last(Frames.pack(ID, new byte[9], new byte[16])));
+			assertThat(this.user.events).containsExactly("message of 9", "message of 16", "end");
+		});
+	}
+
+	@Test
+	void messagesInAFrameAreCountedUpToOneWithWhichSomethingIsWrong() {
+		ByteBuffer pack = ByteBuffer.allocate(48).order(ByteOrder.LITTLE_ENDIAN);
+		pack.putInt(0, 3).putInt(16, 8).putInt(32, 5);
+		assertThat(PackedMessages.count(pack)).isEqualTo(3);
+		assertThat(PackedMessages.count(pack.duplicate().order(ByteOrder.LITTLE_ENDIAN).limit(40))).isEqualTo(2);
+		assertThat(PackedMessages.count(pack.duplicate().order(ByteOrder.LITTLE_ENDIAN).limit(0))).isZero();
+		pack.putInt(16, -8);
+		assertThat(PackedMessages.count(pack)).isOne();
 	}
 
 	@Test
