@@ -16,7 +16,6 @@
 
 package dev.rdmarpc.transport;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -58,7 +57,7 @@ class FailedReadTests {
 				fixture.deliver(channel, Frames.describedRequest(1, 5, 4096));
 				FakeQueuePair pair = LoopFixture.pair(channel);
 				assertThat(pair.reads).isOne();
-				List<RegisteredBuffer> kept = allMemory(fixture);
+				List<RegisteredBuffer> kept = fixture.takeAllMemory();
 				while (channel.sender().sendControl(FrameType.PONG, 0)) {
 					assertThat(channel.isOpen()).isTrue();
 				}
@@ -68,18 +67,6 @@ class FailedReadTests {
 				kept.forEach(RegisteredBuffer::release);
 			});
 		}
-	}
-
-	private static List<RegisteredBuffer> allMemory(LoopFixture fixture) {
-		List<RegisteredBuffer> all = new ArrayList<>();
-		for (int bytes = 4096; bytes > 0; bytes /= 2) {
-			RegisteredBuffer next = fixture.memory.tryAllocate(bytes);
-			while (next != null) {
-				all.add(next);
-				next = fixture.memory.tryAllocate(bytes);
-			}
-		}
-		return all;
 	}
 
 }

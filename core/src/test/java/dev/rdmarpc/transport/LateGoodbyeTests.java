@@ -30,25 +30,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LateGoodbyeTests {
 
-	private final List<RegisteredBuffer> kept = new ArrayList<>();
-
-	private final List<OutgoingMessage> reserve = new ArrayList<>();
-
 	@Test
 	void goodbyeThatFoundNoMemoryIsSaidAtALaterTickAndOnce() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(4096, 1024, 1 << 20)) {
 			fixture.drive(() -> {
 				RpcChannel channel = fixture.server(ChannelOptions.DEFAULTS, new RecordingHandler(), 64);
 				FakeQueuePair pair = LoopFixture.pair(channel);
-				takeAll(fixture);
+				List<RegisteredBuffer> kept = fixture.takeAllMemory();
+				List<OutgoingMessage> reserve = takeReserve(fixture);
 				channel.drain();
 				fixture.turn();
 				fixture.loop.tick(channel, true);
 				fixture.turn();
 				assertThat(channel.state()).isEqualTo(ChannelState.DRAINING);
 				assertThat(pair.sentTypes()).containsExactly("HELLO_REPLY");
-				this.kept.forEach(RegisteredBuffer::release);
-				this.reserve.forEach(OutgoingMessage::abort);
+				kept.forEach(RegisteredBuffer::release);
+				reserve.forEach(OutgoingMessage::abort);
 				fixture.loop.tick(channel, true);
 				fixture.turn();
 				fixture.loop.tick(channel, true);
@@ -59,20 +56,14 @@ class LateGoodbyeTests {
 		}
 	}
 
-	/** Also what is reserved for frames without message. */
-	private void takeAll(LoopFixture fixture) {
-		for (int bytes = 4096; bytes > 0; bytes /= 2) {
-			RegisteredBuffer next = fixture.memory.tryAllocate(bytes);
-			while (next != null) {
-				this.kept.add(next);
-				next = fixture.memory.tryAllocate(bytes);
-			}
-		}
+	private static List<OutgoingMessage> takeReserve(LoopFixture fixture) {
+		List<OutgoingMessage> reserve = new ArrayList<>();
 		OutgoingMessage control = fixture.loop.outgoingMessages().control(FrameType.PONG, 0, 0);
 		while (control != null) {
-			this.reserve.add(control);
+			reserve.add(control);
 			control = fixture.loop.outgoingMessages().control(FrameType.PONG, 0, 0);
 		}
+		return reserve;
 	}
 
 }

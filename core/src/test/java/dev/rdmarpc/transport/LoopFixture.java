@@ -19,6 +19,7 @@ package dev.rdmarpc.transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,7 @@ import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RecordingHook;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.WorkOpcode;
 import dev.rdmarpc.verbs.WorkStatus;
@@ -82,6 +84,19 @@ final class LoopFixture implements AutoCloseable {
 						this.receives, SchedulerOptions.DEFAULTS, new SmallMessages()),
 				PollingOptions.DEFAULTS, this.watcher, (closed) -> {
 				});
+	}
+
+	/** Takes what memory there is, apart from the reserve; owned by the caller. */
+	List<RegisteredBuffer> takeAllMemory() {
+		List<RegisteredBuffer> all = new ArrayList<>();
+		for (int bytes = 4096; bytes > 0; bytes /= 2) {
+			RegisteredBuffer next = this.memory.tryAllocate(bytes);
+			while (next != null) {
+				all.add(next);
+				next = this.memory.tryAllocate(bytes);
+			}
+		}
+		return all;
 	}
 
 	/** Runs the body of a test as driver of the loop. */
