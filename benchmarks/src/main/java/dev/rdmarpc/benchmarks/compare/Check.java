@@ -54,7 +54,7 @@ public final class Check implements Callable<Integer> {
 		PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
 		return holds(() -> {
 			Comparison comparison = new Comparison(PLAN, Launch.standard(List.of(), null), this.logs, out);
-			Rows rows = new Rows(comparison.run());
+			Rows rows = new Rows(comparison.run().rows());
 			comparison.failures().forEach((failure) -> out.println("ERROR " + failure));
 			return rows;
 		}, out) ? 0 : 1;

@@ -55,11 +55,12 @@ public final class Compare implements Callable<Integer> {
 			description = "Sizes of requests in bytes, default: 64,1024,65536,1048576,16777216, quick 64,1048576.")
 	private @Nullable List<Integer> payloads;
 
-	@Option(names = "--forks", description = "How often processes are started anew, default: 2, quick 1.",
+	@Option(names = "--forks",
+			description = "How often processes are started anew, default: 2, quick 1, with --before 4.",
 			showDefaultValue = CommandLine.Help.Visibility.NEVER)
 	private @Nullable Integer forks;
 
-	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5.")
+	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5, with --before 4.")
 	private @Nullable Integer rounds;
 
 	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 500.")
@@ -106,9 +107,12 @@ public final class Compare implements Callable<Integer> {
 		Path logs = this.output.toAbsolutePath().resolveSibling("comparison-logs");
 		Comparison comparison = new Comparison(plan, Launch.standard(this.virtualMachineArguments, this.before), logs,
 				out);
-		List<Row> rows = comparison.run();
+		Measurements measurements = comparison.run();
+		List<Row> rows = measurements.rows();
 		new ResultTable(rows).print(out);
 		ResultFile.write(this.output, rows);
+		ResultFile.writeSlices(ResultFile.slicesOf(this.output), measurements);
+		Change.print(out, Change.of(measurements));
 		Bar.print(out, Bars.GOALS, new Rows(rows));
 		Set<String> failures = comparison.failures();
 		comparison.disturbances().forEach((disturbance) -> out.println("\nWARNING " + disturbance));
@@ -128,11 +132,12 @@ public final class Compare implements Callable<Integer> {
 	}
 
 	private Plan plan() {
+		boolean before = this.before != null;
 		return new Plan(choose(this.peers, Peers.judged(), Peers.compared()),
 				(this.modes != null) ? this.modes : List.of(Mode.values()),
-				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, 1, 2), choose(this.rounds, 5, 3),
-				choose(this.primeMillis, 500L, 1000L), this.primeSlices, choose(this.warmUpMillis, 50L, 200L),
-				choose(this.measureMillis, 200L, 500L));
+				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, before ? 4 : 1, before ? 4 : 2),
+				choose(this.rounds, before ? 4 : 5, before ? 4 : 3), choose(this.primeMillis, 500L, 1000L),
+				this.primeSlices, choose(this.warmUpMillis, 50L, 200L), choose(this.measureMillis, 200L, 500L));
 	}
 
 	private <T> T choose(@Nullable T given, T inQuick, T inFull) {

@@ -18,12 +18,9 @@ package dev.rdmarpc.benchmarks.compare;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -50,7 +47,7 @@ final class Comparison {
 
 	private final List<PeerPair> pairs;
 
-	private final Map<String, Map<Workload, List<Slice>>> slices = new LinkedHashMap<>();
+	private final Measurements measurements;
 
 	private final Set<String> failures = new LinkedHashSet<>();
 
@@ -66,6 +63,7 @@ final class Comparison {
 	Comparison(Plan plan, Launch launch, Path logs, PrintWriter progress) {
 		this.plan = plan;
 		this.progress = progress;
+		this.measurements = new Measurements(plan.peers(), plan.workloads());
 		this.pairs = plan.peers().stream().map((peer) -> new PeerPair(peer, launch, logs)).toList();
 	}
 
@@ -81,10 +79,9 @@ final class Comparison {
 
 	/**
 	 * Runs it.
-	 * @return one row per workload and peer that could be measured, peers of one workload
-	 * next to each other
+	 * @return what could be measured
 	 */
-	List<Row> run() {
+	Measurements run() {
 		Thread killer = new Thread(() -> this.pairs.forEach(PeerPair::kill), "kill-forks");
 		Runtime.getRuntime().addShutdownHook(killer);
 		try {
@@ -94,7 +91,7 @@ final class Comparison {
 					this.progress.printf(Locale.ROOT, "fork %d of %d, round %d of %d%n", fork + 1, this.plan.forks(),
 							round + 1, this.plan.rounds());
 					this.progress.flush();
-					runRound(fork * this.plan.rounds() + round);
+					runRound(fork, fork * this.plan.rounds() + round);
 				}
 				this.pairs.forEach(this::noteIdle);
 				this.pairs.forEach(PeerPair::close);
@@ -104,7 +101,7 @@ final class Comparison {
 			this.pairs.forEach(PeerPair::kill);
 			Runtime.getRuntime().removeShutdownHook(killer);
 		}
-		return rows();
+		return this.measurements;
 	}
 
 	private void prime() {
@@ -141,7 +138,7 @@ final class Comparison {
 		}
 	}
 
-	private void runRound(int round) {
+	private void runRound(int fork, int round) {
 		for (Workload workload : this.plan.workloads()) {
 			for (int i = 0; i < this.pairs.size(); i++) {
 				PeerPair pair = this.pairs.get((i + round) % this.pairs.size());
@@ -150,9 +147,7 @@ final class Comparison {
 				}
 				Slice slice = measure(pair, workload, this.plan.warmUpMillis(), this.plan.measureMillis(workload));
 				if (slice != null && slice.calls() > 0) {
-					this.slices.computeIfAbsent(pair.peer(), (peer) -> new LinkedHashMap<>())
-						.computeIfAbsent(workload, (key) -> new ArrayList<>())
-						.add(slice);
+					this.measurements.add(pair.peer(), workload, new Measurement(fork, round, slice));
 				}
 			}
 		}
@@ -180,19 +175,6 @@ final class Comparison {
 				.add(String.format(Locale.ROOT, "%s: used %.0f %% of a processor while others were measured%s",
 						pair.peer(), 100 * pair.busiestIdle(), pair.busiestIdleThreads()));
 		}
-	}
-
-	private List<Row> rows() {
-		List<Row> rows = new ArrayList<>();
-		for (Workload workload : this.plan.workloads()) {
-			for (String peer : this.plan.peers()) {
-				List<Slice> measured = this.slices.getOrDefault(peer, Map.of()).getOrDefault(workload, List.of());
-				if (!measured.isEmpty()) {
-					rows.add(Row.of(peer, workload, measured));
-				}
-			}
-		}
-		return rows;
 	}
 
 }

@@ -23,11 +23,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The comparison as comma-separated values, one line per {@link Row}. */
+/**
+ * The comparison as comma-separated values, one line per {@link Row}, and another file
+ * with one line per {@link Slice}.
+ */
 final class ResultFile {
 
 	static final String HEADER = "peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
 			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call,cpu_percent";
+
+	static final String SLICES_HEADER = "peer,mode,payload_bytes,connections,outstanding,pair,round,p50_us,p99_us,"
+			+ "calls_per_s,cpu_us_per_call";
 
 	private ResultFile() {
 	}
@@ -37,17 +43,49 @@ final class ResultFile {
 		List<String> lines = new ArrayList<>();
 		lines.add(HEADER);
 		for (Row row : rows) {
-			Workload workload = row.workload();
-			lines.add(String.join(",", row.peer(), workload.mode().toString(),
-					Integer.toString(workload.payloadBytes()), Integer.toString(workload.connections()),
-					Integer.toString(workload.outstanding()), number("%.2f", row.p50Micros()),
+			lines.add(String.join(",", key(row.peer(), row.workload()), number("%.2f", row.p50Micros()),
 					number("%.2f", row.p99Micros()), number("%.2f", row.p999Micros()),
 					number("%.1f", row.callsPerSecond()), number("%.3f", row.megabytesPerSecond()),
 					number("%.1f", row.allocatedBytesPerCall()), number("%.1f", row.copiedBytesPerCall()),
 					number("%.3f", row.cpuMicrosPerCall()), number("%.1f", row.processorPercent())));
 		}
+		writeLines(file, lines);
+	}
+
+	/** The file of the slices that belongs to one of rows. */
+	static Path slicesOf(Path file) {
+		String name = file.getFileName().toString();
+		int end = name.lastIndexOf('.');
+		return file
+			.resolveSibling((end > 0) ? name.substring(0, end) + "-slices" + name.substring(end) : name + "-slices");
+	}
+
+	/** Writes the slices, replacing the file. */
+	static void writeSlices(Path file, Measurements measurements) throws IOException {
+		List<String> lines = new ArrayList<>();
+		lines.add(SLICES_HEADER);
+		measurements.forEach((peer, workload, measured) -> {
+			for (Measurement each : measured) {
+				Slice slice = each.slice();
+				boolean timed = !workload.mode().isStreaming() && workload.mode() != Mode.WAITING;
+				lines.add(String.join(",", key(peer, workload), Integer.toString(each.pair()),
+						Integer.toString(each.round()), number("%.2f", timed ? slice.p50Nanos() / 1e3 : Double.NaN),
+						number("%.2f", timed ? slice.p99Nanos() / 1e3 : Double.NaN),
+						number("%.1f", slice.callsPerSecond()),
+						number("%.3f", slice.usage().cpuNanos() / 1e3 / slice.calls())));
+			}
+		});
+		writeLines(file, lines);
+	}
+
+	private static void writeLines(Path file, List<String> lines) throws IOException {
 		Files.createDirectories(file.toAbsolutePath().getParent());
 		Files.write(file, lines);
+	}
+
+	private static String key(String peer, Workload workload) {
+		return String.join(",", peer, workload.mode().toString(), Integer.toString(workload.payloadBytes()),
+				Integer.toString(workload.connections()), Integer.toString(workload.outstanding()));
 	}
 
 	/** Empty where there is no number. */

@@ -46,7 +46,8 @@ final class ResultTable {
 			new Column("copied B/call", (row) -> number(row.copiedBytesPerCall())),
 			new Column("CPU us/call", (row) -> number(row.cpuMicrosPerCall())),
 			new Column("CPU %", (row) -> number(row.processorPercent())),
-			new Column("spread", (row) -> Double.isNaN(row.spread()) ? "-" : Math.round(100 * row.spread()) + " %"));
+			new Column("spread", (row) -> percent(row.spread())),
+			new Column("pairs apart", (row) -> percent(row.pairSpread())));
 
 	private final List<Row> rows;
 
@@ -120,6 +121,10 @@ final class ResultTable {
 			return String.format(Locale.ROOT, "%.1f k", value / 1e3);
 		}
 		return String.format(Locale.ROOT, (value < 100) ? "%.1f" : "%.0f", value);
+	}
+
+	private static String percent(double part) {
+		return Double.isNaN(part) ? "-" : Math.round(100 * part) + " %";
 	}
 
 	private static String size(int bytes) {

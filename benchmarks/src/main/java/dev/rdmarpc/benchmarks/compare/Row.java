@@ -16,8 +16,11 @@
 
 package dev.rdmarpc.benchmarks.compare;
 
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /**
  * One line of the result: a peer under a workload, medians over its slices. Figures that
@@ -36,35 +39,36 @@ import java.util.function.ToDoubleFunction;
  * @param cpuMicrosPerCall processor time, client and server
  * @param processorPercent processor time, client and server, as a part of one processor
  * @param spread how far the slices' rates lie apart, as a part of their median
+ * @param pairSpread how far the pairs of processes lie apart, each with the median of its
+ * slices, as a part of the median; not a number for one pair
  */
 record Row(String peer, Workload workload, double p50Micros, double p99Micros, double p999Micros, double callsPerSecond,
 		double megabytesPerSecond, double allocatedBytesPerCall, double copiedBytesPerCall, double cpuMicrosPerCall,
-		double processorPercent, double spread) {
+		double processorPercent, double spread, double pairSpread) {
 
 	/** Sums up the slices of one peer and workload. */
-	static Row of(String peer, Workload workload, List<Slice> slices) {
+	static Row of(String peer, Workload workload, List<Measurement> measured) {
+		List<Slice> slices = measured.stream().map(Measurement::slice).toList();
 		double cpu = median(slices, (slice) -> 100.0 * slice.usage().cpuNanos() / slice.elapsedNanos());
 		double allocated = median(slices, (slice) -> (double) slice.usage().allocatedBytes() / slice.calls());
 		if (workload.mode() == Mode.WAITING) {
 			double nan = Double.NaN;
-			return new Row(peer, workload, nan, nan, nan, nan, nan, allocated, nan, nan, cpu, nan);
+			return new Row(peer, workload, nan, nan, nan, nan, nan, allocated, nan, nan, cpu, nan, nan);
 		}
 		boolean timed = !workload.mode().isStreaming();
 		double rate = median(slices, Slice::callsPerSecond);
-		double fastest = slices.stream().mapToDouble(Slice::callsPerSecond).max().orElseThrow();
-		double slowest = slices.stream().mapToDouble(Slice::callsPerSecond).min().orElseThrow();
 		return new Row(peer, workload, timed ? median(slices, (slice) -> slice.p50Nanos() / 1e3) : Double.NaN,
 				timed ? median(slices, (slice) -> slice.p99Nanos() / 1e3) : Double.NaN,
 				timed ? median(slices, (slice) -> slice.p999Nanos() / 1e3) : Double.NaN, rate,
 				rate * workload.payloadBytes() / 1e6, allocated, median(slices, Row::copiedBytesPerCall),
 				median(slices, (slice) -> slice.usage().cpuNanos() / 1e3 / slice.calls()), cpu,
-				(fastest - slowest) / rate);
+				range(slices.stream().map(Slice::callsPerSecond).toList()) / rate, pairRange(measured) / rate);
 	}
 
 	/** Stands for what was not measured: all its figures are not a number. */
 	static Row missing(String peer, Workload workload) {
 		double nan = Double.NaN;
-		return new Row(peer, workload, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan);
+		return new Row(peer, workload, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan);
 	}
 
 	private static double copiedBytesPerCall(Slice slice) {
@@ -72,10 +76,20 @@ record Row(String peer, Workload workload, double p50Micros, double p99Micros, d
 		return (bytes != ProcessUsage.UNKNOWN) ? (double) bytes / slice.calls() : Double.NaN;
 	}
 
+	private static double pairRange(List<Measurement> measured) {
+		Map<Integer, List<Double>> pairs = measured.stream()
+			.collect(Collectors.groupingBy(Measurement::pair,
+					Collectors.mapping((each) -> each.slice().callsPerSecond(), Collectors.toList())));
+		return (pairs.size() > 1) ? range(pairs.values().stream().map(Medians::of).toList()) : Double.NaN;
+	}
+
+	private static double range(List<Double> figures) {
+		DoubleSummaryStatistics statistics = figures.stream().collect(Collectors.summarizingDouble((each) -> each));
+		return statistics.getMax() - statistics.getMin();
+	}
+
 	private static double median(List<Slice> slices, ToDoubleFunction<Slice> value) {
-		double[] sorted = slices.stream().mapToDouble(value).sorted().toArray();
-		int middle = sorted.length / 2;
-		return (sorted.length % 2 == 1) ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+		return Medians.of(slices.stream().map(value::applyAsDouble).toList());
 	}
 
 }

@@ -81,8 +81,9 @@ class BarsTests {
 				Row.of("rdma", workload, List.of(slice(p50Nanos)))));
 	}
 
-	private static Slice slice(long p50Nanos) {
-		return new Slice(1000, 1_000_000_000L, p50Nanos, p50Nanos, p50Nanos, new ProcessUsage(500_000_000L, 7000, 140));
+	private static Measurement slice(long p50Nanos) {
+		return new Measurement(0, 0, new Slice(1000, 1_000_000_000L, p50Nanos, p50Nanos, p50Nanos,
+				new ProcessUsage(500_000_000L, 7000, 140)));
 	}
 
 }

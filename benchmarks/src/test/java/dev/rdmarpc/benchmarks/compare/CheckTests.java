@@ -85,8 +85,9 @@ class CheckTests {
 	}
 
 	private static Row row(String peer, Mode mode, int payload, long calls, long p50Nanos) {
-		return Row.of(peer, new Workload(mode, payload), List.of(new Slice(calls, 1_000_000_000L, p50Nanos, p50Nanos,
-				p50Nanos, new ProcessUsage(500_000_000L, 300 * calls, ProcessUsage.UNKNOWN))));
+		Slice slice = new Slice(calls, 1_000_000_000L, p50Nanos, p50Nanos, p50Nanos,
+				new ProcessUsage(500_000_000L, 300 * calls, ProcessUsage.UNKNOWN));
+		return Row.of(peer, new Workload(mode, payload), List.of(new Measurement(0, 0, slice)));
 	}
 
 }

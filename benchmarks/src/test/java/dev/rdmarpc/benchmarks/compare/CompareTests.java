@@ -172,6 +172,9 @@ class CompareTests {
 		assertThat(Files.readAllLines(output)).hasSize(3)
 			.anyMatch((line) -> line.startsWith("before:floor,sync,64,"))
 			.anyMatch((line) -> line.startsWith("floor,sync,64,"));
+		assertThat(Files.readAllLines(this.directory.resolve("comparison-slices.csv"))).hasSize(3)
+			.anyMatch((line) -> line.startsWith("before:floor,sync,64,1,1,0,0,"))
+			.anyMatch((line) -> line.startsWith("floor,sync,64,1,1,0,0,"));
 	}
 
 	@Test

@@ -19,6 +19,7 @@ package dev.rdmarpc.benchmarks.compare;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -31,8 +32,7 @@ class RowTests {
 
 	@Test
 	void takesTheMedianOfEachFigureOnItsOwn() {
-		Row row = Row.of("floor", WORKLOAD,
-				List.of(slice(1000, 10_000, 90_000), slice(2000, 30_000, 70_000), slice(4000, 20_000, 80_000)));
+		Row row = row("floor", slice(1000, 10_000, 90_000), slice(2000, 30_000, 70_000), slice(4000, 20_000, 80_000));
 		assertThat(row.callsPerSecond()).isEqualTo(2000);
 		assertThat(row.p50Micros()).isEqualTo(20);
 		assertThat(row.p99Micros()).isEqualTo(80);
@@ -42,7 +42,7 @@ class RowTests {
 
 	@Test
 	void liesBetweenTheMiddleTwoOfAnEvenNumber() {
-		Row row = Row.of("floor", WORKLOAD, List.of(slice(1000, 10_000, 90_000), slice(2000, 20_000, 70_000)));
+		Row row = row("floor", slice(1000, 10_000, 90_000), slice(2000, 20_000, 70_000));
 		assertThat(row.p50Micros()).isEqualTo(15);
 		assertThat(row.cpuMicrosPerCall()).isCloseTo((500 + 250) / 2.0, within(1e-9));
 		assertThat(row.allocatedBytesPerCall()).isCloseTo((7 + 3.5) / 2, within(1e-9));
@@ -57,14 +57,27 @@ class RowTests {
 	@Test
 	void theTableShowsRatiosToFloorAndGrpcOfTheSameWorkload() {
 		StringWriter text = new StringWriter();
-		new ResultTable(List.of(Row.of(Peers.FLOOR, WORKLOAD, List.of(slice(8000, 10_000, 20_000))),
-				Row.of(Peers.GRPC, WORKLOAD, List.of(slice(1000, 120_000, 250_000))),
-				Row.of("grpc-default", WORKLOAD, List.of(slice(500, 150_000, 250_000)))))
+		new ResultTable(List.of(row(Peers.FLOOR, slice(8000, 10_000, 20_000)),
+				row(Peers.GRPC, slice(1000, 120_000, 250_000)), row("grpc-default", slice(500, 150_000, 250_000))))
 			.print(new PrintWriter(text));
 		String last = text.toString().lines().reduce((first, second) -> second).orElseThrow();
 		assertThat(text.toString()).contains("**sync, 1 KiB echo, 1 outstanding on each of 1 connection(s)**");
 		assertThat(last.split("\\|", -1)).extracting(String::trim)
 			.containsSubsequence("grpc-default", "150", "15.00", "1.25", "0.06", "0.50");
+	}
+
+	@Test
+	void tellsHowFarThePairsAreApartWhereThereAreSeveral() {
+		assertThat(row("floor", slice(1000, 1, 1), slice(2000, 1, 1)).pairSpread()).isNaN();
+		Row row = Row.of("floor", WORKLOAD,
+				List.of(new Measurement(0, 0, slice(1000, 1, 1)), new Measurement(0, 1, slice(3000, 1, 1)),
+						new Measurement(1, 2, slice(5000, 1, 1)), new Measurement(1, 3, slice(7000, 1, 1))));
+		assertThat(row.spread()).as("of all slices").isEqualTo(1.5);
+		assertThat(row.pairSpread()).as("medians of 2000 and 6000").isEqualTo(1);
+	}
+
+	private static Row row(String peer, Slice... slices) {
+		return Row.of(peer, WORKLOAD, Stream.of(slices).map((slice) -> new Measurement(0, 0, slice)).toList());
 	}
 
 	private static Slice slice(long calls, long p50Nanos, long p99Nanos) {
