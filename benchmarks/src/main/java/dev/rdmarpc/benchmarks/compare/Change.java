@@ -31,7 +31,8 @@ import java.util.Map;
  *
  * @param peer the name of the peer
  * @param workload what it did
- * @param ratio calls/s to before, the median of the pairs
+ * @param ratio calls/s to before, the median of the pairs, of an even number the mean of
+ * the two in the middle
  * @param least that of the pair with the least
  * @param greatest that of the pair with the greatest
  * @param pairs how many there are
@@ -60,7 +61,7 @@ record Change(String peer, Workload workload, double ratio, double least, double
 				(double) all.stream().filter((ratio) -> ratio > 1).count() / all.size());
 	}
 
-	/** By pair: the ratio of each round in which both were measured. */
+	/** By fork: the ratio of each round in which both were measured. */
 	private static Map<Integer, List<Double>> ratios(List<Measurement> before, List<Measurement> after) {
 		Map<Integer, Double> rates = new LinkedHashMap<>();
 		before.forEach((measurement) -> rates.put(measurement.round(), measurement.slice().callsPerSecond()));
@@ -68,7 +69,7 @@ record Change(String peer, Workload workload, double ratio, double least, double
 		for (Measurement measurement : after) {
 			Double rate = rates.get(measurement.round());
 			if (rate != null) {
-				ratios.computeIfAbsent(measurement.pair(), (pair) -> new ArrayList<>())
+				ratios.computeIfAbsent(measurement.fork(), (fork) -> new ArrayList<>())
 					.add(measurement.slice().callsPerSecond() / rate);
 			}
 		}
@@ -83,7 +84,7 @@ record Change(String peer, Workload workload, double ratio, double least, double
 		int width = changes.stream().mapToInt((change) -> change.title().length()).max().orElseThrow();
 		String line = "| %-" + width + "s | %12s | %14s | %5s | %16s |%n";
 		out.println();
-		out.printf(Locale.ROOT, line, "calls/s to before", "median", "pairs", "count", "rounds faster");
+		out.printf(Locale.ROOT, line, "calls/s to before", "median pair", "least to most", "pairs", "rounds faster");
 		out.printf(Locale.ROOT, "| %s | -----------: | -------------: | ----: | ---------------: |%n",
 				"-".repeat(width));
 		for (Change change : changes) {

@@ -56,11 +56,11 @@ public final class Compare implements Callable<Integer> {
 	private @Nullable List<Integer> payloads;
 
 	@Option(names = "--forks",
-			description = "How often processes are started anew, default: 2, quick 1, with --before 4.",
+			description = "How often processes are started anew, default: 2, quick 1, with peers of before 4.",
 			showDefaultValue = CommandLine.Help.Visibility.NEVER)
 	private @Nullable Integer forks;
 
-	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5, with --before 4.")
+	@Option(names = "--rounds", description = "Rounds per fork, default: 3, quick 5, with peers of before 4.")
 	private @Nullable Integer rounds;
 
 	@Option(names = "--prime-millis", description = "A slice of priming, default: 1000, quick 500.")
@@ -131,8 +131,8 @@ public final class Compare implements Callable<Integer> {
 		}
 	}
 
-	private Plan plan() {
-		boolean before = this.before != null;
+	Plan plan() {
+		boolean before = this.peers != null && this.peers.stream().anyMatch((peer) -> peer.startsWith(Launch.BEFORE));
 		return new Plan(choose(this.peers, Peers.judged(), Peers.compared()),
 				(this.modes != null) ? this.modes : List.of(Mode.values()),
 				choose(this.payloads, QUICK_PAYLOADS, PAYLOADS), choose(this.forks, before ? 4 : 1, before ? 4 : 2),

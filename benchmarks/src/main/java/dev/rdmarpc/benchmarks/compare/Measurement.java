@@ -19,10 +19,11 @@ package dev.rdmarpc.benchmarks.compare;
 /**
  * A slice of a peer, and where in the comparison it was measured.
  *
- * @param pair by which pair of processes of the peer, from 0
+ * @param fork how often processes had been started anew, from 0: slices of one are of one
+ * pair of processes, unless a failure has ended that, after which another one follows
  * @param round in which round of all, from 0; peers measured in the same one were
  * disturbed alike
  * @param slice what was measured
  */
-record Measurement(int pair, int round, Slice slice) {
+record Measurement(int fork, int round, Slice slice) {
 }

@@ -32,8 +32,8 @@ final class ResultFile {
 	static final String HEADER = "peer,mode,payload_bytes,connections,outstanding,p50_us,p99_us,p999_us,"
 			+ "calls_per_s,mb_per_s,alloc_bytes_per_call,copied_bytes_per_call,cpu_us_per_call,cpu_percent";
 
-	static final String SLICES_HEADER = "peer,mode,payload_bytes,connections,outstanding,pair,round,p50_us,p99_us,"
-			+ "calls_per_s,cpu_us_per_call";
+	static final String SLICES_HEADER = "peer,mode,payload_bytes,connections,outstanding,fork,round,p50_us,p99_us,"
+			+ "calls_per_s,cpu_us_per_call,cpu_percent";
 
 	private ResultFile() {
 	}
@@ -66,13 +66,11 @@ final class ResultFile {
 		lines.add(SLICES_HEADER);
 		measurements.forEach((peer, workload, measured) -> {
 			for (Measurement each : measured) {
-				Slice slice = each.slice();
-				boolean timed = !workload.mode().isStreaming() && workload.mode() != Mode.WAITING;
-				lines.add(String.join(",", key(peer, workload), Integer.toString(each.pair()),
-						Integer.toString(each.round()), number("%.2f", timed ? slice.p50Nanos() / 1e3 : Double.NaN),
-						number("%.2f", timed ? slice.p99Nanos() / 1e3 : Double.NaN),
-						number("%.1f", slice.callsPerSecond()),
-						number("%.3f", slice.usage().cpuNanos() / 1e3 / slice.calls())));
+				Row row = Row.of(peer, workload, List.of(each));
+				lines.add(String.join(",", key(peer, workload), Integer.toString(each.fork()),
+						Integer.toString(each.round()), number("%.2f", row.p50Micros()),
+						number("%.2f", row.p99Micros()), number("%.1f", row.callsPerSecond()),
+						number("%.3f", row.cpuMicrosPerCall()), number("%.1f", row.processorPercent())));
 			}
 		});
 		writeLines(file, lines);

@@ -78,7 +78,7 @@ record Row(String peer, Workload workload, double p50Micros, double p99Micros, d
 
 	private static double pairRange(List<Measurement> measured) {
 		Map<Integer, List<Double>> pairs = measured.stream()
-			.collect(Collectors.groupingBy(Measurement::pair,
+			.collect(Collectors.groupingBy(Measurement::fork,
 					Collectors.mapping((each) -> each.slice().callsPerSecond(), Collectors.toList())));
 		return (pairs.size() > 1) ? range(pairs.values().stream().map(Medians::of).toList()) : Double.NaN;
 	}

@@ -45,6 +45,16 @@ class ChangeTests {
 	}
 
 	@Test
+	void liesBetweenTheMiddleTwoOfAnEvenNumberOfPairs() {
+		measured(0, 0, 1000, 500);
+		measured(1, 1, 1000, 1000);
+		measured(2, 2, 1000, 1500);
+		measured(3, 3, 1000, 4000);
+		assertThat(Change.of(this.measurements)).singleElement()
+			.isEqualTo(new Change("rdma", SYNC, 1.25, 0.5, 4, 4, 0.5));
+	}
+
+	@Test
 	void passesOverRoundsInWhichOneOfThemFailed() {
 		measured(0, 0, 1000, 2000);
 		add("rdma", 0, 1, 9000);
@@ -73,13 +83,13 @@ class ChangeTests {
 			.containsSubsequence("rdma, sync 64", "1.23", "0.90 to 1.50", "4", "75 %");
 	}
 
-	private void measured(int pair, int round, long before, long after) {
-		add("before:rdma", pair, round, before);
-		add("rdma", pair, round, after);
+	private void measured(int fork, int round, long before, long after) {
+		add("before:rdma", fork, round, before);
+		add("rdma", fork, round, after);
 	}
 
-	private void add(String peer, int pair, int round, long calls) {
-		this.measurements.add(peer, SYNC, new Measurement(pair, round, slice(calls)));
+	private void add(String peer, int fork, int round, long calls) {
+		this.measurements.add(peer, SYNC, new Measurement(fork, round, slice(calls)));
 	}
 
 	private static Slice slice(long calls) {

@@ -148,6 +148,7 @@ class CompareTests {
 					"--prime-millis", "0", "--warm-up-millis", "20", "--measure-millis", "40");
 		assertThat(exit).as("no peer failed").isZero();
 		List<String> lines = Files.readAllLines(output);
+		List<String> slices = Files.readAllLines(this.directory.resolve("comparison-slices.csv"));
 		for (String peer : List.of("grpc-default", "rdma", "rdma-registered")) {
 			assertThat(lines).filteredOn((line) -> line.startsWith(peer + ",threads,64,1,16,"))
 				.singleElement()
@@ -155,6 +156,9 @@ class CompareTests {
 			assertThat(lines).filteredOn((line) -> line.startsWith(peer + ",waiting,64,1,200,,,,,,"))
 				.singleElement()
 				.satisfies((line) -> assertThat(Double.parseDouble(line.split(",", -1)[13])).isNotNegative());
+			assertThat(slices).filteredOn((line) -> line.startsWith(peer + ",waiting,64,1,200,0,0,,,,,"))
+				.singleElement()
+				.satisfies((line) -> assertThat(Double.parseDouble(line.split(",", -1)[11])).isNotNegative());
 		}
 		assertThat(lines).noneMatch((line) -> line.startsWith("floor"));
 	}
@@ -175,6 +179,22 @@ class CompareTests {
 		assertThat(Files.readAllLines(this.directory.resolve("comparison-slices.csv"))).hasSize(3)
 			.anyMatch((line) -> line.startsWith("before:floor,sync,64,1,1,0,0,"))
 			.anyMatch((line) -> line.startsWith("floor,sync,64,1,1,0,0,"));
+	}
+
+	@Test
+	void measuresSeveralPairsWhereThereIsAStateBefore() {
+		assertThat(plan("--quick", "--peers", "before:rdma,rdma")).extracting(Plan::forks, Plan::rounds)
+			.containsExactly(4, 4);
+		assertThat(plan("--peers", "before:rdma,rdma", "--forks", "1", "--rounds", "9"))
+			.extracting(Plan::forks, Plan::rounds)
+			.containsExactly(1, 9);
+		assertThat(plan("--quick")).extracting(Plan::forks, Plan::rounds).containsExactly(1, 5);
+	}
+
+	private static Plan plan(String... arguments) {
+		Compare compare = new Compare();
+		new CommandLine(compare).parseArgs(arguments);
+		return compare.plan();
 	}
 
 	@Test

@@ -74,6 +74,11 @@ class RowTests {
 						new Measurement(1, 2, slice(5000, 1, 1)), new Measurement(1, 3, slice(7000, 1, 1))));
 		assertThat(row.spread()).as("of all slices").isEqualTo(1.5);
 		assertThat(row.pairSpread()).as("medians of 2000 and 6000").isEqualTo(1);
+		StringWriter text = new StringWriter();
+		new ResultTable(List.of(row)).print(new PrintWriter(text));
+		assertThat(text.toString().lines().reduce((first, second) -> second).orElseThrow().split("\\|", -1))
+			.extracting(String::trim)
+			.containsSubsequence("floor", "150 %", "100 %");
 	}
 
 	private static Row row(String peer, Slice... slices) {
