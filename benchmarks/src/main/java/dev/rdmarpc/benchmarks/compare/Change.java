@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import org.openjdk.jmh.util.ListStatistics;
+
 /**
  * How a peer stands to the one of another build, see {@link Launch#BEFORE}. The rates of
  * both are compared round by round, in which they were disturbed alike, and summed up for
@@ -53,11 +55,10 @@ record Change(String peer, Workload workload, double ratio, double least, double
 	}
 
 	private static Change of(String peer, Workload workload, Map<Integer, List<Double>> ratios) {
-		List<Double> medians = ratios.values().stream().map(Medians::of).toList();
+		ListStatistics pairs = new ListStatistics();
+		ratios.values().forEach((rounds) -> pairs.addValue(Row.median(rounds)));
 		List<Double> all = ratios.values().stream().flatMap(List::stream).toList();
-		return new Change(peer, workload, Medians.of(medians),
-				medians.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
-				medians.stream().mapToDouble(Double::doubleValue).max().orElseThrow(), medians.size(),
+		return new Change(peer, workload, pairs.getPercentile(50), pairs.getMin(), pairs.getMax(), ratios.size(),
 				(double) all.stream().filter((ratio) -> ratio > 1).count() / all.size());
 	}
 
@@ -81,22 +82,16 @@ record Change(String peer, Workload workload, double ratio, double least, double
 		if (changes.isEmpty()) {
 			return;
 		}
-		int width = changes.stream().mapToInt((change) -> change.title().length()).max().orElseThrow();
-		String line = "| %-" + width + "s | %12s | %14s | %5s | %16s |%n";
-		out.println();
-		out.printf(Locale.ROOT, line, "calls/s to before", "median pair", "least to most", "pairs", "rounds faster");
-		out.printf(Locale.ROOT, "| %s | -----------: | -------------: | ----: | ---------------: |%n",
-				"-".repeat(width));
+		MarkdownTable table = new MarkdownTable(
+				List.of("calls/s to before", "median pair", "least to most", "pairs", "rounds faster"));
 		for (Change change : changes) {
-			out.printf(Locale.ROOT, line, change.title(), String.format(Locale.ROOT, "%.2f", change.ratio()),
-					String.format(Locale.ROOT, "%.2f to %.2f", change.least(), change.greatest()), change.pairs(),
-					Math.round(100 * change.faster()) + " %");
+			table.add(List.of(change.peer + ", " + change.workload, String.format(Locale.ROOT, "%.2f", change.ratio),
+					String.format(Locale.ROOT, "%.2f to %.2f", change.least, change.greatest),
+					Integer.toString(change.pairs), Math.round(100 * change.faster) + " %"));
 		}
+		out.println();
+		table.toLines().forEach(out::println);
 		out.flush();
-	}
-
-	private String title() {
-		return this.peer + ", " + this.workload;
 	}
 
 }

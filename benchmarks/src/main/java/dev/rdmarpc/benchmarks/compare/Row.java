@@ -16,11 +16,12 @@
 
 package dev.rdmarpc.benchmarks.compare;
 
-import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+
+import org.openjdk.jmh.util.ListStatistics;
 
 /**
  * One line of the result: a peer under a workload, medians over its slices. Figures that
@@ -80,16 +81,25 @@ record Row(String peer, Workload workload, double p50Micros, double p99Micros, d
 		Map<Integer, List<Double>> pairs = measured.stream()
 			.collect(Collectors.groupingBy(Measurement::fork,
 					Collectors.mapping((each) -> each.slice().callsPerSecond(), Collectors.toList())));
-		return (pairs.size() > 1) ? range(pairs.values().stream().map(Medians::of).toList()) : Double.NaN;
+		return (pairs.size() > 1) ? range(pairs.values().stream().map(Row::median).toList()) : Double.NaN;
 	}
 
 	private static double range(List<Double> figures) {
-		DoubleSummaryStatistics statistics = figures.stream().collect(Collectors.summarizingDouble((each) -> each));
+		ListStatistics statistics = statistics(figures);
 		return statistics.getMax() - statistics.getMin();
 	}
 
 	private static double median(List<Slice> slices, ToDoubleFunction<Slice> value) {
-		return Medians.of(slices.stream().map(value::applyAsDouble).toList());
+		return median(slices.stream().map(value::applyAsDouble).toList());
+	}
+
+	/** The median; of an even number, the mean of the two in the middle. */
+	static double median(List<Double> figures) {
+		return statistics(figures).getPercentile(50);
+	}
+
+	private static ListStatistics statistics(List<Double> figures) {
+		return new ListStatistics(figures.stream().mapToDouble(Double::doubleValue).toArray());
 	}
 
 }

@@ -26,6 +26,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import dev.rdmarpc.benchmarks.compare.MarkdownTable;
+
 /** Runs gets with deadlines beside scans and large values. */
 @Command(name = "mixed", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
 		description = "Gets with deadlines beside scans and large values on the same connection.")

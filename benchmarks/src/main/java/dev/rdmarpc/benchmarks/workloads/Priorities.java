@@ -34,6 +34,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 import dev.rdmarpc.benchmarks.compare.ForkedProcess;
+import dev.rdmarpc.benchmarks.compare.MarkdownTable;
 import dev.rdmarpc.benchmarks.workloads.priorities.TransferProcess;
 
 /** Runs small calls beside uploads on one queue pair, with and without priorities. */

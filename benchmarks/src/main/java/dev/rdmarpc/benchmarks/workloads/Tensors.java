@@ -27,6 +27,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import dev.rdmarpc.benchmarks.compare.MarkdownTable;
 import dev.rdmarpc.benchmarks.workloads.tensors.Model;
 
 /** Runs the exchange of parameters of training steps. */

@@ -27,6 +27,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import dev.rdmarpc.benchmarks.compare.MarkdownTable;
+
 /** Runs the workloads of YCSB on the sample's store in another process. */
 @Command(name = "ycsb", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
 		description = "YCSB's workloads a to f on the sample's feature store.")

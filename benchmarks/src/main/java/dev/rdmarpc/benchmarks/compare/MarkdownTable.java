@@ -14,27 +14,29 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.benchmarks.workloads;
+package dev.rdmarpc.benchmarks.compare;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** A table in Markdown, which is good to read in a terminal, too. */
-final class MarkdownTable {
+public final class MarkdownTable {
 
 	private final List<List<String>> rows = new ArrayList<>();
 
-	MarkdownTable(List<String> titles) {
+	/** Creates a table without rows, with a column for each title. */
+	public MarkdownTable(List<String> titles) {
 		this.rows.add(titles);
 	}
 
-	void add(List<String> cells) {
+	/** Adds a row, of a cell for each column. */
+	public void add(List<String> cells) {
 		this.rows.add(cells);
 	}
 
 	/** A number with three digits or more. */
-	static String number(double value) {
+	public static String number(double value) {
 		if (Double.isNaN(value)) {
 			return "-";
 		}
@@ -44,7 +46,8 @@ final class MarkdownTable {
 		return String.format(Locale.ROOT, (value < 100) ? "%.1f" : "%.0f", value);
 	}
 
-	List<String> toLines() {
+	/** The table, of as many lines as rows and two for the titles. */
+	public List<String> toLines() {
 		int columns = this.rows.get(0).size();
 		int[] widths = new int[columns];
 		for (List<String> row : this.rows) {
