@@ -25,6 +25,7 @@ import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RailHistory;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 

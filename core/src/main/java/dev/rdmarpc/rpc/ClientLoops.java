@@ -52,32 +52,10 @@ final class ClientLoops {
 	ClientLoops(RdmaTransport transport, RpcClientOptions options) {
 		this.transport = transport;
 		this.options = options;
-		this.rails = rails(transport, options);
+		this.rails = options.rails().choose(transport, options.channel());
 		if (this.rails.size() == 1 && this.rails.get(0).isRunning()) {
 			use(this.rails.get(0));
 		}
-	}
-
-	private static List<Rail> rails(RdmaTransport transport, RpcClientOptions options) {
-		transport.checkSecurity(options.channel());
-		List<String> asked = options.rails().providers();
-		List<Rail> usable = transport.rails(options.channel());
-		if (asked.isEmpty()) {
-			return usable;
-		}
-		List<Rail> chosen = new ArrayList<>();
-		for (String name : asked) {
-			if (transport.rails().stream().noneMatch((rail) -> rail.name().equals(name))) {
-				throw new IllegalArgumentException("provider " + name
-						+ " of a client (expected: one of the transport's, " + transport.rails() + ")");
-			}
-			usable.stream().filter((rail) -> rail.name().equals(name)).forEach(chosen::add);
-		}
-		if (chosen.isEmpty()) {
-			throw new IllegalArgumentException(
-					"providers " + asked + " of a client with TLS (expected: one that can have it, of " + usable + ")");
-		}
-		return List.copyOf(chosen);
 	}
 
 	/** The rails of the client, in order of preference. */

@@ -27,6 +27,7 @@ import dev.rdmarpc.balancing.AddressResolver;
 import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.balancing.OutlierDetector;
 import dev.rdmarpc.balancing.OutlierOptions;
+import dev.rdmarpc.transport.RailHistory;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**

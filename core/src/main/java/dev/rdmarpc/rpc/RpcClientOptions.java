@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.time.Duration;
 
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.RailOptions;
 
 /**
  * The settings of a client.

@@ -17,7 +17,6 @@
 package dev.rdmarpc.transport;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -46,12 +45,6 @@ import dev.rdmarpc.verbs.VerbsException;
  * and closing are up to the {@link RailKeeper}. Thread-safe.
  */
 public final class Rail {
-
-	/**
-	 * How long setting up a connection may take on a rail while there is another one to
-	 * be tried, unless something else is said.
-	 */
-	public static final Duration ATTEMPT_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final Logger logger = LoggerFactory.getLogger(Rail.class);
 

@@ -29,6 +29,7 @@ import dev.rdmarpc.balancing.Candidate;
 import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.balancing.OutlierDetector;
 import dev.rdmarpc.balancing.OutlierOptions;
+import dev.rdmarpc.transport.RailHistory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -36,6 +36,7 @@ import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelHandler;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RailHistory;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.verbs.VerbsError;

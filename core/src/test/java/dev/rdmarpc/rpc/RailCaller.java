@@ -32,6 +32,7 @@ import dev.rdmarpc.Await;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.DeliveryFile.Deliveries;
 import dev.rdmarpc.rpc.DeliveryFile.Tally;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**

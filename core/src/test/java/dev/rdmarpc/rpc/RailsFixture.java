@@ -34,6 +34,7 @@ import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.ProviderSelection;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.VerbsProvider;

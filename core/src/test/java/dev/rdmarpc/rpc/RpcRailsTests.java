@@ -41,6 +41,7 @@ import dev.rdmarpc.TestCertificates;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.ListeningRail;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.verbs.TlsOptions;
 import dev.rdmarpc.verbs.VerbsException;

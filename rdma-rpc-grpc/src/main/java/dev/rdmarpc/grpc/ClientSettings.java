@@ -21,21 +21,24 @@ import java.util.concurrent.ThreadLocalRandom;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
  * The settings of a client's connections.
  *
  * @param channel of each connection
+ * @param rails which of the transport's each connection may use
  * @param loops how many of the loops that clients share its connections are spread over
  * @param maxMessageBytes largest message accepted unless a call says otherwise
  * @param maxMetadataBytes most headers, or trailers, accepted
  */
-record ClientSettings(ChannelOptions channel, int loops, int maxMessageBytes, int maxMetadataBytes) {
+record ClientSettings(ChannelOptions channel, RailOptions rails, int loops, int maxMessageBytes, int maxMetadataBytes) {
 
-	/** These with others for each connection. */
-	ClientSettings withChannel(ChannelOptions options) {
-		return new ClientSettings(options, this.loops, this.maxMessageBytes, this.maxMetadataBytes);
+	/** These for a rail that is tried while there is another one. */
+	ClientSettings forAttempt() {
+		return new ClientSettings(this.channel.withHandshakeWithin(this.rails.attemptTimeout()), this.rails, this.loops,
+				this.maxMessageBytes, this.maxMetadataBytes);
 	}
 
 	/** The loop for a new connection on a rail. */

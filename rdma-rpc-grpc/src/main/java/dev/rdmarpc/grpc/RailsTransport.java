@@ -16,8 +16,8 @@
 
 package dev.rdmarpc.grpc;
 
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -33,7 +33,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.internal.ClientStream;
-import io.grpc.internal.ClientTransportFactory.ClientTransportOptions;
 import io.grpc.internal.ConnectionClientTransport;
 import io.grpc.internal.DisconnectError;
 import io.grpc.internal.SimpleDisconnectError;
@@ -42,14 +41,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.logging.FailureText;
-import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
-import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.transport.RailHistory;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
- * A connection over the first of the rails on which the peer answers. While there is
- * another one to be tried, a rail has {@link Rail#ATTEMPT_TIMEOUT}.
+ * A connection over the first of the rails on which the peer answers. If a better one
+ * works later, gRPC is told that this connection ends: it makes another one for the next
+ * calls, and those that have begun end on this one.
  *
  * <p>
  * Thread-safe.
@@ -64,15 +63,19 @@ final class RailsTransport implements ConnectionClientTransport {
 
 	private static final Logger logger = LoggerFactory.getLogger(RailsTransport.class);
 
-	private final RdmaTransport transport;
+	private final RailConnections connections;
 
-	private final ClientSettings settings;
-
-	private final InetSocketAddress address;
-
-	private final ClientTransportOptions options;
+	private final RailHistory history;
 
 	private final Deque<Rail> left;
+
+	/** Those before it that do not work now. */
+	private final List<Rail> failed = new ArrayList<>();
+
+	/** The one that was tried last. */
+	private Rail rail;
+
+	private @Nullable RailSearch search;
 
 	private final InternalLogId logId;
 
@@ -86,15 +89,14 @@ final class RailsTransport implements ConnectionClientTransport {
 
 	/**
 	 * Creates a connection, which is still to be started.
+	 * @param history of the rails to the address
 	 * @throws VerbsException if nothing can be tried on any rail
 	 */
-	RailsTransport(RdmaTransport transport, ClientSettings settings, InetSocketAddress address,
-			ClientTransportOptions options) {
-		this.transport = transport;
-		this.settings = settings;
-		this.address = address;
-		this.options = options;
-		this.left = new ArrayDeque<>(railsTo(transport, settings.channel(), address));
+	RailsTransport(RailConnections connections, RailHistory history) {
+		this.connections = connections;
+		this.history = history;
+		this.left = new ArrayDeque<>(reaching(connections, history.order()));
+		this.rail = this.left.element();
 		this.current = next();
 		this.logId = this.current.getLogId();
 	}
@@ -102,32 +104,26 @@ final class RailsTransport implements ConnectionClientTransport {
 	/**
 	 * Those that may reach the peer, or the last if none may, which then says why.
 	 */
-	private static List<Rail> railsTo(RdmaTransport transport, ChannelOptions channel, InetSocketAddress address) {
-		transport.checkSecurity(channel);
-		List<Rail> all = transport.rails(channel);
-		List<Rail> reaching = all.stream().filter((rail) -> rail.mayReach(address)).toList();
-		return reaching.isEmpty() ? List.of(all.get(all.size() - 1)) : reaching;
+	private static List<Rail> reaching(RailConnections connections, List<Rail> all) {
+		List<Rail> reaching = all.stream().filter(connections::mayReach).toList();
+		return reaching.isEmpty() ? all.subList(all.size() - 1, all.size()) : reaching;
 	}
 
 	/** Of the next rail that is not down. */
 	private RdmaClientTransport next() {
 		while (true) {
-			Rail rail = this.left.remove();
+			this.rail = this.left.remove();
 			try {
-				return new RdmaClientTransport(this.transport, settings(), rail, this.address, this.options);
+				return this.connections.over(this.rail, this.left.isEmpty());
 			}
 			catch (VerbsException ex) {
 				if (this.left.isEmpty()) {
 					throw ex;
 				}
-				logger.debug("No connection to {} over {}", this.address, rail, ex);
+				logger.debug("No connection to {} over {}", this.connections.address(), this.rail, ex);
+				this.failed.add(this.rail);
 			}
 		}
-	}
-
-	private ClientSettings settings() {
-		return this.left.isEmpty() ? this.settings
-				: this.settings.withChannel(this.settings.channel().withHandshakeWithin(Rail.ATTEMPT_TIMEOUT));
 	}
 
 	@Override
@@ -211,13 +207,46 @@ final class RailsTransport implements ConnectionClientTransport {
 
 	/** Whether the end of an attempt is followed by another one. */
 	private synchronized boolean passesOver(Status status) {
-		return this.reason == null && !this.left.isEmpty() && status.getCode() != Status.Code.UNAUTHENTICATED;
+		boolean passesOver = this.reason == null && !this.left.isEmpty()
+				&& status.getCode() != Status.Code.UNAUTHENTICATED;
+		if (passesOver) {
+			this.failed.add(this.rail);
+		}
+		return passesOver;
+	}
+
+	/**
+	 * A rail works: what does not is tried last for a while, and what is better again.
+	 */
+	private synchronized void searchBetter() {
+		this.history.avoid(this.failed);
+		this.search = new RailSearch(this.connections, this.history, this.rail.name(), this::move);
+		if (this.reason == null) {
+			this.search.begin();
+		}
+	}
+
+	private void searchNoMore() {
+		RailSearch over;
+		synchronized (this) {
+			over = this.search;
+		}
+		if (over != null) {
+			over.end();
+		}
+	}
+
+	/** New calls go over a better rail. */
+	private void move(Rail better) {
+		logger.info("Connection to {} moves from {} to {}", this.connections.address(), this.rail.name(),
+				better.name());
+		shutdown(Status.UNAVAILABLE.withDescription("calls go over another connection from now on"));
 	}
 
 	/** Tries the next rail, on a thread that may block. */
 	private void goOn(Listener told) {
 		try {
-			this.transport.resolver().execute(() -> tryNext(told));
+			this.connections.transport().resolver().execute(() -> tryNext(told));
 		}
 		catch (RejectedExecutionException ex) {
 			giveUp(told, "the transport is closed");
@@ -257,7 +286,8 @@ final class RailsTransport implements ConnectionClientTransport {
 		}
 		told.transportShutdown(
 				(why != null) ? why
-						: Status.UNAVAILABLE.withDescription("no connection to " + this.address + ": " + detail),
+						: Status.UNAVAILABLE
+							.withDescription("no connection to " + this.connections.address() + ": " + detail),
 				SimpleDisconnectError.CONNECTION_RESET);
 		told.transportTerminated();
 	}
@@ -279,6 +309,7 @@ final class RailsTransport implements ConnectionClientTransport {
 		public void transportShutdown(Status status, DisconnectError error) {
 			this.passedOver = !this.ready && passesOver(status);
 			if (!this.passedOver) {
+				searchNoMore();
 				this.told.transportShutdown(status, error);
 			}
 		}
@@ -297,6 +328,7 @@ final class RailsTransport implements ConnectionClientTransport {
 		public void transportReady() {
 			this.ready = true;
 			this.told.transportReady();
+			searchBetter();
 		}
 
 		@Override

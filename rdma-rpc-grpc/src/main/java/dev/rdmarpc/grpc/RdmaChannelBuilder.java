@@ -30,6 +30,7 @@ import io.grpc.internal.ObjectPool;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.ChannelOptions;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -47,6 +48,8 @@ public final class RdmaChannelBuilder extends ForwardingChannelBuilder2<RdmaChan
 	private ObjectPool<SharedTransport> transport = SharedTransport.pool();
 
 	private ChannelOptions options = ChannelOptions.DEFAULTS;
+
+	private RailOptions rails = RailOptions.DEFAULTS;
 
 	private int loops = 1;
 
@@ -124,6 +127,16 @@ public final class RdmaChannelBuilder extends ForwardingChannelBuilder2<RdmaChan
 	}
 
 	/**
+	 * Which of the transport's providers connections may use, in order of preference, how
+	 * long each is tried while there is another one, and how often a better one than that
+	 * in use. All of them, 1 s and 10 s by default.
+	 */
+	public RdmaChannelBuilder railOptions(RailOptions value) {
+		this.rails = value;
+		return this;
+	}
+
+	/**
 	 * Over how many loops, each with a thread, connections are spread.
 	 * @param count at least 1
 	 */
@@ -188,7 +201,7 @@ public final class RdmaChannelBuilder extends ForwardingChannelBuilder2<RdmaChan
 		ChannelOptions channel = GrpcProtocol.options(this.options, this.maxMessageBytes, this.maxMetadataBytes,
 				this.keepAliveNanos, this.keepAliveTimeoutNanos);
 		return new RdmaTransportFactory(this.transport,
-				new ClientSettings(channel, this.loops, this.maxMessageBytes, this.maxMetadataBytes));
+				new ClientSettings(channel, this.rails, this.loops, this.maxMessageBytes, this.maxMetadataBytes));
 	}
 
 }

@@ -19,7 +19,9 @@ package dev.rdmarpc.grpc;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 
 import io.grpc.ChannelCredentials;
@@ -33,9 +35,14 @@ import io.grpc.internal.SharedResourceHolder;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.logging.FailureText;
+import dev.rdmarpc.transport.RailHistory;
+import dev.rdmarpc.transport.RailOptions;
+import dev.rdmarpc.transport.RdmaTransport;
 
-/** Makes the connections of one gRPC channel. */
+/** Makes the connections of one gRPC channel. Thread-safe. */
 final class RdmaTransportFactory implements ClientTransportFactory {
+
+	private static final int MOST_HISTORIES = 1024;
 
 	private final ObjectPool<SharedTransport> pool;
 
@@ -44,6 +51,16 @@ final class RdmaTransportFactory implements ClientTransportFactory {
 	private final ClientSettings settings;
 
 	private final ScheduledExecutorService timer = SharedResourceHolder.get(GrpcUtil.TIMER_SERVICE);
+
+	/** Of the addresses used last. */
+	private final Map<InetSocketAddress, RailHistory> histories = new LinkedHashMap<>(16, 0.75F, true) {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<InetSocketAddress, RailHistory> eldest) {
+			return size() > MOST_HISTORIES;
+		}
+
+	};
 
 	private boolean closed;
 
@@ -58,7 +75,9 @@ final class RdmaTransportFactory implements ClientTransportFactory {
 			ChannelLogger logger) {
 		InetSocketAddress remote = socketAddress(address);
 		try {
-			return new RailsTransport(this.shared.transport(), this.settings, remote, options);
+			RdmaTransport transport = this.shared.transport();
+			return new RailsTransport(new RailConnections(transport, this.settings, remote, options),
+					history(transport, remote));
 		}
 		catch (Throwable ex) {
 			return new UnavailableTransport(
@@ -66,6 +85,12 @@ final class RdmaTransportFactory implements ClientTransportFactory {
 						.withCause(ex),
 					remote);
 		}
+	}
+
+	private synchronized RailHistory history(RdmaTransport transport, InetSocketAddress remote) {
+		RailOptions rails = this.settings.rails();
+		return this.histories.computeIfAbsent(remote,
+				(key) -> new RailHistory(rails.choose(transport, this.settings.channel()), rails));
 	}
 
 	private static InetSocketAddress socketAddress(SocketAddress address) {

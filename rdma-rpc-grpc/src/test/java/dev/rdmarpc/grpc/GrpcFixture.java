@@ -81,8 +81,12 @@ final class GrpcFixture implements AutoCloseable {
 	}
 
 	Server serve(Consumer<RdmaServerBuilder> customizer) throws Exception {
+		return serve(0, customizer);
+	}
+
+	Server serve(int port, Consumer<RdmaServerBuilder> customizer) throws Exception {
 		RdmaServerBuilder builder = RdmaServerBuilder
-			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+			.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
 			.transport(this.transport);
 		customizer.accept(builder);
 		Server server = builder.build().start();

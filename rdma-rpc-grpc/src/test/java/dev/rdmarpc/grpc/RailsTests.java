@@ -20,33 +20,44 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import javax.net.ssl.SSLContext;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import io.grpc.stub.ServerCalls;
+import io.grpc.stub.ServerCalls.UnaryMethod;
+import io.grpc.stub.StreamObserver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.TestCertificates;
+import dev.rdmarpc.TestEnvironment;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.ChannelSnapshot;
-import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.verbs.TlsOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,6 +66,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Servers and channels on transports with several rails. */
 @Timeout(60)
 class RailsTests {
+
+	/** A test of what is better must not wait for it. */
+	private static final RailOptions IMPATIENT = RailOptions.DEFAULTS
+		.withTimes(TestEnvironment.scaled(Duration.ofMillis(300)), TestEnvironment.scaled(Duration.ofMillis(50)));
+
+	private static final RailOptions PATIENT = RailOptions.DEFAULTS.withTimes(Duration.ofSeconds(1),
+			Duration.ofMinutes(5));
 
 	private final Path directory = newDirectory();
 
@@ -85,13 +103,22 @@ class RailsTests {
 
 	private static Server serve(GrpcFixture fixture, ChannelSecurity security) throws Exception {
 		ChannelOptions options = ChannelOptions.DEFAULTS.withSecurity(security);
-		return fixture.serve((builder) -> builder.channelOptions(options)
-			.addService(ServerServiceDefinition.builder(Bytes.SERVICE)
-				.addMethod(Bytes.UNARY, ServerCalls.asyncUnaryCall((request, observer) -> {
-					observer.onNext(request);
-					observer.onCompleted();
-				}))
-				.build()));
+		return fixture.serve((builder) -> builder.channelOptions(options).addService(Bytes.unary(RailsTests::echo)));
+	}
+
+	private static void echo(byte[] request, StreamObserver<byte[]> observer) {
+		observer.onNext(request);
+		observer.onCompleted();
+	}
+
+	private static ManagedChannel connect(GrpcFixture fixture, Server server, RailOptions rails) {
+		return fixture.connect(server, (builder) -> builder.railOptions(rails));
+	}
+
+	/** A server that is reached over a rail by which clients know another one. */
+	private static Server serveAlso(GrpcFixture fixture, Server known, UnaryMethod<byte[], byte[]> handler)
+			throws Exception {
+		return fixture.serve(known.getPort(), (builder) -> builder.addService(Bytes.unary(handler)));
 	}
 
 	/** With certificates that are made before a handshake begins: they take seconds. */
@@ -180,7 +207,8 @@ class RailsTests {
 			long begin = System.nanoTime();
 			call(calling.connect(server, (builder) -> {
 			}));
-			assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(Rail.ATTEMPT_TIMEOUT.toNanos());
+			assertThat(System.nanoTime() - begin)
+				.isGreaterThanOrEqualTo(RailOptions.DEFAULTS.attemptTimeout().toNanos());
 			assertThat(rails(calling)).containsExactly("iwarp");
 			Files.delete(socket);
 		}
@@ -211,6 +239,158 @@ class RailsTests {
 			assertThat(channel.shutdownNow().awaitTermination(30, TimeUnit.SECONDS)).isTrue();
 			Files.delete(socket);
 		}
+	}
+
+	@Test
+	void newCallsMoveToABetterRailAndThoseBegunEndWhereTheyBegan() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		try (GrpcFixture first = fixture("iwarp");
+				GrpcFixture second = fixture("shm");
+				GrpcFixture calling = fixture("shm", "iwarp")) {
+			Server worse = first.serve((builder) -> builder.addService(Bytes.unary((request, observer) -> {
+				begun.countDown();
+				awaitUnchecked(release);
+				echo(request, observer);
+			})));
+			ManagedChannel channel = connect(calling, worse, IMPATIENT);
+			ListenableFuture<byte[]> slow = ClientCalls
+				.futureUnaryCall(channel.newCall(Bytes.UNARY, CallOptions.DEFAULT), new byte[8]);
+			assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+			AtomicInteger served = new AtomicInteger();
+			serveAlso(second, worse, (request, observer) -> {
+				served.incrementAndGet();
+				echo(request, observer);
+			});
+			GrpcFixture.await(() -> channel.getState(false) == ConnectivityState.IDLE, "the connection ends");
+			call(channel);
+			assertThat(served).hasValue(1);
+			assertThat(rails(calling)).containsExactlyInAnyOrder("iwarp", "shm");
+			assertThat(slow.isDone()).isFalse();
+			release.countDown();
+			assertThat(slow.get(30, TimeUnit.SECONDS)).hasSize(8);
+			GrpcFixture.await(() -> rails(calling).equals(List.of("shm")), "the other one is closed");
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	@Test
+	void movesToTheBetterRailAndBackUnderLoadWithoutAFailedOrDoubledCall() throws Exception {
+		AtomicInteger served = new AtomicInteger();
+		UnaryMethod<byte[], byte[]> handler = (request, observer) -> {
+			served.incrementAndGet();
+			echo(request, observer);
+		};
+		ExecutorService callers = Executors.newFixedThreadPool(4);
+		try (GrpcFixture first = fixture("iwarp");
+				GrpcFixture second = fixture("shm");
+				GrpcFixture calling = fixture("shm", "iwarp")) {
+			Server worse = first.serve((builder) -> builder.addService(Bytes.unary(handler)));
+			ManagedChannel channel = connect(calling, worse, IMPATIENT);
+			AtomicBoolean stopping = new AtomicBoolean();
+			AtomicInteger called = new AtomicInteger();
+			List<Future<?>> calls = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				calls.add(callers.submit(() -> {
+					while (!stopping.get()) {
+						call(channel, CallOptions.DEFAULT);
+						called.incrementAndGet();
+					}
+				}));
+			}
+			for (int i = 0; i < 3; i++) {
+				GrpcFixture.await(() -> rails(calling).equals(List.of("iwarp")), "calls go over TCP");
+				Server better = serveAlso(second, worse, handler);
+				GrpcFixture.await(() -> rails(calling).equals(List.of("shm")), "calls go through shared memory");
+				int before = called.get();
+				GrpcFixture.await(() -> called.get() > before + 100 || calls.stream().anyMatch(Future::isDone),
+						"calls");
+				better.shutdown();
+				assertThat(better.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+			}
+			stopping.set(true);
+			for (Future<?> each : calls) {
+				each.get(60, TimeUnit.SECONDS);
+			}
+			assertThat(served).as("executions").hasValue(called.get());
+		}
+		finally {
+			callers.shutdownNow();
+		}
+	}
+
+	@Test
+	void aRailThatDoesNotAnswerIsTriedLastAfterThat() throws Exception {
+		try (GrpcFixture serving = fixture("iwarp");
+				GrpcFixture calling = fixture("shm", "iwarp");
+				ServerSocketChannel silent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+			Server server = serve(serving);
+			Path socket = this.directory.resolve(server.getPort() + ".socket");
+			silent.bind(UnixDomainSocketAddress.of(socket));
+			ManagedChannel channel = connect(calling, server, PATIENT);
+			call(channel);
+			channel.enterIdle();
+			GrpcFixture.await(() -> rails(calling).isEmpty(), "the connection is closed");
+			call(channel);
+			assertThat(rails(calling)).containsExactly("iwarp");
+			assertThat(connections(silent)).as("attempts on the rail that does not answer").isEqualTo(1);
+			Files.delete(socket);
+		}
+	}
+
+	@Test
+	void aSearchForABetterRailEndsWithItsChannel() throws Exception {
+		try (GrpcFixture serving = fixture("iwarp");
+				GrpcFixture calling = fixture("shm", "iwarp");
+				ServerSocketChannel silent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+			Server server = serve(serving);
+			ManagedChannel channel = connect(calling, server,
+					IMPATIENT.withTimes(Duration.ofSeconds(30), Duration.ofMillis(50)));
+			call(channel);
+			Path socket = this.directory.resolve(server.getPort() + ".socket");
+			silent.bind(UnixDomainSocketAddress.of(socket));
+			silent.accept().close();
+			call(channel);
+			silent.accept();
+			assertThat(channel.shutdown().awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+			GrpcFixture.await(() -> rails(calling).isEmpty(), "no connection is left");
+			Files.delete(socket);
+		}
+	}
+
+	@Test
+	void aChannelUsesTheRailsThatItIsGiven() throws Exception {
+		try (GrpcFixture fixture = fixture("shm", "iwarp")) {
+			Server server = serve(fixture);
+			call(connect(fixture, server, RailOptions.DEFAULTS.withProviders(List.of("iwarp"))));
+			assertThat(rails(fixture)).containsExactly("iwarp");
+			ManagedChannel other = connect(fixture, server, RailOptions.DEFAULTS.withProviders(List.of("disni")));
+			assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call(other, CallOptions.DEFAULT))
+				.satisfies((ex) -> assertThat(ex.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE))
+				.withMessageContaining("provider disni of a client (expected: one of the transport's");
+		}
+	}
+
+	private static void awaitUnchecked(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** How many clients wait to be accepted. */
+	private static int connections(ServerSocketChannel silent) throws IOException {
+		silent.configureBlocking(false);
+		int count = 0;
+		for (SocketChannel next = silent.accept(); next != null; next = silent.accept()) {
+			next.close();
+			count++;
+		}
+		return count;
 	}
 
 	@Test

@@ -26,10 +26,10 @@ import org.springframework.util.unit.DataSize;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ClientQueuePairs;
 import dev.rdmarpc.rpc.QueuePairPoolOptions;
-import dev.rdmarpc.rpc.RailOptions;
 import dev.rdmarpc.rpc.RpcClientOptions;
 import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.transport.RailOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -78,16 +78,25 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				PropertyCheck.range(maxCalls.name(), maxCalls.value(), 1, ChannelOptions.MAX_CALLS), handshake,
 				positive(keepAlive),
 				PropertyMapping.deadPeer(deadPeer.name(), deadPeer.value(), keepAlive.name(), keepAlive.value()));
-		Setting<List<String>> providers = source.get("providers", Client::providers, List.of());
-		PropertyCheck.names(providers.name(), providers.value());
-		RailOptions rails = new RailOptions(providers.value(),
-				positive(source.get("rail-timeout", Client::railTimeout, defaults.rails().attemptTimeout())),
-				positive(source.get("rail-interval", Client::railInterval, defaults.rails().betterInterval())));
 		return new ClientSettings(host.value(), port.value(), source.get("required", Client::required, false).value(),
 				new RpcClientOptions(channel, deadline.value(), connectTimeout, initialBackoff, maxBackoff.value(),
 						queuePairs(source), restart.value(),
-						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value(), rails,
-						source.get("priority", Client::priority, defaults.priority()).value()));
+						source.get("wait-for-ready", Client::waitForReady, defaults.waitForReady()).value(),
+						rails(source), source.get("priority", Client::priority, defaults.priority()).value()));
+	}
+
+	/** Which rails a target is reached by, and how. */
+	static RailOptions rails(String target, RdmaRpcProperties properties) {
+		return rails(new Source(target, properties));
+	}
+
+	private static RailOptions rails(Source source) {
+		RailOptions defaults = RailOptions.DEFAULTS;
+		Setting<List<String>> providers = source.get("providers", Client::providers, defaults.providers());
+		PropertyCheck.names(providers.name(), providers.value());
+		return new RailOptions(providers.value(),
+				positive(source.get("rail-timeout", Client::railTimeout, defaults.attemptTimeout())),
+				positive(source.get("rail-interval", Client::railInterval, defaults.betterInterval())));
 	}
 
 	/** Checks that a target has only rails that there are. */

@@ -28,27 +28,30 @@ import org.springframework.grpc.client.DefaultGrpcChannelFactory;
 import org.springframework.grpc.client.GrpcChannelBuilderCustomizer;
 
 import dev.rdmarpc.grpc.RdmaChannelBuilder;
-import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
- * Makes the gRPC channels to {@code rdma:} targets, on the transport of the application
- * and protected as its clients of the same names.
+ * Makes the gRPC channels to {@code rdma:} targets, on the transport of the application,
+ * over the rails and with the protection of its clients of the same names.
  */
 class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilder> {
 
 	private final Supplier<RdmaTransport> transport;
 
+	private final RdmaRpcProperties properties;
+
 	private final RdmaGrpcTargets configured;
 
-	RdmaGrpcChannelFactory(Supplier<RdmaTransport> transport, ChannelOptions channel, ConnectionSecurity security,
+	RdmaGrpcChannelFactory(Supplier<RdmaTransport> transport, RdmaRpcProperties properties, ConnectionSecurity security,
 			RdmaGrpcTargets configured, GrpcChannelBuilderCustomizer<RdmaChannelBuilder> customizer,
 			ClientInterceptorsConfigurer interceptors, ChannelCredentialsProvider credentials) {
-		super(List.of((target, builder) -> builder.channelOptions(channel.withSecurity(security.client(target))),
-				customizer), interceptors);
+		super(List.of((target, builder) -> builder
+			.channelOptions(PropertyMapping.grpcChannel(properties).withSecurity(security.client(target)))
+			.railOptions(ClientSettings.rails(target, properties)), customizer), interceptors);
 		setVirtualTargets(configured);
 		setCredentialsProvider(credentials);
 		this.transport = transport;
+		this.properties = properties;
 		this.configured = configured;
 	}
 
@@ -60,6 +63,7 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 	@Override
 	public ManagedChannel createChannel(String target, ChannelBuilderOptions options) {
 		this.configured.check(target);
+		ClientSettings.checkRails(target, this.properties, this.transport.get());
 		return super.createChannel(target, options);
 	}
 

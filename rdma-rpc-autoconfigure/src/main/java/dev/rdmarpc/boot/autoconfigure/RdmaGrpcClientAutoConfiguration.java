@@ -67,10 +67,12 @@ public final class RdmaGrpcClientAutoConfiguration {
 			ObjectProvider<GrpcChannelFactoryCustomizer> factoryCustomizers, ConfigurableListableBeanFactory beans) {
 		RdmaGrpcTargets targets = new RdmaGrpcTargets(grpc, environment);
 		targets.checkAll();
-		targets.ours().forEach(security::client);
+		targets.ours().forEach((name) -> {
+			security.client(name);
+			ClientSettings.rails(name, properties);
+		});
 		RdmaGrpcChannelFactory factory = new RdmaGrpcChannelFactory(
-				new LazyTransport(transport, beans, "rdmaGrpcChannelFactory"), PropertyMapping.grpcChannel(properties),
-				security, targets,
+				new LazyTransport(transport, beans, "rdmaGrpcChannelFactory"), properties, security, targets,
 				new RdmaGrpcChannelCustomizer(grpc, compressors, decompressors, customizers, serviceConfigs),
 				interceptors, credentials);
 		interceptorFilter.ifAvailable(factory::setInterceptorFilter);

@@ -14,13 +14,15 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.rpc;
+package dev.rdmarpc.transport;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 
-import dev.rdmarpc.transport.Rail;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
 
 /**
  * Which rails of its transport a client uses, and how.
@@ -34,7 +36,8 @@ import dev.rdmarpc.transport.Rail;
 public record RailOptions(List<String> providers, Duration attemptTimeout, Duration betterInterval) {
 
 	/** All rails, 1 s for each, a better one every 10 s. */
-	public static final RailOptions DEFAULTS = new RailOptions(List.of(), Rail.ATTEMPT_TIMEOUT, Duration.ofSeconds(10));
+	public static final RailOptions DEFAULTS = new RailOptions(List.of(), Duration.ofSeconds(1),
+			Duration.ofSeconds(10));
 
 	/**
 	 * Checks the bounds.
@@ -63,6 +66,36 @@ public record RailOptions(List<String> providers, Duration attemptTimeout, Durat
 	/** These options with other times. */
 	public RailOptions withTimes(Duration attempt, Duration better) {
 		return new RailOptions(this.providers, attempt, better);
+	}
+
+	/**
+	 * The rails of a transport that connections may use.
+	 * @param channel what they are made with
+	 * @return in order of preference, at least one
+	 * @throws IllegalArgumentException if the transport has none of the providers asked
+	 * for, or none that can protect the connections
+	 * @throws VerbsException with {@link VerbsError#INVALID_ARGUMENT} if TLS is asked for
+	 * and no provider of the transport can have it
+	 */
+	public List<Rail> choose(RdmaTransport transport, ChannelOptions channel) {
+		transport.checkSecurity(channel);
+		List<Rail> usable = transport.rails(channel);
+		if (this.providers.isEmpty()) {
+			return usable;
+		}
+		List<Rail> chosen = new ArrayList<>();
+		for (String name : this.providers) {
+			if (transport.rails().stream().noneMatch((rail) -> rail.name().equals(name))) {
+				throw new IllegalArgumentException("provider " + name
+						+ " of a client (expected: one of the transport's, " + transport.rails() + ")");
+			}
+			usable.stream().filter((rail) -> rail.name().equals(name)).forEach(chosen::add);
+		}
+		if (chosen.isEmpty()) {
+			throw new IllegalArgumentException("providers " + this.providers
+					+ " of a client with TLS (expected: one that can have it, of " + usable + ")");
+		}
+		return List.copyOf(chosen);
 	}
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.rpc;
+package dev.rdmarpc.transport;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -22,13 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import dev.rdmarpc.transport.Rail;
-
 /**
- * In which order the queue pairs to one address try the rails: that of preference, but
- * those last that have failed a while ago while another one worked. Thread-safe.
+ * In which order connections to one address try the rails: that of preference, but those
+ * last that have failed a while ago while another one worked. Thread-safe.
  */
-final class RailHistory {
+public final class RailHistory {
 
 	private final List<Rail> rails;
 
@@ -40,23 +38,23 @@ final class RailHistory {
 	 * Creates a history without failures.
 	 * @param rails in order of preference
 	 */
-	RailHistory(List<Rail> rails, RailOptions options) {
+	public RailHistory(List<Rail> rails, RailOptions options) {
 		this.rails = rails;
 		this.avoidNanos = options.betterInterval().toNanos();
 	}
 
 	/** All rails, in the order in which to try them. */
-	List<Rail> order() {
+	public List<Rail> order() {
 		return this.rails.stream().sorted(Comparator.comparing(this::isAvoided)).toList();
 	}
 
 	/** The rails that are better than one, but for those that have failed just now. */
-	List<Rail> betterThan(String name) {
+	public List<Rail> betterThan(String name) {
 		return this.rails.subList(0, rank(name)).stream().filter((rail) -> !isAvoided(rail)).toList();
 	}
 
 	/** Whether there is a better rail than one. */
-	boolean isBest(String name) {
+	public boolean isBest(String name) {
 		return rank(name) == 0;
 	}
 
@@ -75,7 +73,7 @@ final class RailHistory {
 	}
 
 	/** These have failed where others work. */
-	void avoid(Collection<Rail> failed) {
+	public void avoid(Collection<Rail> failed) {
 		failed.forEach((rail) -> this.failedNanos.put(rail, System.nanoTime()));
 	}
 

@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.util.List;
 
 import io.grpc.BindableService;
 import io.grpc.CallOptions;
@@ -54,12 +55,16 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.grpc.client.GrpcChannelFactory;
 
 import dev.rdmarpc.grpc.RdmaServerBuilder;
+import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.ChannelSnapshot;
+import dev.rdmarpc.transport.RdmaTransport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/** gRPC over RDMA, protected as properties say. */
-class GrpcSecurityTests {
+/** gRPC over RDMA, over the rails and with the protection that properties say. */
+class GrpcPropertiesTests {
 
 	private static final MethodDescriptor<String, String> WHO = MethodDescriptor.<String, String>newBuilder()
 		.setType(MethodDescriptor.MethodType.UNARY)
@@ -143,6 +148,48 @@ class GrpcSecurityTests {
 				.rootCause()
 				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
 						(invalid) -> assertThat(invalid.getName()).isEqualTo("rdma.rpc.client.peer.ssl.bundle")));
+	}
+
+	@Test
+	void channelsUseTheRailsOfTheirNames() {
+		this.runner.withPropertyValues("rdma.rpc.providers=shm,iwarp",
+				"rdma.rpc.shm.directory=" + this.directory.resolve("shm"), "rdma.rpc.client.another.providers=iwarp")
+			.run((context) -> {
+				call(context, "another");
+				assertThat(rails(context)).containsExactly("iwarp");
+				call(context, "peer");
+				assertThat(rails(context)).containsExactlyInAnyOrder("iwarp", "shm");
+			});
+	}
+
+	private static List<String> rails(ApplicationContext context) {
+		return context.getBean(RdmaTransport.class)
+			.loops()
+			.stream()
+			.filter((loop) -> loop.channels().stream().map(ChannelSnapshot::of).anyMatch(ChannelSnapshot::initiator))
+			.map(ChannelLoop::rail)
+			.toList();
+	}
+
+	@Test
+	void aRailThatIsNotInUseFailsTheChannel() {
+		this.runner.withPropertyValues("rdma.rpc.provider=iwarp", "rdma.rpc.client.peer.providers=shm")
+			.run((context) -> {
+				GrpcChannelFactory channels = context.getBean(GrpcChannelFactory.class);
+				assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
+					.isThrownBy(() -> channels.createChannel("peer"))
+					.satisfies((invalid) -> assertThat(invalid.getName()).isEqualTo("rdma.rpc.client.peer.providers"))
+					.withMessageContaining("some of the providers in use, which are [iwarp]");
+			});
+	}
+
+	@Test
+	void anIntervalThatIsNoneFailsTheStart() {
+		this.runner.withPropertyValues("rdma.rpc.client.peer.rail-interval=0s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
+						(invalid) -> assertThat(invalid.getName()).isEqualTo("rdma.rpc.client.peer.rail-interval")));
 	}
 
 	/** Says who calls, as the attributes of the call tell. */
