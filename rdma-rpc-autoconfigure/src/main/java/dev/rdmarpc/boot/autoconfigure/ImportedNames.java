@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.ConstructorArgumentValues.ValueHolder;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
 
 import dev.rdmarpc.boot.RdmaClients;
 
@@ -38,33 +41,52 @@ import dev.rdmarpc.boot.RdmaClients;
  *
  * <p>
  * A name that is like an imported one is warned of. Of others it only tells, because
- * {@link RdmaClients} makes clients of any target and service.
+ * {@link RdmaClients} makes clients of any target and service. Those of Spring gRPC's
+ * channels that lead here are known as well: they have the protection and the rails of
+ * the targets of their names.
  */
 final class ImportedNames {
 
 	private static final Logger logger = LoggerFactory.getLogger(ImportedNames.class);
+
+	private static final Bindable<Map<String, Object>> CHANNELS = Bindable.mapOf(String.class, Object.class);
 
 	private final RdmaRpcProperties properties;
 
 	/** By which properties name the imported services of each target. */
 	private final Map<String, Set<String>> imported = new TreeMap<>();
 
-	private ImportedNames(RdmaRpcProperties properties) {
+	private final Set<String> channels = new TreeSet<>();
+
+	ImportedNames(RdmaRpcProperties properties, ConfigurableListableBeanFactory beans, Environment environment) {
 		this.properties = properties;
+		for (String name : beans.getBeanDefinitionNames()) {
+			add(beans.getBeanDefinition(name));
+		}
+		Binder.get(environment)
+			.bind("spring.grpc.client.channel", CHANNELS)
+			.ifBound((bound) -> bound.forEach((name, channel) -> {
+				if (channel instanceof Map<?, ?> values && String.valueOf(values.get("target")).startsWith("rdma:")) {
+					this.channels.add(name);
+				}
+			}));
 	}
 
 	/** Warns of names in properties that are like imported ones. */
-	static void check(RdmaRpcProperties properties, ConfigurableListableBeanFactory beans) {
-		ImportedNames names = new ImportedNames(properties);
-		for (String name : beans.getBeanDefinitionNames()) {
-			names.add(beans.getBeanDefinition(name));
-		}
-		properties.client().keySet().forEach(names::checkTarget);
-		properties.client().forEach((target, client) -> {
+	void check() {
+		this.properties.client().keySet().forEach(this::checkTarget);
+		this.properties.client().forEach((target, client) -> {
 			if (client.methods() != null) {
-				client.methods().keySet().forEach((service) -> names.checkService(target, service));
+				client.methods().keySet().forEach((service) -> checkService(target, service));
 			}
 		});
+	}
+
+	/**
+	 * Whether a target is the name of a gRPC channel, and of nothing that is imported.
+	 */
+	boolean isChannelOnly(String target) {
+		return this.channels.contains(target) && !this.imported.containsKey(target);
 	}
 
 	private void add(BeanDefinition definition) {
@@ -78,13 +100,17 @@ final class ImportedNames {
 	}
 
 	private void checkTarget(String target) {
-		if (target.equals(RdmaRpcProperties.DEFAULT_CLIENT) || this.imported.containsKey(target)) {
+		Set<String> known = new TreeSet<>(this.imported.keySet());
+		known.addAll(this.channels);
+		if (target.equals(RdmaRpcProperties.DEFAULT_CLIENT) || known.contains(target)) {
 			return;
 		}
-		Optional<String> meant = NearMiss.of(target, this.imported.keySet());
+		Optional<String> meant = NearMiss.of(target, known);
 		boolean bare = meant.isPresent() && !this.properties.client().containsKey(meant.get());
+		boolean channel = meant.isPresent() && isChannelOnly(meant.get());
 		tell("rdma.rpc.client." + target, "'" + target + "'", meant,
-				", which is imported" + (bare ? " and has no properties" : ""));
+				(channel ? ", which is a gRPC channel" : ", which is imported")
+						+ (bare ? " and has no properties" : ""));
 	}
 
 	private void checkService(String target, String service) {

@@ -64,8 +64,8 @@ public final class RdmaClientAutoConfiguration {
 			ObjectProvider<RdmaTargetConnectionDetails> targetDetails,
 			ObjectProvider<RpcClientInterceptor> interceptors, ObjectProvider<ContextPropagation> propagation,
 			ObjectProvider<HedgingListener> hedgingListeners, ObjectProvider<RdmaClientCustomizer> customizers,
-			ConfigurableListableBeanFactory beans) {
-		ImportedNames.check(properties, beans);
+			ConfigurableListableBeanFactory beans, Environment environment) {
+		new ImportedNames(properties, beans, environment).check();
 		properties.client().keySet().forEach((target) -> {
 			ClientSettings.of(target, properties);
 			ClientAddresses.of(target, properties);
@@ -102,8 +102,9 @@ public final class RdmaClientAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RequiredClientsConnector rdmaRequiredClientsConnector(RdmaClients clients, RdmaRpcProperties properties) {
-		return new RequiredClientsConnector(clients, properties);
+	RequiredClientsConnector rdmaRequiredClientsConnector(RdmaClients clients, RdmaRpcProperties properties,
+			ConfigurableListableBeanFactory beans, Environment environment) {
+		return new RequiredClientsConnector(clients, properties, new ImportedNames(properties, beans, environment));
 	}
 
 }

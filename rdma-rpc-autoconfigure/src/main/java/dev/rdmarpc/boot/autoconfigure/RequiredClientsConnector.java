@@ -30,17 +30,21 @@ class RequiredClientsConnector implements SmartLifecycle {
 
 	private final RdmaRpcProperties properties;
 
+	private final ImportedNames names;
+
 	private volatile boolean running;
 
-	RequiredClientsConnector(RdmaClients clients, RdmaRpcProperties properties) {
+	RequiredClientsConnector(RdmaClients clients, RdmaRpcProperties properties, ImportedNames names) {
 		this.clients = clients;
 		this.properties = properties;
+		this.names = names;
 	}
 
 	@Override
 	public void start() {
 		for (String target : this.properties.client().keySet()) {
-			if (!target.equals(RdmaRpcProperties.DEFAULT_CLIENT)) {
+			boolean needed = !this.names.isChannelOnly(target) || ClientSettings.of(target, this.properties).required();
+			if (needed && !target.equals(RdmaRpcProperties.DEFAULT_CLIENT)) {
 				this.clients.client(target);
 			}
 		}

@@ -45,15 +45,19 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.grpc.client.autoconfigure.GrpcClientAutoConfiguration;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.grpc.client.GrpcChannelFactory;
 
+import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.ChannelSnapshot;
@@ -64,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** gRPC over RDMA, over the rails and with the protection that properties say. */
+@ExtendWith(OutputCaptureExtension.class)
 class GrpcPropertiesTests {
 
 	private static final MethodDescriptor<String, String> WHO = MethodDescriptor.<String, String>newBuilder()
@@ -180,6 +185,27 @@ class GrpcPropertiesTests {
 					.isThrownBy(() -> channels.createChannel("peer"))
 					.satisfies((invalid) -> assertThat(invalid.getName()).isEqualTo("rdma.rpc.client.peer.providers"))
 					.withMessageContaining("some of the providers in use, which are [iwarp]");
+			});
+	}
+
+	/** They are no targets of the application's own clients. */
+	@Test
+	void namesOfChannelsAreKnown(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("rdma.rpc.client.another.rail-interval=20s", "rdma.rpc.client.per.rail-interval=20s",
+					"rdma.rpc.client.needed.required=true",
+					"spring.grpc.client.channel.needed.target=rdma:///localhost:${local.rdma.grpc.port}",
+					"spring.grpc.client.channel.plain.target=static://localhost:9090",
+					"rdma.rpc.client.plain.rail-interval=20s")
+			.run((context) -> {
+				assertThat(output)
+					.containsPattern(
+							"WARN.*no client of 'per' is imported. Did you mean 'peer', which is a gRPC channel"
+									+ " and has no properties\\?")
+					.contains("no client of 'plain' is imported")
+					.doesNotContain("no client of 'another'")
+					.doesNotContain("no client of 'needed'");
+				assertThat(context.getBean(RdmaClients.class).clients()).containsOnlyKeys("per", "plain", "needed");
 			});
 	}
 
