@@ -84,7 +84,7 @@ final class RailSearch {
 
 	/** Waits until it is time to look, unless there is no better rail. */
 	synchronized void begin() {
-		if (this.ended || this.history.isBest(this.used)) {
+		if (this.ended || this.waiting != null || this.trying != null || this.history.isBest(this.used)) {
 			return;
 		}
 		try {
@@ -115,6 +115,9 @@ final class RailSearch {
 
 	/** On the timer's thread. */
 	private void due() {
+		synchronized (this) {
+			this.waiting = null;
+		}
 		goOn(() -> tryNext(new ArrayDeque<>(
 				this.history.betterThan(this.used).stream().filter(this.connections::mayReach).toList())));
 	}
@@ -149,29 +152,21 @@ final class RailSearch {
 		}
 		RdmaClientTransport begun;
 		try {
-			begun = begun(rail);
+			begun = this.connections.over(rail, false);
 		}
 		catch (VerbsException ex) {
 			logger.debug("No connection to {} over {}", this.connections.address(), rail, ex);
 			failed(rail, left);
 			return;
 		}
-		if (begun != null) {
-			start(begun, new Attempt(rail, left));
-		}
-	}
-
-	/** A connection for a rail, unless none is to be tried any more. */
-	private synchronized @Nullable RdmaClientTransport begun(Rail rail) {
-		if (this.ended) {
-			return null;
-		}
-		this.trying = this.connections.over(rail, false);
-		this.starting = true;
-		return this.trying;
+		start(begun, new Attempt(begun, rail, left));
 	}
 
 	private void start(RdmaClientTransport begun, Attempt attempt) {
+		synchronized (this) {
+			this.trying = begun;
+			this.starting = true;
+		}
 		boolean started = false;
 		try {
 			begun.start(attempt);
@@ -209,21 +204,28 @@ final class RailSearch {
 	/** What is seen of one rail; called by the tasks of one connection. */
 	private final class Attempt implements ManagedClientTransport.Listener {
 
+		private final RdmaClientTransport connection;
+
 		private final Rail rail;
 
 		private final Deque<Rail> left;
 
-		Attempt(Rail rail, Deque<Rail> left) {
+		Attempt(RdmaClientTransport connection, Rail rail, Deque<Rail> left) {
+			this.connection = connection;
 			this.rail = rail;
 			this.left = left;
 		}
 
 		@Override
 		public void transportReady() {
-			if (finish()) {
-				RailSearch.this.found.accept(this.rail);
+			try {
+				if (finish()) {
+					RailSearch.this.found.accept(this.rail);
+				}
 			}
-			end();
+			finally {
+				this.connection.shutdownNow(OVER);
+			}
 		}
 
 		@Override
@@ -234,7 +236,12 @@ final class RailSearch {
 		@Override
 		public void transportTerminated() {
 			if (goesOn()) {
-				failed(this.rail, this.left);
+				try {
+					failed(this.rail, this.left);
+				}
+				catch (Throwable ex) {
+					waitAgain(ex);
+				}
 			}
 		}
 

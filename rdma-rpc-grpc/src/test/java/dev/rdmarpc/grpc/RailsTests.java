@@ -347,7 +347,7 @@ class RailsTests {
 				ServerSocketChannel silent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
 			Server server = serve(serving);
 			ManagedChannel channel = connect(calling, server,
-					IMPATIENT.withTimes(Duration.ofSeconds(30), Duration.ofMillis(50)));
+					IMPATIENT.withTimes(Duration.ofMinutes(10), Duration.ofMillis(50)));
 			call(channel);
 			Path socket = this.directory.resolve(server.getPort() + ".socket");
 			silent.bind(UnixDomainSocketAddress.of(socket));
