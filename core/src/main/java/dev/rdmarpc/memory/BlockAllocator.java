@@ -50,6 +50,9 @@ final class BlockAllocator {
 
 	private final BackgroundWork collecting;
 
+	/** When a large block was taken or given back for the last time. */
+	private volatile long largeMovedNanos = System.nanoTime();
+
 	BlockAllocator(RegisteredBuffer.Home home, MemoryOptions options, Extents extents, Waiters waiters,
 			BackgroundWork deregistering) {
 		this.home = home;
@@ -82,7 +85,11 @@ final class BlockAllocator {
 
 	private @Nullable RegisteredBuffer takePages(int pages) {
 		Span span = this.extents.takeSpan(pages, Span.LARGE);
-		return (span != null) ? counted(span.take(this.home)) : null;
+		if (span == null) {
+			return null;
+		}
+		this.largeMovedNanos = System.nanoTime();
+		return counted(span.take(this.home));
 	}
 
 	private RegisteredBuffer counted(RegisteredBuffer block) {
@@ -151,6 +158,11 @@ final class BlockAllocator {
 		return block;
 	}
 
+	/** For how long no large block was taken or given back. */
+	long stillNanos() {
+		return System.nanoTime() - this.largeMovedNanos;
+	}
+
 	/** Whether the garbage collector is freeing memory that somebody lacks. */
 	boolean isCollecting() {
 		return this.collecting.isActive();
@@ -191,6 +203,7 @@ final class BlockAllocator {
 		if (span.sizeClass() == Span.LARGE) {
 			span.give(block);
 			this.extents.giveSpan(span);
+			this.largeMovedNanos = System.nanoTime();
 		}
 		deregisterRetired();
 		if (this.waiters.any()) {

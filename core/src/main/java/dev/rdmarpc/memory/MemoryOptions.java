@@ -32,7 +32,7 @@ import java.time.Duration;
  * @param threadCacheBytes free memory a thread may keep for itself, 0 for none. All
  * threads together keep at most a quarter of maxBytes
  * @param allocationTimeout how long {@link RegisteredMemory#allocate(int)} waits for
- * others to release before it gives up
+ * others to release while nothing large is, as {@link Patience} says; 0 for not at all
  * @param leakDetection how hard to look for buffers that are never released
  * @param registrationCacheBytes how much of the users' own memory stays registered when
  * it is not in use, see {@link RegisteredMemory#register}

@@ -17,9 +17,9 @@
 package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,10 +42,9 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private static final int MAX_SITES = 10;
 
-	/** How long an allocation waits at most for the garbage collector. */
-	private static final long COLLECT_NANOS = TimeUnit.SECONDS.toNanos(2);
-
 	private final MemoryOptions options;
+
+	private final Patience patience;
 
 	private final @Nullable MemorySource source;
 
@@ -54,6 +53,8 @@ public final class RegisteredMemory implements AutoCloseable {
 	private final @Nullable LeakDetector leakDetector;
 
 	private final RegisteredBuffer.Home home = new Home();
+
+	private final HalfShare half = new HalfShare(this);
 
 	private final Registrar registrar = new Registrar();
 
@@ -78,6 +79,7 @@ public final class RegisteredMemory implements AutoCloseable {
 
 	private RegisteredMemory(MemoryOptions options, @Nullable MemorySource source) {
 		this.options = options;
+		this.patience = Patience.of(options.allocationTimeout());
 		this.source = source;
 		this.paranoid = options.leakDetection() == LeakDetection.PARANOID;
 		this.leakDetector = LeakDetector.of(options.leakDetection());
@@ -130,41 +132,64 @@ public final class RegisteredMemory implements AutoCloseable {
 	}
 
 	/**
-	 * Allocates, waiting up to {@link MemoryOptions#allocationTimeout()} for others to
-	 * release when the budget is spent, and longer while the garbage collector is
-	 * {@linkplain #isWorthWaiting freeing} what is left of it.
+	 * Allocates, waiting for others to release when the budget is spent, as long as
+	 * {@link #patience()} lasts, and up to 2 s while the garbage collector is freeing
+	 * what is left of it.
 	 * @param lengthBytes at least 0
 	 * @return a buffer with unspecified content, owned by the caller
 	 * @throws MemoryExhaustedException when there was still no memory
 	 */
 	public RegisteredBuffer allocate(int lengthBytes) {
-		check(lengthBytes);
-		RegisteredBuffer block = this.blocks.take(lengthBytes);
-		return activate((block != null) ? block : allocateSlowly(lengthBytes), lengthBytes);
+		return allocate(lengthBytes, this.patience.longestNanos());
 	}
 
-	private RegisteredBuffer allocateSlowly(int lengthBytes) {
+	/**
+	 * The same for who has less time, or more.
+	 * @param mostNanos how long to wait at most
+	 * @return a buffer with unspecified content, owned by the caller
+	 * @throws MemoryExhaustedException when there was still no memory
+	 */
+	public RegisteredBuffer allocate(int lengthBytes, long mostNanos) {
+		check(lengthBytes);
+		RegisteredBuffer block = this.blocks.take(lengthBytes);
+		return activate((block != null) ? block : allocateSlowly(lengthBytes, mostNanos, Supplier::get), lengthBytes);
+	}
+
+	/** What messages may take that wait for others to arrive. */
+	public HalfShare half() {
+		return this.half;
+	}
+
+	/** The same where not everybody may take something at once. */
+	RegisteredBuffer allocate(int lengthBytes, long mostNanos, Gate gate) {
+		check(lengthBytes);
+		RegisteredBuffer block = gate.take(() -> this.blocks.take(lengthBytes));
+		return activate((block != null) ? block : allocateSlowly(lengthBytes, mostNanos, gate), lengthBytes);
+	}
+
+	private RegisteredBuffer allocateSlowly(int lengthBytes, long mostNanos, Gate gate) {
 		MemoryExhaustedException refused = null;
 		RegisteredBuffer block = null;
 		try {
-			block = allocateAnywhere(lengthBytes);
+			block = gate.take(() -> allocateAnywhere(lengthBytes));
 		}
 		catch (MemoryExhaustedException ex) {
 			refused = ex;
 		}
-		long timeoutNanos = this.options.allocationTimeout().toNanos();
-		if (block == null && timeoutNanos > 0) {
+		long left = leftNanos(mostNanos, 0);
+		if (block == null && left > 0) {
 			this.metrics.waits.incrementAndGet();
 			boolean grow = refused == null;
+			Supplier<@Nullable RegisteredBuffer> again = () -> allocateAgain(lengthBytes, grow);
 			long begin = System.nanoTime();
 			try {
-				while (block == null && isWorthWaiting(System.nanoTime() - begin)
-						&& !Thread.currentThread().isInterrupted()) {
-					block = this.waiters.await(() -> allocateAgain(lengthBytes, grow), timeoutNanos);
+				while (block == null && left > 0 && !Thread.currentThread().isInterrupted()) {
+					block = this.waiters.await(() -> gate.take(again), left);
+					left = leftNanos(mostNanos, System.nanoTime() - begin);
 				}
 				if (block == null) {
 					// what was waited for may have come since the last attempt
-					block = allocateAgain(lengthBytes, grow);
+					block = gate.take(again);
 				}
 			}
 			catch (MemoryExhaustedException ex) {
@@ -181,16 +206,36 @@ public final class RegisteredMemory implements AutoCloseable {
 		return block;
 	}
 
+	/** Lets all who wait look again. */
+	void wake() {
+		if (this.waiters.any()) {
+			this.waiters.signal();
+		}
+	}
+
 	/**
-	 * Whether an allocation may yet succeed: somebody may release, or the garbage
-	 * collector is about to free memory that was given back in pieces too small to be
-	 * used, which can take longer.
+	 * Whether an allocation may yet succeed, as {@link #patience()} says: somebody may
+	 * release, or the garbage collector is about to free memory that was given back in
+	 * pieces too small to be used, which can take longer.
 	 * @param waitedNanos for how long it has been tried in vain
 	 */
 	public boolean isWorthWaiting(long waitedNanos) {
-		long timeoutNanos = this.options.allocationTimeout().toNanos();
-		return waitedNanos < timeoutNanos
-				|| (timeoutNanos > 0 && waitedNanos < COLLECT_NANOS && this.blocks.isCollecting());
+		return leftNanos(this.patience.longestNanos(), waitedNanos) > 0;
+	}
+
+	private long leftNanos(long mostNanos, long waitedNanos) {
+		long left = this.patience.leftNanos(mostNanos, waitedNanos, this.blocks.stillNanos());
+		if (!this.blocks.isCollecting()) {
+			return left;
+		}
+		// what the collector does is looked at anew from time to time, and not for ever
+		long collected = Math.min(mostNanos, this.patience.longestNanos()) - waitedNanos;
+		return Math.max(left, Math.min(collected, this.patience.timeoutNanos()));
+	}
+
+	/** How long to wait for memory, of which large blocks may move meanwhile. */
+	public Patience patience() {
+		return this.patience;
 	}
 
 	private static String suffix(@Nullable MemoryExhaustedException refused) {
@@ -424,6 +469,18 @@ public final class RegisteredMemory implements AutoCloseable {
 				RegisteredMemory.this.blocks.giveSlice(slice);
 			}
 		}
+
+	}
+
+	/** Decides whether memory may be looked for now. */
+	@FunctionalInterface
+	interface Gate {
+
+		/**
+		 * Takes a block if that may be.
+		 * @param blocks looks for one
+		 */
+		@Nullable RegisteredBuffer take(Supplier<@Nullable RegisteredBuffer> blocks);
 
 	}
 

@@ -254,6 +254,11 @@ final class BlockingCall implements PendingCall {
 	}
 
 	@Override
+	public boolean isBlocking() {
+		return true;
+	}
+
+	@Override
 	public boolean isDone() {
 		return this.done;
 	}

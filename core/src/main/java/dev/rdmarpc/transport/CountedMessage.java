@@ -18,6 +18,8 @@ package dev.rdmarpc.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.memory.Patience;
+
 /**
  * What a message counts for with the peer that has to take it, from when it is prepared,
  * or a small one submitted, until it is given back.
@@ -32,11 +34,11 @@ abstract class CountedMessage extends OrderedMessage {
 
 	/**
 	 * Counts a large message before there is memory for it.
-	 * @param timeoutNanos how long to wait for others to go
+	 * @param patience how long to wait for others to go
 	 * @throws ReplyLimitException if the peer has not taken too much already
 	 */
-	final void countLarge(SmallReplies where, int bytes, long timeoutNanos) {
-		if (!where.peer().tryAdd(bytes, timeoutNanos)) {
+	final void countLarge(SmallReplies where, int bytes, Patience patience) {
+		if (!where.peer().tryAdd(bytes, patience)) {
 			throw new ReplyLimitException(where.peer().explain());
 		}
 		this.counted = where;

@@ -20,7 +20,6 @@ import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +51,13 @@ final class Exposure {
 
 	private final QueuePair peer;
 
+	private final Memory memory;
+
+	private @Nullable RegisteredBuffer copy;
+
 	private final MemoryRegion[] windows = new MemoryRegion[WindowListFlyweight.MAX_WINDOWS];
 
-	private final RegisteredBuffer[] held = new RegisteredBuffer[WindowListFlyweight.MAX_WINDOWS + 1];
+	private final RegisteredBuffer[] held = new RegisteredBuffer[WindowListFlyweight.MAX_WINDOWS];
 
 	private int windowCount;
 
@@ -62,10 +65,11 @@ final class Exposure {
 
 	private int copiedBytes;
 
-	private Exposure(ProtectionDomain domain, MemoryAttachment attachment, QueuePair peer) {
+	private Exposure(ProtectionDomain domain, MemoryAttachment attachment, QueuePair peer, Memory memory) {
 		this.domain = domain;
 		this.attachment = attachment;
 		this.peer = peer;
+		this.memory = memory;
 	}
 
 	/**
@@ -78,10 +82,10 @@ final class Exposure {
 	 * nothing stays open then
 	 */
 	static Exposure open(ProtectionDomain domain, MemoryAttachment attachment, QueuePair peer, MessageSegments message,
-			IntFunction<RegisteredBuffer> memory) {
-		Exposure exposure = new Exposure(domain, attachment, peer);
+			Memory memory) {
+		Exposure exposure = new Exposure(domain, attachment, peer, memory);
 		try {
-			exposure.openAll(message, memory);
+			exposure.openAll(message);
 			return exposure;
 		}
 		catch (Throwable ex) {
@@ -90,15 +94,15 @@ final class Exposure {
 		}
 	}
 
-	private void openAll(MessageSegments message, IntFunction<RegisteredBuffer> memory) {
+	private void openAll(MessageSegments message) {
 		if (message.segmentCount() > WindowListFlyweight.MAX_WINDOWS) {
 			message.coalesce(WindowListFlyweight.MAX_WINDOWS);
 		}
 		this.copiedBytes = copiedBytes(message);
 		RegisteredBuffer copy = null;
 		if (this.copiedBytes > 0) {
-			copy = memory.apply(this.copiedBytes);
-			this.held[this.heldCount++] = copy;
+			copy = this.memory.claim(this.copiedBytes);
+			this.copy = copy;
 		}
 		int copied = 0;
 		int opened = 0;
@@ -188,6 +192,29 @@ final class Exposure {
 		while (this.heldCount > 0) {
 			this.held[--this.heldCount].release();
 		}
+		RegisteredBuffer own = this.copy;
+		if (own != null) {
+			this.copy = null;
+			this.memory.giveBack(own);
+		}
+	}
+
+	/** Where the memory is from for what must be copied. */
+	@FunctionalInterface
+	interface Memory {
+
+		/**
+		 * Claims memory.
+		 * @return owned by the caller
+		 * @throws RuntimeException if there is none
+		 */
+		RegisteredBuffer claim(int bytes);
+
+		/** Takes it back. */
+		default void giveBack(RegisteredBuffer copy) {
+			copy.release();
+		}
+
 	}
 
 }

@@ -24,8 +24,10 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.memory.HalfShare;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.Patience;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ProtectionDomain;
@@ -85,11 +87,12 @@ final class OutgoingMessagePool {
 	/**
 	 * Claims memory for a message: waits a bounded time, or, where the current thread
 	 * drives the loop, takes little from the reserve.
+	 * @param mostNanos how long it waits at most, even if it is worth it
 	 * @throws MemoryExhaustedException if there is none
 	 */
-	private RegisteredBuffer claim(int bytes) {
+	private RegisteredBuffer claim(int bytes, long mostNanos) {
 		if (!this.isDriver.getAsBoolean()) {
-			return this.memory.allocate(bytes);
+			return this.memory.allocate(bytes, mostNanos);
 		}
 		RegisteredBuffer buffer = this.reserve.claim(bytes);
 		if (buffer == null) {
@@ -102,12 +105,20 @@ final class OutgoingMessagePool {
 	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestTemplate template,
 			long deadlineNanos, long remainingNanos, byte[] metadata, MessageSegments message) {
 		OutgoingMessage request = take();
-		Exposure exposure = expose(carrier, message, false);
+		long mostNanos = call.isBlocking() ? Long.MAX_VALUE : this.memory.patience().longestNanos();
+		if (remainingNanos > 0) {
+			mostNanos = Math.min(mostNanos, remainingNanos);
+		}
+		boolean timed = remainingNanos > 0 && message.totalBytes() > carrier.frameBytes();
+		long begin = timed ? System.nanoTime() : 0;
+		Exposure exposure = expose(carrier, message, false, mostNanos);
 		RegisteredBuffer buffer = null;
 		try {
-			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure);
-			request.prepareRequest(carrier, buffer, call, template, deadlineNanos, remainingNanos, metadata, message,
-					exposure);
+			long waited = timed ? System.nanoTime() - begin : 0;
+			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure,
+					mostNanos - waited);
+			long left = timed ? Math.max(1, remainingNanos - (System.nanoTime() - begin)) : remainingNanos;
+			request.prepareRequest(carrier, buffer, call, template, deadlineNanos, left, metadata, message, exposure);
 			count(message, exposure);
 			return request;
 		}
@@ -125,8 +136,9 @@ final class OutgoingMessagePool {
 		RegisteredBuffer buffer = null;
 		try {
 			countLarge(carrier, reply, message);
-			exposure = expose(carrier, message, false);
-			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure);
+			exposure = expose(carrier, message, false, this.memory.patience().longestNanos());
+			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure,
+					this.memory.patience().longestNanos());
 			reply.prepareReply(carrier, buffer, requestId, status, metadata, message, exposure);
 			count(message, exposure);
 			return reply;
@@ -147,8 +159,9 @@ final class OutgoingMessagePool {
 		try {
 			checkStreams(carrier);
 			countLarge(carrier, part, message);
-			exposure = expose(carrier, message, true);
-			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure);
+			exposure = expose(carrier, message, true, this.memory.patience().longestNanos());
+			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure,
+					this.memory.patience().longestNanos());
 			part.preparePart(carrier, stream, buffer, requestId, message, exposure);
 			count(message, exposure);
 			return part;
@@ -179,7 +192,8 @@ final class OutgoingMessagePool {
 	OutgoingMessage mark(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int type, int requestId,
 			byte[] content) {
 		OutgoingMessage mark = take();
-		RegisteredBuffer buffer = claim(FrameFlyweight.HEADER_LENGTH + content.length);
+		RegisteredBuffer buffer = claim(FrameFlyweight.HEADER_LENGTH + content.length,
+				this.memory.patience().longestNanos());
 		try {
 			mark.prepareMark(carrier, stream, buffer, type, requestId, content);
 			return mark;
@@ -197,8 +211,8 @@ final class OutgoingMessagePool {
 	private void countLarge(OutgoingMessage.Carrier carrier, OutgoingMessage made, MessageSegments message) {
 		SmallReplies counting = carrier.replies();
 		if (counting != null && counting.isLarge(message.totalBytes())) {
-			long timeoutNanos = this.isDriver.getAsBoolean() ? 0 : this.memory.options().allocationTimeout().toNanos();
-			made.countLarge(counting, message.totalBytes(), timeoutNanos);
+			Patience patience = this.isDriver.getAsBoolean() ? Patience.NONE : this.memory.patience();
+			made.countLarge(counting, message.totalBytes(), patience);
 		}
 	}
 
@@ -230,22 +244,28 @@ final class OutgoingMessagePool {
 	}
 
 	/** Opens a message for the peer's Reads if it is too large to be sent eagerly. */
-	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message, boolean part) {
+	private @Nullable Exposure expose(OutgoingMessage.Carrier carrier, MessageSegments message, boolean part,
+			long mostNanos) {
 		ProtectionDomain domain = this.protectionDomain;
 		QueuePair peer = (domain != null) ? carrier.readerOf(message, part) : null;
-		return (domain != null && peer != null) ? Exposure.open(domain, this.attachment, peer, message, this::claim)
-				: null;
+		if (domain == null || peer == null) {
+			return null;
+		}
+		// the side that calls waits for replies, which need memory as well
+		boolean shared = carrier.replies() == null && !this.isDriver.getAsBoolean();
+		return Exposure.open(domain, this.attachment, peer, message,
+				shared ? new SharedMemory(this.memory.half(), mostNanos) : (bytes) -> claim(bytes, mostNanos));
 	}
 
 	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,
-			MessageSegments message, @Nullable Exposure exposure) {
+			MessageSegments message, @Nullable Exposure exposure, long mostNanos) {
 		if (exposure == null) {
 			long bytes = FrameFlyweight.claimBytes(headerLength, metadataBytes, message.totalBytes(),
 					carrier.frameBytes());
-			return claim((int) Math.min(Integer.MAX_VALUE, bytes));
+			return claim((int) Math.min(Integer.MAX_VALUE, bytes), mostNanos);
 		}
 		return claim(headerLength + FrameFlyweight.padded(metadataBytes)
-				+ WindowListFlyweight.length(exposure.windowCount()));
+				+ WindowListFlyweight.length(exposure.windowCount()), mostNanos);
 	}
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
@@ -326,6 +346,21 @@ final class OutgoingMessagePool {
 	private OutgoingMessage take() {
 		OutgoingMessage message = this.idle.poll();
 		return (message != null) ? message : new OutgoingMessage(this.idle);
+	}
+
+	/** Memory for what is copied of one large message. */
+	private record SharedMemory(HalfShare share, long mostNanos) implements Exposure.Memory {
+
+		@Override
+		public RegisteredBuffer claim(int bytes) {
+			return this.share.allocate(bytes, this.mostNanos);
+		}
+
+		@Override
+		public void giveBack(RegisteredBuffer copy) {
+			this.share.release(copy);
+		}
+
 	}
 
 }

@@ -21,6 +21,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import dev.rdmarpc.memory.Patience;
+
 /**
  * What one peer has not taken yet of the replies to it, and of the messages of streams
  * that reply, over all its connections. The peer is a principal, or of those whom nobody
@@ -32,22 +34,23 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>
  * Implementation notes. Large messages are added before there is memory for them, and
- * never beyond the limit; those of a peer that reads have to wait for a moment at most,
- * as they would for memory. So that one that does not read keeps few threads waiting, and
- * little of what they have made, few of them wait. {@link SmallReplies} adds what the
- * small ones have that wait, in steps and however much it is. A peer is full from when
- * something was refused until some of the rest has gone: so one that comes close to its
- * limit goes on calling. A flag set while the last bytes go lasts until the next ones
+ * never beyond the limit; those of a peer that reads wait for their turn, as they would
+ * for memory. So that one that reads slowly, or not at all, does not keep all threads
+ * waiting, nor all that they have made, only some of them wait; and nobody waits longer
+ * than the timeout once nothing has moved for a second. {@link SmallReplies} adds what
+ * the small ones have that wait, in steps and however much it is. A peer is full from
+ * when something was refused until some of the rest has gone: so one that comes close to
+ * its limit goes on calling. A flag set while the last bytes go lasts until the next ones
  * have gone, which it cannot keep from being added. Who removes bytes looks for waiters
  * after that, and a waiter looks for room after it has counted itself.
  */
 public final class PeerReplies {
 
 	/** How many threads wait for one peer. */
-	static final int MOST_WAITING = 16;
+	static final int MOST_WAITING = 32;
 
-	/** The part of the limit that messages may have together for which threads wait. */
-	private static final int WAITING_PART = 4;
+	/** How often the limit the messages may have together for which threads wait. */
+	private static final int WAITING_FACTOR = 2;
 
 	private final String name;
 
@@ -69,6 +72,9 @@ public final class PeerReplies {
 
 	private volatile boolean full;
 
+	/** When a large message was added, or something has gone, for the last time. */
+	private volatile long movedNanos = System.nanoTime();
+
 	/**
 	 * Creates a count.
 	 * @param name the peer's, for messages
@@ -83,33 +89,27 @@ public final class PeerReplies {
 
 	/**
 	 * Adds a large message unless that is too much; the only one never is.
-	 * @param timeoutNanos how long to wait for others to go, unless many wait already
+	 * @param patience how long to wait for others to go, unless many wait already
 	 */
-	boolean tryAdd(int more, long timeoutNanos) {
-		if (addWithin(more) || (timeoutNanos > 0 && awaitRoom(more, timeoutNanos))) {
+	boolean tryAdd(int more, Patience patience) {
+		if (addWithin(more) || (patience.timeoutNanos() > 0 && awaitRoom(more, patience))) {
 			return true;
 		}
 		this.full = true;
 		return false;
 	}
 
-	private boolean awaitRoom(int more, long timeoutNanos) {
+	private boolean awaitRoom(int more, Patience patience) {
 		this.lock.lock();
 		try {
-			boolean many = this.waitingBytes + more > this.limitBytes / WAITING_PART;
+			boolean many = this.waitingBytes + more > WAITING_FACTOR * this.limitBytes;
 			if (this.waiting.get() >= MOST_WAITING || (many && this.waiting.get() > 0)) {
 				return false;
 			}
 			this.waiting.incrementAndGet();
 			this.waitingBytes += more;
 			try {
-				long left = timeoutNanos;
-				boolean added = addWithin(more);
-				while (!added && left > 0) {
-					left = this.gone.awaitNanos(left);
-					added = addWithin(more);
-				}
-				return added;
+				return awaitGone(more, patience);
 			}
 			finally {
 				this.waiting.decrementAndGet();
@@ -125,10 +125,28 @@ public final class PeerReplies {
 		}
 	}
 
+	/** With the lock. */
+	private boolean awaitGone(int more, Patience patience) throws InterruptedException {
+		long begin = System.nanoTime();
+		long now = begin;
+		boolean added = addWithin(more);
+		while (!added) {
+			long left = patience.leftNanos(patience.longestNanos(), now - begin, now - this.movedNanos);
+			if (left <= 0) {
+				return false;
+			}
+			this.gone.awaitNanos(left);
+			now = System.nanoTime();
+			added = addWithin(more);
+		}
+		return true;
+	}
+
 	private boolean addWithin(int more) {
 		long before = this.bytes.get();
 		while (before == 0 || before + more <= this.limitBytes) {
 			if (this.bytes.compareAndSet(before, before + more)) {
+				this.movedNanos = System.nanoTime();
 				return true;
 			}
 			before = this.bytes.get();
@@ -146,6 +164,7 @@ public final class PeerReplies {
 	/** So much has gone, or will not be sent. */
 	void remove(int less) {
 		long left = this.bytes.addAndGet(-less);
+		this.movedNanos = System.nanoTime();
 		if (this.full && left <= this.limitBytes) {
 			this.full = false;
 		}

@@ -77,6 +77,14 @@ public interface PendingCall {
 		throw new IllegalStateException("a call that waits for its reply");
 	}
 
+	/**
+	 * Whether the thread that prepares the request waits for the call in any case, and so
+	 * rather for memory than in vain.
+	 */
+	default boolean isBlocking() {
+		return false;
+	}
+
 	/** The end of the stream that comes before the reply, or {@code null} for none. */
 	default @Nullable StreamReceiver streamReceiver() {
 		return null;

@@ -98,6 +98,37 @@ class MemoryExhaustionTests {
 	}
 
 	@Test
+	void whoHasLessTimeWaitsNoLonger() {
+		this.memory.close();
+		this.memory = create(Duration.ofDays(1));
+		List<RegisteredBuffer> all = exhaust(1000);
+		assertThatExceptionOfType(MemoryExhaustedException.class)
+			.isThrownBy(() -> this.memory.allocate(1000, 1_000_000));
+		assertThat(this.memory.metrics().waits()).isOne();
+		all.forEach(RegisteredBuffer::release);
+	}
+
+	/** With the memory's own timeout, it would have failed long before. */
+	@Test
+	void waitIsLongerWhileLargeBlocksMove() throws Exception {
+		this.memory.close();
+		this.memory = create(Duration.ofMillis(1));
+		RegisteredBuffer wanted = this.memory.allocate(EXTENT_BYTES);
+		RegisteredBuffer kept = this.memory.allocate(EXTENT_BYTES / 4);
+		CompletableFuture<RegisteredBuffer> waiting = CompletableFuture
+			.supplyAsync(() -> this.memory.allocate(EXTENT_BYTES, Long.MAX_VALUE));
+		awaitWaits(1);
+		long begin = System.nanoTime();
+		while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(50)) {
+			this.memory.allocate(EXTENT_BYTES / 2).release();
+		}
+		assertThat(waiting).isNotDone();
+		wanted.release();
+		waiting.get(20, TimeUnit.SECONDS).release();
+		kept.release();
+	}
+
+	@Test
 	void whatAnotherThreadKeepsIsCollected() throws Exception {
 		CountDownLatch end = new CountDownLatch(1);
 		CompletableFuture<Void> released = new CompletableFuture<>();

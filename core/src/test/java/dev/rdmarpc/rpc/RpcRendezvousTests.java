@@ -165,6 +165,23 @@ class RpcRendezvousTests {
 		}
 	}
 
+	/**
+	 * Those who wait for their calls wait for memory as well, and leave some to replies.
+	 */
+	@Test
+	void blockingCallsThatNeedManyTimesTheMemoryTakeTurns() throws Exception {
+		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(),
+				(options) -> options.withDefaultDeadline(Duration.ofMinutes(5)))) {
+			List<CompletableFuture<byte[]>> callers = new ArrayList<>();
+			for (int i = 0; i < 24; i++) {
+				callers.add(RpcFixture.inThread(() -> fixture.echo.bytes(new byte[4 << 20])));
+			}
+			for (CompletableFuture<byte[]> caller : callers) {
+				assertThat(caller.get(120, TimeUnit.SECONDS)).hasSize(4 << 20);
+			}
+		}
+	}
+
 	@Test
 	void requestIsReadOnceThereIsMemoryAlthoughNothingElseHappens() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {

@@ -32,7 +32,9 @@ class InboundTransfersTests extends InboundTransferFixture {
 
 	@Test
 	void eachWaitsForMemoryAsLongAsAnAllocationMay() throws Exception {
-		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(PATIENCE))) {
+		// more than what an allocation waits anyway while others have moved of late
+		long patience = Duration.ofSeconds(3).toNanos();
+		try (LoopFixture fixture = new LoopFixture(MESSAGE, 1024, 1 << 20, Duration.ofNanos(patience))) {
 			fixture.drive(() -> {
 				this.memory = fixture.memory;
 				InboundTransfers transfers = new InboundTransfers(this.receiver, fixture.loop.resources(),
@@ -40,17 +42,17 @@ class InboundTransfersTests extends InboundTransferFixture {
 				List<RegisteredBuffer> all = takeAll();
 				begin(transfers, all.get(0), 1, 1000);
 				begin(transfers, all.get(0), 2, 1060);
-				transfers.retry(1099);
+				transfers.retry(patience + 999);
 				assertThat(this.refused).isEmpty();
-				transfers.retry(1100);
+				transfers.retry(patience + 1000);
 				assertThat(this.refused).containsExactly(1);
-				transfers.retry(1159);
+				transfers.retry(patience + 1059);
 				assertThat(this.refused).containsExactly(1);
-				begin(transfers, all.get(0), 3, 1159);
-				transfers.retry(1160);
+				begin(transfers, all.get(0), 3, patience + 1059);
+				transfers.retry(patience + 1060);
 				assertThat(this.refused).containsExactly(1, 2);
 				all.remove(1).release();
-				transfers.retry(1161);
+				transfers.retry(patience + 1061);
 				assertThat(this.refused).containsExactly(1, 2);
 				assertThat(transfers.canPost()).as("the third has memory").isTrue();
 				transfers.close(Integer.MAX_VALUE);

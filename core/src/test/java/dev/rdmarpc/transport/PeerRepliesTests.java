@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.memory.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,23 +39,25 @@ class PeerRepliesTests {
 
 	private static final long LIMIT = 1000;
 
+	private static final Patience ENDLESS = new Patience(Long.MAX_VALUE);
+
 	private final AtomicInteger emptied = new AtomicInteger();
 
 	private final PeerReplies replies = new PeerReplies("reports", LIMIT, this.emptied::incrementAndGet);
 
 	@Test
 	void isFullFromWhenSomethingWasTooMuchUntilSomethingHasGone() {
-		assertThat(this.replies.tryAdd(600, 0)).isTrue();
-		assertThat(this.replies.tryAdd(400, 0)).as("up to the limit").isTrue();
+		assertThat(this.replies.tryAdd(600, Patience.NONE)).isTrue();
+		assertThat(this.replies.tryAdd(400, Patience.NONE)).as("up to the limit").isTrue();
 		assertThat(this.replies.isFull()).isFalse();
-		assertThat(this.replies.tryAdd(1, 0)).isFalse();
+		assertThat(this.replies.tryAdd(1, Patience.NONE)).isFalse();
 		assertThat(this.replies.isFull()).isTrue();
 		assertThat(this.replies.isOver()).isFalse();
 		assertThat(this.replies.explain())
 			.isEqualTo("too many bytes in replies to 'reports' that have not been read (limit 1000)");
 		this.replies.remove(400);
 		assertThat(this.replies.isFull()).isFalse();
-		assertThat(this.replies.tryAdd(401, 0)).isFalse();
+		assertThat(this.replies.tryAdd(401, Patience.NONE)).isFalse();
 		this.replies.remove(600);
 		assertThat(this.replies.isFull()).isFalse();
 		assertThat(this.replies.isEmpty()).isTrue();
@@ -63,22 +66,22 @@ class PeerRepliesTests {
 
 	@Test
 	void theOnlyOneIsNeverTooMuch() {
-		assertThat(this.replies.tryAdd(5000, 0)).isTrue();
+		assertThat(this.replies.tryAdd(5000, Patience.NONE)).isTrue();
 		assertThat(this.replies.isFull()).as("it may call").isFalse();
 		assertThat(this.replies.isOver()).as("its streams go on").isFalse();
-		assertThat(this.replies.tryAdd(1, 0)).isFalse();
+		assertThat(this.replies.tryAdd(1, Patience.NONE)).isFalse();
 		this.replies.remove(5000);
-		assertThat(this.replies.tryAdd(1, 0)).isTrue();
+		assertThat(this.replies.tryAdd(1, Patience.NONE)).isTrue();
 	}
 
 	@Test
 	void whoeverReadsIsWaitedFor() throws Exception {
-		assertThat(this.replies.tryAdd(1000, 0)).isTrue();
-		FutureTask<Boolean> waiter = new FutureTask<>(() -> this.replies.tryAdd(900, Long.MAX_VALUE));
+		assertThat(this.replies.tryAdd(1000, Patience.NONE)).isTrue();
+		FutureTask<Boolean> waiter = new FutureTask<>(() -> this.replies.tryAdd(900, ENDLESS));
 		new Thread(waiter, "waiter").start();
 		Await.until(() -> this.replies.waiting() == 1);
 		assertThat(this.replies.isFull()).as("nothing was refused").isFalse();
-		assertThat(this.replies.tryAdd(1, Long.MAX_VALUE)).as("what waits has more than its part").isFalse();
+		assertThat(this.replies.tryAdd(1101, ENDLESS)).as("what waits has more than its part").isFalse();
 		assertThat(this.replies.isFull()).isTrue();
 		this.replies.remove(50);
 		this.replies.remove(50);
@@ -92,15 +95,15 @@ class PeerRepliesTests {
 
 	@Test
 	void fewThreadsWaitForOnePeer() throws Exception {
-		assertThat(this.replies.tryAdd(1000, 0)).isTrue();
+		assertThat(this.replies.tryAdd(1000, Patience.NONE)).isTrue();
 		List<FutureTask<Boolean>> waiters = new ArrayList<>();
 		for (int i = 0; i < PeerReplies.MOST_WAITING; i++) {
-			FutureTask<Boolean> waiter = new FutureTask<>(() -> this.replies.tryAdd(1, Long.MAX_VALUE));
+			FutureTask<Boolean> waiter = new FutureTask<>(() -> this.replies.tryAdd(1, ENDLESS));
 			waiters.add(waiter);
 			new Thread(waiter, "waiter").start();
 		}
 		Await.until(() -> this.replies.waiting() == PeerReplies.MOST_WAITING);
-		assertThat(this.replies.tryAdd(1, Long.MAX_VALUE)).isFalse();
+		assertThat(this.replies.tryAdd(1, ENDLESS)).isFalse();
 		this.replies.remove(1000);
 		for (FutureTask<Boolean> waiter : waiters) {
 			assertThat(waiter.get()).isTrue();
@@ -111,11 +114,11 @@ class PeerRepliesTests {
 
 	@Test
 	void whoeverDoesNotReadIsNotWaitedForLong() {
-		assertThat(this.replies.tryAdd(1000, 0)).isTrue();
-		assertThat(this.replies.tryAdd(1, 1_000_000)).isFalse();
+		assertThat(this.replies.tryAdd(1000, Patience.NONE)).isTrue();
+		assertThat(this.replies.tryAdd(1, new Patience(1_000_000))).isFalse();
 		assertThat(this.replies.isFull()).isTrue();
 		Thread.currentThread().interrupt();
-		assertThat(this.replies.tryAdd(1, Long.MAX_VALUE)).isFalse();
+		assertThat(this.replies.tryAdd(1, ENDLESS)).isFalse();
 		assertThat(Thread.interrupted()).as("it stays interrupted").isTrue();
 		this.replies.remove(1000);
 		assertThat(this.replies.isEmpty()).isTrue();
@@ -169,7 +172,7 @@ class PeerRepliesTests {
 		}
 		assertThat(this.replies.isEmpty()).as("seed %d", seed).isTrue();
 		assertThat(this.replies.isFull()).as("seed %d", seed).isFalse();
-		assertThat(this.replies.tryAdd((int) LIMIT, 0)).as("seed %d", seed).isTrue();
+		assertThat(this.replies.tryAdd((int) LIMIT, Patience.NONE)).as("seed %d", seed).isTrue();
 	}
 
 	private boolean addAndRemove(Random random) {
@@ -177,7 +180,7 @@ class PeerRepliesTests {
 		boolean within = true;
 		for (int i = 0; i < 50_000; i++) {
 			int bytes = 1 + random.nextInt((int) LIMIT / 3);
-			if (random.nextBoolean() && this.replies.tryAdd(bytes, 0)) {
+			if (random.nextBoolean() && this.replies.tryAdd(bytes, Patience.NONE)) {
 				own.add(bytes);
 			}
 			else if (!own.isEmpty()) {

@@ -26,6 +26,8 @@ import java.util.concurrent.Future;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.memory.Patience;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -56,12 +58,12 @@ class PeerSharesTests {
 		PeerShares shares = new PeerShares(new PrincipalLimits(1, 1, 10), 1000);
 		PeerShare share = shares.tryConnect("a");
 		assertThat(share).isNotNull();
-		assertThat(share.replies().tryAdd(1000, 0)).isTrue();
+		assertThat(share.replies().tryAdd(1000, Patience.NONE)).isTrue();
 		shares.disconnected(share);
 		assertThat(shares.size()).as("its reply is not gone").isOne();
 		PeerShare back = shares.tryConnect("a");
 		assertThat(back).isSameAs(share);
-		assertThat(back.replies().tryAdd(1, 0)).isFalse();
+		assertThat(back.replies().tryAdd(1, Patience.NONE)).isFalse();
 		assertThat(back.explain(PeerShare.Limit.REPLY_BYTES)).contains("replies to 'a'", "(limit 1000)");
 		shares.disconnected(back);
 		back.replies().remove(1000);

@@ -95,7 +95,10 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param extent Amount by which the pool grows and shrinks. A multiple of 4KB.
 	 * @param threadCache Free memory that a thread may keep for itself. 0 for none. All
 	 * threads together keep at most a quarter of max.
-	 * @param allocationTimeout How long an allocation waits for memory to be released.
+	 * @param allocationTimeout How long an allocation waits for memory if nothing large
+	 * is taken or released; 0 for not at all. While something is, each second, blocking
+	 * calls wait until their deadline, and everything else for up to 2 s, or this if it
+	 * is more.
 	 * @param leakDetection How thoroughly to look for buffers that are never released.
 	 * @param registrationCache How much of the application's own memory stays registered
 	 * while it is not in use.
