@@ -149,6 +149,11 @@ final class Comparison {
 				if (slice != null && slice.calls() > 0) {
 					this.measurements.add(pair.peer(), workload, new Measurement(fork, round, slice));
 				}
+				else if (slice != null) {
+					this.disturbances
+						.add(String.format(Locale.ROOT, "%s, %s: no call ended in a slice of %d ms, which is left out",
+								pair.peer(), workload, this.plan.measureMillis(workload)));
+				}
 			}
 		}
 	}
