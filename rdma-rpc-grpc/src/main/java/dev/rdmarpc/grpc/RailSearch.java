@@ -117,6 +117,9 @@ final class RailSearch {
 	private void due() {
 		synchronized (this) {
 			this.waiting = null;
+			if (this.ended || this.trying != null) {
+				return;
+			}
 		}
 		goOn(() -> tryNext(new ArrayDeque<>(
 				this.history.betterThan(this.used).stream().filter(this.connections::mayReach).toList())));
