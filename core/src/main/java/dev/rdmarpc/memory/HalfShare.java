@@ -29,10 +29,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Implementation notes. Those who wait are served in their order, so that one that needs
- * much gets its turn; whoever leaves their queue wakes the next. The lock guards the
- * queue and how much is taken. It is not held while memory is looked for: what is to be
- * taken is counted before, and until it is there it is pending, and not among what the
- * memory says is allocated.
+ * much gets its turn; whoever leaves their queue wakes the next. The first one goes to
+ * the end of it when it could have taken something, and has found nothing, for as long as
+ * {@link Patience} lasts. The lock guards the queue and how much is taken. It is not held
+ * while memory is looked for: what is to be taken is counted before, and until it is
+ * there it is pending, and not among what the memory says is allocated.
  */
 public final class HalfShare {
 
@@ -126,6 +127,7 @@ public final class HalfShare {
 	private void await(Claim claim) {
 		if (!claim.waiting) {
 			claim.waiting = true;
+			claim.sinceNanos = System.nanoTime();
 			this.waiting.add(claim);
 		}
 	}
@@ -138,11 +140,12 @@ public final class HalfShare {
 			this.pendingBytes -= claim.lengthBytes;
 			claim.taken = taken;
 			if (taken) {
-				wake = claim.waiting && this.waiting.remove(claim);
+				this.waiting.remove(claim);
+				wake = !this.waiting.isEmpty();
 			}
 			else {
 				this.takenBytes -= claim.lengthBytes;
-				wake = !claim.waiting;
+				wake = !claim.waiting || stepsAside(claim);
 				await(claim);
 			}
 		}
@@ -152,6 +155,18 @@ public final class HalfShare {
 		if (wake) {
 			this.memory.wake();
 		}
+	}
+
+	/** Whether one that finds nothing, and for long, goes behind the others. */
+	private boolean stepsAside(Claim claim) {
+		long now = System.nanoTime();
+		if (now - claim.sinceNanos < this.memory.patience().longestNanos()) {
+			return false;
+		}
+		claim.sinceNanos = now;
+		this.waiting.remove(claim);
+		this.waiting.add(claim);
+		return this.waiting.size() > 1;
 	}
 
 	private void giveUp(Claim claim) {
@@ -185,6 +200,9 @@ public final class HalfShare {
 		private final int lengthBytes;
 
 		private boolean waiting;
+
+		/** When it went behind others. */
+		private long sinceNanos;
 
 		private boolean taken;
 

@@ -163,45 +163,35 @@ public final class RegisteredMemory implements AutoCloseable {
 	/** The same where not everybody may take something at once. */
 	RegisteredBuffer allocate(int lengthBytes, long mostNanos, Gate gate) {
 		check(lengthBytes);
-		RegisteredBuffer block = gate.take(() -> this.blocks.take(lengthBytes));
-		return activate((block != null) ? block : allocateSlowly(lengthBytes, mostNanos, gate), lengthBytes);
+		return activate(allocateSlowly(lengthBytes, mostNanos, gate), lengthBytes);
 	}
 
 	private RegisteredBuffer allocateSlowly(int lengthBytes, long mostNanos, Gate gate) {
-		MemoryExhaustedException refused = null;
-		RegisteredBuffer block = null;
-		try {
-			block = gate.take(() -> allocateAnywhere(lengthBytes));
-		}
-		catch (MemoryExhaustedException ex) {
-			refused = ex;
-		}
-		long left = leftNanos(mostNanos, 0);
+		Attempts attempts = new Attempts(lengthBytes);
+		RegisteredBuffer block = gate.take(attempts);
+		long left = (lengthBytes <= this.options.maxBytes()) ? leftNanos(mostNanos, 0) : 0;
 		if (block == null && left > 0) {
 			this.metrics.waits.incrementAndGet();
-			boolean grow = refused == null;
-			Supplier<@Nullable RegisteredBuffer> again = () -> allocateAgain(lengthBytes, grow);
+			Supplier<@Nullable RegisteredBuffer> again = () -> {
+				checkOpen();
+				return gate.take(attempts);
+			};
 			long begin = System.nanoTime();
-			try {
-				while (block == null && left > 0 && !Thread.currentThread().isInterrupted()) {
-					block = this.waiters.await(() -> gate.take(again), left);
-					left = leftNanos(mostNanos, System.nanoTime() - begin);
-				}
-				if (block == null) {
-					// what was waited for may have come since the last attempt
-					block = gate.take(again);
-				}
+			while (block == null && left > 0 && !Thread.currentThread().isInterrupted()) {
+				block = this.waiters.await(again, left);
+				left = leftNanos(mostNanos, System.nanoTime() - begin);
 			}
-			catch (MemoryExhaustedException ex) {
-				refused = ex;
+			if (block == null) {
+				// what was waited for may have come since the last attempt
+				block = again.get();
 			}
 		}
 		if (block == null) {
 			this.metrics.failures.incrementAndGet();
 			throw new MemoryExhaustedException(
 					"no registered memory for " + lengthBytes + " bytes: " + this.metrics.allocatedBytes()
-							+ " of at most " + this.options.maxBytes() + " in use" + suffix(refused),
-					refused);
+							+ " of at most " + this.options.maxBytes() + " in use" + suffix(attempts.refused),
+					attempts.refused);
 		}
 		return block;
 	}
@@ -245,11 +235,6 @@ public final class RegisteredMemory implements AutoCloseable {
 	private @Nullable RegisteredBuffer allocateAnywhere(int lengthBytes) {
 		RegisteredBuffer block = this.blocks.takeOrGrow(lengthBytes);
 		return (block != null) ? block : this.blocks.takeReclaimed(lengthBytes, true);
-	}
-
-	private @Nullable RegisteredBuffer allocateAgain(int lengthBytes, boolean grow) {
-		checkOpen();
-		return grow ? allocateAnywhere(lengthBytes) : this.blocks.takeReclaimed(lengthBytes, false);
 	}
 
 	/**
@@ -468,6 +453,36 @@ public final class RegisteredMemory implements AutoCloseable {
 			if (!RegisteredMemory.this.paranoid) {
 				RegisteredMemory.this.blocks.giveSlice(slice);
 			}
+		}
+
+	}
+
+	/** The attempts of one allocation: after a refusal, with what there is. */
+	private final class Attempts implements Supplier<@Nullable RegisteredBuffer> {
+
+		private final int lengthBytes;
+
+		private @Nullable MemoryExhaustedException refused;
+
+		Attempts(int lengthBytes) {
+			this.lengthBytes = lengthBytes;
+		}
+
+		@Override
+		public @Nullable RegisteredBuffer get() {
+			RegisteredBuffer block = RegisteredMemory.this.blocks.take(this.lengthBytes);
+			if (block != null) {
+				return block;
+			}
+			if (this.refused == null) {
+				try {
+					return allocateAnywhere(this.lengthBytes);
+				}
+				catch (MemoryExhaustedException ex) {
+					this.refused = ex;
+				}
+			}
+			return RegisteredMemory.this.blocks.takeReclaimed(this.lengthBytes, false);
 		}
 
 	}

@@ -186,16 +186,20 @@ final class Exposure {
 
 	/** Revokes the windows, then gives the memory back. Idempotent. */
 	void close() {
-		while (this.windowCount > 0) {
-			this.windows[--this.windowCount].close();
+		try {
+			while (this.windowCount > 0) {
+				this.windows[--this.windowCount].close();
+			}
+			while (this.heldCount > 0) {
+				this.held[--this.heldCount].release();
+			}
 		}
-		while (this.heldCount > 0) {
-			this.held[--this.heldCount].release();
-		}
-		RegisteredBuffer own = this.copy;
-		if (own != null) {
-			this.copy = null;
-			this.memory.giveBack(own);
+		finally {
+			RegisteredBuffer own = this.copy;
+			if (own != null) {
+				this.copy = null;
+				this.memory.giveBack(own);
+			}
 		}
 	}
 
