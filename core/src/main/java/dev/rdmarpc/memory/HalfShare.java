@@ -86,8 +86,12 @@ public final class HalfShare {
 		int lengthBytes = buffer.length();
 		if (!isSmall(lengthBytes)) {
 			this.lock.lock();
-			this.takenBytes -= lengthBytes;
-			this.lock.unlock();
+			try {
+				this.takenBytes -= lengthBytes;
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 		buffer.release();
 	}
