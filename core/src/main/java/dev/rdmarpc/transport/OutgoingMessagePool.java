@@ -117,7 +117,9 @@ final class OutgoingMessagePool {
 			long waited = timed ? System.nanoTime() - begin : 0;
 			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure,
 					mostNanos - waited);
-			long left = timed ? Math.max(1, remainingNanos - (System.nanoTime() - begin)) : remainingNanos;
+			// not for less: of equal calls, the one with less time left goes first
+			boolean late = timed && waited >= this.memory.patience().timeoutNanos();
+			long left = late ? Math.max(1, remainingNanos - waited) : remainingNanos;
 			request.prepareRequest(carrier, buffer, call, template, deadlineNanos, left, metadata, message, exposure);
 			count(message, exposure);
 			return request;
