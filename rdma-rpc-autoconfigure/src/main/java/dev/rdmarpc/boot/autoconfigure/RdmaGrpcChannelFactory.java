@@ -28,6 +28,7 @@ import org.springframework.grpc.client.DefaultGrpcChannelFactory;
 import org.springframework.grpc.client.GrpcChannelBuilderCustomizer;
 
 import dev.rdmarpc.grpc.RdmaChannelBuilder;
+import dev.rdmarpc.transport.ChannelOptions;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -45,14 +46,20 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 	RdmaGrpcChannelFactory(Supplier<RdmaTransport> transport, RdmaRpcProperties properties, ConnectionSecurity security,
 			RdmaGrpcTargets configured, GrpcChannelBuilderCustomizer<RdmaChannelBuilder> customizer,
 			ClientInterceptorsConfigurer interceptors, ChannelCredentialsProvider credentials) {
-		super(List.of((target, builder) -> builder
-			.channelOptions(PropertyMapping.grpcChannel(properties).withSecurity(security.client(target)))
-			.railOptions(ClientSettings.rails(target, properties)), customizer), interceptors);
+		super(List.of(declared(PropertyMapping.grpcChannel(properties), properties, security), customizer),
+				interceptors);
 		setVirtualTargets(configured);
 		setCredentialsProvider(credentials);
 		this.transport = transport;
 		this.properties = properties;
 		this.configured = configured;
+	}
+
+	/** What all channels have is known, and checked, before any is made. */
+	private static GrpcChannelBuilderCustomizer<RdmaChannelBuilder> declared(ChannelOptions channel,
+			RdmaRpcProperties properties, ConnectionSecurity security) {
+		return (target, builder) -> builder.channelOptions(channel.withSecurity(security.client(target)))
+			.railOptions(ClientSettings.rails(target, properties));
 	}
 
 	@Override
