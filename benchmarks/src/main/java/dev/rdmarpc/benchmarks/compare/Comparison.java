@@ -41,6 +41,9 @@ final class Comparison {
 	/** The share of a slice that compilers may have taken of one that primes no more. */
 	private static final double COMPILING = 0.1;
 
+	/** How many slices in a row end priming: one alone may have been disturbed. */
+	private static final int STEADY_SLICES = 3;
+
 	private final Plan plan;
 
 	private final PrintWriter progress;
@@ -113,18 +116,17 @@ final class Comparison {
 	}
 
 	/**
-	 * Runs a workload until it gets no faster and little is compiled, within limits.
-	 * Compilers would take the processors from those who call.
+	 * Runs a workload until it gets no faster and little is compiled, for some slices in
+	 * a row and within limits. Compilers would take the processors from those who call.
 	 */
 	private void prime(PeerPair pair, Workload workload) {
 		double best = 0;
-		double rate = 0;
-		boolean compiling = true;
+		int steady = 0;
 		long deadline = System.nanoTime()
 				+ TimeUnit.MILLISECONDS.toNanos(this.plan.primeMillis() * this.plan.primeSlices());
-		while (System.nanoTime() - deadline < 0 && (compiling || rate >= best * WORTHWHILE_GAIN)) {
-			best = Math.max(best, rate);
+		while (System.nanoTime() - deadline < 0 && steady < STEADY_SLICES) {
 			Slice slice;
+			boolean compiling;
 			try {
 				long compiled = pair.compiledMillis();
 				slice = pair.measure(workload, this.plan.primeMillis() / 2, this.plan.primeMillis() / 2);
@@ -134,7 +136,8 @@ final class Comparison {
 				failed(pair, workload, ex);
 				return;
 			}
-			rate = slice.callsPerSecond();
+			steady = (compiling || slice.callsPerSecond() >= best * WORTHWHILE_GAIN) ? 0 : steady + 1;
+			best = Math.max(best, slice.callsPerSecond());
 		}
 	}
 
