@@ -49,7 +49,7 @@ final class Continuations {
 	private static final long QUICK_NANOS = SLOW_NANOS / 10;
 
 	/** One in as many of them, on average: a power of two, as a shift. */
-	private static final int TIMED_SHIFT = 2;
+	private static final int TIMED_SHIFT = 3;
 
 	private static final int FORGIVEN_AFTER = 500;
 

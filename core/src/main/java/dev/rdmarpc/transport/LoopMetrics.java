@@ -109,7 +109,7 @@ public final class LoopMetrics {
 
 	private volatile long receivesReplaced;
 
-	private final LongAdder copiedBytes = new LongAdder();
+	private final LoopCounter copiedBytes = new LoopCounter();
 
 	private final LongAdder yields = new LongAdder();
 
@@ -164,6 +164,11 @@ public final class LoopMetrics {
 	void left(int tasks, long nanos) {
 		USER_TASKS.setOpaque(this, this.userTasks + tasks);
 		USER_NANOS.setOpaque(this, this.userNanos + nanos);
+	}
+
+	/** Says which thread is the loop's from now on. */
+	void ownedBy(Thread thread) {
+		this.copiedBytes.ownedBy(thread);
 	}
 
 	/** Another thread has become the loop's; by that thread. */

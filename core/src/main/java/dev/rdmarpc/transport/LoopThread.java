@@ -61,8 +61,16 @@ final class LoopThread {
 	/** For how long users' code may hold up the loop where processors are scarce. */
 	private static final long MOST_NANOS = 20_000_000;
 
-	/** After how many the clock is read, which takes as long as a tenth of a call. */
+	/**
+	 * After how many the clock is read first, which takes as long as a tenth of a call.
+	 */
 	private static final int TASKS_PER_LOOK = 4;
+
+	/** After how many more while they are quick. */
+	private static final int QUICK_TASKS_PER_LOOK = 16;
+
+	/** How long these may take on average. */
+	private static final long QUICK_NANOS = 5_000;
 
 	private final String name;
 
@@ -80,6 +88,9 @@ final class LoopThread {
 
 	/** For how long it stands by next time; its own. */
 	private long standbyNanos = LoopDriver.STANDBY_NANOS;
+
+	/** When the thread that runs users' code looked at the clock; its own. */
+	private long lookNanos;
 
 	private volatile boolean ended;
 
@@ -100,6 +111,7 @@ final class LoopThread {
 		this.firstThread = new Thread(() -> run(this.leave), name);
 		this.firstThread.setDaemon(true);
 		this.leave = new DriverLeave(this.firstThread);
+		metrics.ownedBy(this.firstThread);
 	}
 
 	String name() {
@@ -263,7 +275,9 @@ final class LoopThread {
 	private boolean runSome(DriverLeave own) {
 		long start = System.nanoTime();
 		int count = 0;
+		int look = TASKS_PER_LOOK;
 		boolean stays = false;
+		this.lookNanos = start;
 		own.begin(start);
 		try {
 			this.watcher.left();
@@ -272,9 +286,12 @@ final class LoopThread {
 				count++;
 				this.driver.run(task);
 				ignoreInterrupt();
-				boolean goesOn = count < TASKS_PER_LEAVE
-						&& (count % TASKS_PER_LOOK != 0 || System.nanoTime() - start < LEAVE_NANOS);
-				task = goesOn ? own.next() : null;
+				if (count == look) {
+					long now = System.nanoTime();
+					this.lookNanos = now;
+					look = nextLook(count, now - start);
+				}
+				task = (count < look) ? own.next() : null;
 			}
 		}
 		finally {
@@ -284,6 +301,20 @@ final class LoopThread {
 			this.metrics.left(count, System.nanoTime() - start);
 		}
 		return stays;
+	}
+
+	/** The time, as a task of a few before the current one saw it; its thread. */
+	long lookNanos() {
+		return this.lookNanos;
+	}
+
+	/** After how many tasks the clock is read again, or as many if it is enough. */
+	private static int nextLook(int count, long nanos) {
+		if (nanos >= LEAVE_NANOS) {
+			return count;
+		}
+		int more = (nanos < count * QUICK_NANOS) ? QUICK_TASKS_PER_LOOK : TASKS_PER_LOOK;
+		return Math.min(TASKS_PER_LEAVE, count + more);
 	}
 
 	/**
@@ -332,6 +363,7 @@ final class LoopThread {
 		}
 		own.begin(System.nanoTime());
 		this.leave = own;
+		this.metrics.ownedBy(self);
 		this.watcher.left();
 		this.metrics.takenOver();
 		try {
