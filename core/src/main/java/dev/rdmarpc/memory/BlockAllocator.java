@@ -83,6 +83,36 @@ final class BlockAllocator {
 		}
 	}
 
+	/**
+	 * Takes several small blocks from what there is.
+	 * @param into gets them, from its beginning on
+	 * @return how many there were
+	 */
+	int take(int lengthBytes, @Nullable RegisteredBuffer[] into, int most) {
+		int sizeClass = SizeClasses.indexOf(lengthBytes);
+		int count = 0;
+		ThreadCache cache = this.caches.lock();
+		try {
+			while (count < most) {
+				RegisteredBuffer block = cache.take(sizeClass, this.waiters.any());
+				if (block == null) {
+					return count;
+				}
+				into[count++] = block;
+			}
+			return count;
+		}
+		catch (OutOfMemoryError ex) {
+			if (count == 0) {
+				throw ex;
+			}
+			return count;
+		}
+		finally {
+			cache.unlock();
+		}
+	}
+
 	private @Nullable RegisteredBuffer takePages(int pages) {
 		Span span = this.extents.takeSpan(pages, Span.LARGE);
 		if (span == null) {

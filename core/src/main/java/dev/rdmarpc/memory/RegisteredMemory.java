@@ -17,6 +17,7 @@
 package dev.rdmarpc.memory;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -41,6 +42,8 @@ public final class RegisteredMemory implements AutoCloseable {
 	private static final Logger logger = LoggerFactory.getLogger(RegisteredMemory.class);
 
 	private static final int MAX_SITES = 10;
+
+	private static final int MOST_TOGETHER_BYTES = 1024;
 
 	private final MemoryOptions options;
 
@@ -155,6 +158,11 @@ public final class RegisteredMemory implements AutoCloseable {
 		return activate((block != null) ? block : allocateSlowly(lengthBytes, mostNanos, Supplier::get), lengthBytes);
 	}
 
+	/** Whether somebody waits for memory, who is to have what is not needed. */
+	public boolean isAwaited() {
+		return this.waiters.any();
+	}
+
 	/** What messages may take that wait for others to arrive. */
 	public HalfShare half() {
 		return this.half;
@@ -264,6 +272,34 @@ public final class RegisteredMemory implements AutoCloseable {
 			return null;
 		}
 		return activate(block, lengthBytes);
+	}
+
+	/**
+	 * Allocates several small buffers of a length like {@link #tryAllocate(int)}, which
+	 * costs less than one by one. Where leaks are looked for, or memory is short, it is
+	 * only one.
+	 * @param lengthBytes from 0 to 1024
+	 * @param into gets the buffers, owned by the caller, from its beginning on
+	 * @param most how many, at least 1
+	 * @return how many; 0 where there is no memory
+	 */
+	public int tryAllocate(int lengthBytes, @Nullable RegisteredBuffer[] into, int most) {
+		if (lengthBytes > MOST_TOGETHER_BYTES) {
+			throw new IllegalArgumentException(
+					"length " + lengthBytes + " (expected: at most " + MOST_TOGETHER_BYTES + ")");
+		}
+		Objects.checkFromIndexSize(0, most, into.length);
+		check(lengthBytes);
+		int count = (most > 1 && this.leakDetector == null && !this.waiters.any())
+				? this.blocks.take(lengthBytes, into, most) : 0;
+		for (int i = 0; i < count; i++) {
+			Objects.requireNonNull(into[i]).activate(lengthBytes);
+		}
+		if (count == 0) {
+			into[0] = tryAllocate(lengthBytes);
+			count = (into[0] != null) ? 1 : 0;
+		}
+		return count;
 	}
 
 	/**

@@ -66,6 +66,8 @@ final class ReceivePool {
 
 	private final MemoryAttachment attachment;
 
+	private final SmallMemory own;
+
 	private final int frameBytes;
 
 	private final int capacity;
@@ -111,6 +113,7 @@ final class ReceivePool {
 		this.queue = queue;
 		this.memory = memory;
 		this.attachment = attachment;
+		this.own = new SmallMemory(memory);
 		this.frameBytes = frameBytes;
 		this.capacity = capacity;
 		Arrays.setAll(this.requests, (i) -> new WorkRequest(1));
@@ -220,11 +223,11 @@ final class ReceivePool {
 
 	/**
 	 * Claims memory for a message that was received together with others.
-	 * @return owned by the caller, or {@code null} if there is none; it is then not asked
-	 * for again before the next tick
+	 * @return of at least that length, owned by the caller, or {@code null} if there is
+	 * none; it is then not asked for again before the next tick
 	 */
 	@Nullable RegisteredBuffer claimOwn(int bytes) {
-		RegisteredBuffer own = this.shortOfOwn ? null : this.memory.tryAllocate(Math.max(1, bytes));
+		RegisteredBuffer own = this.shortOfOwn ? null : this.own.claim(bytes);
 		this.shortOfOwn = own == null;
 		return own;
 	}
@@ -253,6 +256,9 @@ final class ReceivePool {
 	void replenish() {
 		this.starved = false;
 		this.shortOfOwn = false;
+		if (this.memory.isAwaited()) {
+			this.own.close();
+		}
 		this.room = Integer.MAX_VALUE;
 		withdraw();
 		refill();
@@ -402,6 +408,7 @@ final class ReceivePool {
 			}
 		}
 		release(0);
+		this.own.close();
 		this.posted = 0;
 		this.promised = 0;
 		this.creditsWithheld.clear();

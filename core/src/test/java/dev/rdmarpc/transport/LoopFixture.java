@@ -71,12 +71,18 @@ final class LoopFixture implements AutoCloseable {
 	}
 
 	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes, Duration allocationTimeout) {
+		this(frameBytes, receiveCapacity, memoryBytes, allocationTimeout, LeakDetection.PARANOID);
+	}
+
+	/** Only where leaks are not looked for do messages keep memory. */
+	LoopFixture(int frameBytes, int receiveCapacity, long memoryBytes, Duration allocationTimeout,
+			LeakDetection leakDetection) {
 		this.memory = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(memoryBytes)
 			.withInitialBytes(0)
 			.withExtentBytes(1 << 20)
 			.withThreadCacheBytes(0)
 			.withAllocationTimeout(allocationTimeout)
-			.withLeakDetection(LeakDetection.PARANOID));
+			.withLeakDetection(leakDetection));
 		this.attachment = this.memory.attach(this.hook);
 		this.receives = new ReceivePool(this.receiveQueue, this.memory, this.attachment, frameBytes, receiveCapacity);
 		this.loop = new ChannelLoop("loop-of-the-test",
