@@ -263,7 +263,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	private void tendMemory() {
 		this.inbound.tick(this.nowNanos);
 		this.receives.replenish();
-		this.outgoingMessages.refillReserve();
+		this.outgoingMessages.tick();
 		this.resources.memory().trim();
 		this.metrics.receives(this.receives);
 	}
@@ -374,10 +374,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.nowNanos;
 	}
 
-	/**
-	 * Runs something while holding the driver role, now or soon; it must not block. Any
-	 * thread.
-	 */
+	/** Runs something as the driver, now or soon; it must not block. Any thread. */
 	public void execute(Runnable task) {
 		this.driver.execute(task);
 	}
@@ -422,10 +419,7 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		this.driver.executeLater(task);
 	}
 
-	/**
-	 * Has users' code run after the turn, on a thread that does not drive the loop.
-	 * Driver.
-	 */
+	/** Has users' code run after the turn, by a thread that does not drive; driver. */
 	public void afterTurn(UserTask task) {
 		this.driver.afterTurn(task);
 	}
@@ -433,6 +427,11 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 	/** Whether the current thread drives the loop, so that it must not wait for it. */
 	boolean isDriver() {
 		return this.driver.isDriver();
+	}
+
+	/** The time of a few tasks ago, to the loop's thread while it runs users' code. */
+	public long lookNanos() {
+		return this.driver.thread().lookNanos();
 	}
 
 	/** Whether the current thread is the loop's own, also while it runs users' code. */

@@ -167,7 +167,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 			OutgoingMessage.Owner owner = message.owner();
 			SmallReplies counting = this.replies;
 			if (counting != null) {
-				message.countSmall(counting, message.memory().length());
+				message.countSmall(counting, message.neededBytes());
 			}
 			boolean wanted = (call != null)
 					? this.calls.start(message, call, this.channel.refusal(), this.handshake.peerMaxCalls())

@@ -18,7 +18,6 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,11 +35,11 @@ import dev.rdmarpc.verbs.QueuePair;
  * back when the last Send has completed or the channel has closed. {@link #abort()} gives
  * them back instead.
  */
-public final class OutgoingMessage extends CountedMessage {
+public final class OutgoingMessage extends BufferedMessage {
 
 	private static final byte[] PADDING = new byte[8];
 
-	private final Queue<OutgoingMessage> home;
+	private final OutgoingMessagePool home;
 
 	private final DeadlineQueue.Place<OutgoingMessage> place = new DeadlineQueue.Place<>(this);
 
@@ -48,8 +47,6 @@ public final class OutgoingMessage extends CountedMessage {
 	private final Runnable acceptance;
 
 	private @Nullable Carrier carrier;
-
-	private @Nullable RegisteredBuffer buffer;
 
 	private @Nullable PendingCall call;
 
@@ -97,7 +94,7 @@ public final class OutgoingMessage extends CountedMessage {
 	 * Creates a message.
 	 * @param home where it goes when it is given back
 	 */
-	OutgoingMessage(Queue<OutgoingMessage> home) {
+	OutgoingMessage(OutgoingMessagePool home) {
 		this.home = home;
 		this.acceptance = () -> carrier().accept(this);
 	}
@@ -193,7 +190,7 @@ public final class OutgoingMessage extends CountedMessage {
 
 	private ByteBuffer begin(int frameType, RegisteredBuffer claimed, int peerFrameBytes) {
 		this.type = frameType;
-		this.buffer = claimed;
+		liesIn(claimed);
 		this.frameBytes = peerFrameBytes;
 		this.postedBytes = 0;
 		this.framesInFlight = 0;
@@ -314,8 +311,7 @@ public final class OutgoingMessage extends CountedMessage {
 		this.packedBytes = FrameFlyweight.messageBytes(from);
 		this.totalBytes = PackedMessages.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
 				this.packedBytes);
-		memory().release();
-		this.buffer = larger;
+		movesTo(larger);
 	}
 
 	/**
@@ -512,14 +508,6 @@ public final class OutgoingMessage extends CountedMessage {
 		this.call = null;
 	}
 
-	RegisteredBuffer memory() {
-		RegisteredBuffer current = this.buffer;
-		if (current == null) {
-			throw new IllegalStateException("message used after it was given back");
-		}
-		return current;
-	}
-
 	private Carrier carrier() {
 		return Objects.requireNonNull(this.carrier, "message used after it was given back");
 	}
@@ -533,11 +521,9 @@ public final class OutgoingMessage extends CountedMessage {
 		}
 		uncount();
 		closeExposure();
-		memory().release();
-		this.buffer = null;
 		this.call = null;
 		this.carrier = null;
-		this.home.offer(this);
+		this.home.giveBack(this);
 	}
 
 	/** Whose message it is, or {@code null} if nobody is told what becomes of it. */
@@ -553,6 +539,11 @@ public final class OutgoingMessage extends CountedMessage {
 	/** The length of the message in its frames, or to be Read, or of all messages. */
 	int messageBytes() {
 		return this.pack ? this.packedBytes : FrameFlyweight.messageBytes(memory().buffer());
+	}
+
+	/** How much memory it needs, whatever it has. */
+	int neededBytes() {
+		return this.pack ? memory().length() : this.totalBytes;
 	}
 
 	/** Whether one frame, which is not posted yet, has all of it. */

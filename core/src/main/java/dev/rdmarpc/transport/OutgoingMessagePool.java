@@ -25,8 +25,10 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.memory.HalfShare;
+import dev.rdmarpc.memory.LeakDetection;
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.Patience;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
@@ -42,6 +44,15 @@ final class OutgoingMessagePool {
 
 	private static final int CAPACITY = 1024;
 
+	/** The part of all memory that the messages of a loop may keep at most: 1/64. */
+	private static final int KEPT_SHIFT = 6;
+
+	/** Of how many idle messages only one goes at each tick. */
+	private static final int FEW = 64;
+
+	/** How many go of more. */
+	private static final int DROPPED_PER_TICK = 16;
+
 	private final RegisteredMemory memory;
 
 	private final @Nullable ProtectionDomain protectionDomain;
@@ -56,6 +67,10 @@ final class OutgoingMessagePool {
 
 	private final MemoryReserve reserve;
 
+	private final boolean keeps;
+
+	private volatile boolean closed;
+
 	/** Whether there was none for a Send of several messages, until the next tick. */
 	private boolean starved;
 
@@ -69,27 +84,75 @@ final class OutgoingMessagePool {
 		this.attachment = resources.attachment();
 		this.metrics = metrics;
 		this.isDriver = isDriver;
+		MemoryOptions options = this.memory.options();
+		this.keeps = options.leakDetection() == LeakDetection.DISABLED
+				&& options.maxBytes() >> KEPT_SHIFT >= CAPACITY * BufferedMessage.KEPT_BYTES;
 		this.reserve = new MemoryReserve(this.memory);
 		this.reserve.refill();
 	}
 
-	/** Fills up the reserve for what must be said; driver, at every tick. */
-	void refillReserve() {
+	/**
+	 * Fills up the reserve for what must be said, and lets go of messages that were only
+	 * needed before, or of all where somebody waits for memory; driver, at every tick.
+	 */
+	void tick() {
 		this.starved = false;
 		this.reserve.refill();
+		int idleCount = this.idle.size();
+		if (this.memory.isAwaited()) {
+			forgetIdle(idleCount);
+		}
+		else {
+			forgetIdle((idleCount > FEW) ? DROPPED_PER_TICK : 1);
+		}
 	}
 
-	/** Gives the reserve back; driver. */
+	/** Gives the reserve back, and what messages have kept; driver. */
 	void close() {
+		this.closed = true;
 		this.reserve.close();
+		forgetIdle(Integer.MAX_VALUE);
+	}
+
+	private void forgetIdle(int most) {
+		for (int count = 0; count < most; count++) {
+			OutgoingMessage message = this.idle.poll();
+			if (message == null) {
+				return;
+			}
+			message.forgetMemory(null);
+		}
+	}
+
+	/** Takes a message back that has ended. */
+	void giveBack(OutgoingMessage message) {
+		message.ends(this.keeps && !this.memory.isAwaited());
+		keep(message);
+	}
+
+	/** Whoever closes the pool sees the message, or is seen. */
+	private void keep(OutgoingMessage message) {
+		if (!this.idle.offer(message)) {
+			message.forgetMemory(null);
+		}
+		else if (this.closed) {
+			forgetIdle(Integer.MAX_VALUE);
+		}
 	}
 
 	/**
-	 * Claims memory for a message: waits a bounded time, or, where the current thread
-	 * drives the loop, takes little from the reserve.
+	 * The memory that a message has kept, or some that it will. Where the current thread
+	 * does not drive the loop, it waits a bounded time; otherwise it takes little from
+	 * the reserve.
 	 * @param mostNanos how long it waits at most, even if it is worth it
 	 * @throws MemoryExhaustedException if there is none
 	 */
+	private RegisteredBuffer claim(OutgoingMessage made, int bytes, long mostNanos) {
+		RegisteredBuffer kept = made.kept(bytes);
+		return (kept != null) ? kept : claim(
+				(this.keeps && bytes < BufferedMessage.KEPT_BYTES) ? BufferedMessage.KEPT_BYTES : bytes, mostNanos);
+	}
+
 	private RegisteredBuffer claim(int bytes, long mostNanos) {
 		if (!this.isDriver.getAsBoolean()) {
 			return this.memory.allocate(bytes, mostNanos);
@@ -104,18 +167,19 @@ final class OutgoingMessagePool {
 	/** See {@link RpcChannel#prepareRequest}. */
 	OutgoingMessage request(OutgoingMessage.Carrier carrier, PendingCall call, RequestTemplate template,
 			long deadlineNanos, long remainingNanos, byte[] metadata, MessageSegments message) {
-		OutgoingMessage request = take();
 		long mostNanos = call.isBlocking() ? Long.MAX_VALUE : this.memory.patience().longestNanos();
 		if (remainingNanos > 0) {
 			mostNanos = Math.min(mostNanos, remainingNanos);
 		}
 		boolean timed = remainingNanos > 0 && message.totalBytes() > carrier.frameBytes();
 		long begin = timed ? System.nanoTime() : 0;
-		Exposure exposure = expose(carrier, message, false, mostNanos);
+		OutgoingMessage request = take();
+		Exposure exposure = null;
 		RegisteredBuffer buffer = null;
 		try {
+			exposure = expose(carrier, message, false, mostNanos);
 			long waited = timed ? System.nanoTime() - begin : 0;
-			buffer = claim(carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure,
+			buffer = claim(request, carrier, FrameFlyweight.REQUEST_HEADER_LENGTH, metadata.length, message, exposure,
 					mostNanos - waited);
 			// not for less: of equal calls, the one with less time left goes first
 			boolean late = timed && waited >= this.memory.patience().timeoutNanos();
@@ -125,7 +189,7 @@ final class OutgoingMessagePool {
 			return request;
 		}
 		catch (Throwable ex) {
-			giveBack(exposure, buffer);
+			drop(request, exposure, buffer);
 			throw ex;
 		}
 	}
@@ -139,15 +203,14 @@ final class OutgoingMessagePool {
 		try {
 			countLarge(carrier, reply, message);
 			exposure = expose(carrier, message, false, this.memory.patience().longestNanos());
-			buffer = claim(carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure,
+			buffer = claim(reply, carrier, FrameFlyweight.REPLY_HEADER_LENGTH, metadata.length, message, exposure,
 					this.memory.patience().longestNanos());
 			reply.prepareReply(carrier, buffer, requestId, status, metadata, message, exposure);
 			count(message, exposure);
 			return reply;
 		}
 		catch (Throwable ex) {
-			reply.uncount();
-			giveBack(exposure, buffer);
+			drop(reply, exposure, buffer);
 			throw ex;
 		}
 	}
@@ -162,15 +225,14 @@ final class OutgoingMessagePool {
 			checkStreams(carrier);
 			countLarge(carrier, part, message);
 			exposure = expose(carrier, message, true, this.memory.patience().longestNanos());
-			buffer = claim(carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure,
+			buffer = claim(part, carrier, FrameFlyweight.HEADER_LENGTH, 0, message, exposure,
 					this.memory.patience().longestNanos());
 			part.preparePart(carrier, stream, buffer, requestId, message, exposure);
 			count(message, exposure);
 			return part;
 		}
 		catch (Throwable ex) {
-			part.uncount();
-			giveBack(exposure, buffer);
+			drop(part, exposure, buffer);
 			throw ex;
 		}
 	}
@@ -185,23 +247,29 @@ final class OutgoingMessagePool {
 		if (buffer == null) {
 			return null;
 		}
-		OutgoingMessage pack = take();
-		pack.preparePack(carrier, stream, buffer, requestId, by);
-		return pack;
+		OutgoingMessage pack = take(buffer);
+		try {
+			pack.preparePack(carrier, stream, buffer, requestId, by);
+			return pack;
+		}
+		catch (Throwable ex) {
+			drop(pack, null, buffer);
+			throw ex;
+		}
 	}
 
 	/** The one frame of a stream that is no message of it. */
 	OutgoingMessage mark(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int type, int requestId,
 			byte[] content) {
 		OutgoingMessage mark = take();
-		RegisteredBuffer buffer = claim(FrameFlyweight.HEADER_LENGTH + content.length,
-				this.memory.patience().longestNanos());
+		RegisteredBuffer buffer = null;
 		try {
+			buffer = claim(mark, FrameFlyweight.HEADER_LENGTH + content.length, this.memory.patience().longestNanos());
 			mark.prepareMark(carrier, stream, buffer, type, requestId, content);
 			return mark;
 		}
 		catch (Throwable ex) {
-			buffer.release();
+			drop(mark, null, buffer);
 			throw ex;
 		}
 	}
@@ -232,13 +300,13 @@ final class OutgoingMessagePool {
 		return (counting != null && counting.peer().isOver()) ? counting.peer() : null;
 	}
 
-	private static void giveBack(@Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {
+	/** Gives all back of a message that could not be made. */
+	private static void drop(OutgoingMessage message, @Nullable Exposure exposure, @Nullable RegisteredBuffer buffer) {
+		message.uncount();
 		if (exposure != null) {
 			exposure.close();
 		}
-		if (buffer != null) {
-			buffer.release();
-		}
+		message.forgetMemory(buffer);
 	}
 
 	private void count(MessageSegments message, @Nullable Exposure exposure) {
@@ -259,31 +327,32 @@ final class OutgoingMessagePool {
 				shared ? new SharedMemory(this.memory.half(), mostNanos) : (bytes) -> claim(bytes, mostNanos));
 	}
 
-	private RegisteredBuffer claim(OutgoingMessage.Carrier carrier, int headerLength, int metadataBytes,
-			MessageSegments message, @Nullable Exposure exposure, long mostNanos) {
+	private RegisteredBuffer claim(OutgoingMessage made, OutgoingMessage.Carrier carrier, int headerLength,
+			int metadataBytes, MessageSegments message, @Nullable Exposure exposure, long mostNanos) {
 		if (exposure == null) {
 			long bytes = FrameFlyweight.claimBytes(headerLength, metadataBytes, message.totalBytes(),
 					carrier.frameBytes());
-			return claim((int) Math.min(Integer.MAX_VALUE, bytes), mostNanos);
+			return claim(made, (int) Math.min(Integer.MAX_VALUE, bytes), mostNanos);
 		}
-		return claim(headerLength + FrameFlyweight.padded(metadataBytes)
+		return claim(made, headerLength + FrameFlyweight.padded(metadataBytes)
 				+ WindowListFlyweight.length(exposure.windowCount()), mostNanos);
 	}
 
 	/** A frame that is only a header, or {@code null} if there is no memory for it. */
 	@Nullable OutgoingMessage control(int type, int subject, int offsetBytes) {
 		OutgoingMessage control = take();
-		RegisteredBuffer buffer = this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
-		if (buffer == null) {
-			this.idle.offer(control);
-			return null;
-		}
+		RegisteredBuffer buffer = control.kept(FrameFlyweight.HEADER_LENGTH);
 		try {
+			buffer = (buffer != null) ? buffer : this.reserve.claim(FrameFlyweight.HEADER_LENGTH);
+			if (buffer == null) {
+				keep(control);
+				return null;
+			}
 			control.prepareControl(buffer, type, subject, offsetBytes, FrameFlyweight.HEADER_LENGTH);
 			return control;
 		}
 		catch (Throwable ex) {
-			buffer.release();
+			drop(control, null, buffer);
 			throw ex;
 		}
 	}
@@ -296,19 +365,18 @@ final class OutgoingMessagePool {
 		if (this.starved) {
 			return null;
 		}
-		OutgoingMessage bundle = take();
 		RegisteredBuffer buffer = this.memory.tryAllocate(bytes);
 		this.starved = buffer == null;
 		if (buffer == null) {
-			this.idle.offer(bundle);
 			return null;
 		}
+		OutgoingMessage bundle = take(buffer);
 		try {
 			bundle.prepareControl(buffer, 0, 0, 0, bytes);
 			return bundle;
 		}
 		catch (Throwable ex) {
-			buffer.release();
+			drop(bundle, null, buffer);
 			throw ex;
 		}
 	}
@@ -327,12 +395,11 @@ final class OutgoingMessagePool {
 	 * @param writer fills in the body and returns the length of the frame
 	 */
 	@Nullable OutgoingMessage hello(int type, ToIntFunction<ByteBuffer> writer) {
-		OutgoingMessage hello = take();
 		RegisteredBuffer buffer = this.memory.tryAllocate(ChannelOptions.MIN_FRAME_BYTES);
 		if (buffer == null) {
-			this.idle.offer(hello);
 			return null;
 		}
+		OutgoingMessage hello = take(buffer);
 		try {
 			ByteBuffer frame = buffer.buffer();
 			frame.clear();
@@ -340,14 +407,28 @@ final class OutgoingMessagePool {
 			return hello;
 		}
 		catch (Throwable ex) {
-			buffer.release();
+			drop(hello, null, buffer);
+			throw ex;
+		}
+	}
+
+	/**
+	 * A message for memory that was claimed.
+	 * @param claimed is given back if there is no message
+	 */
+	private OutgoingMessage take(RegisteredBuffer claimed) {
+		try {
+			return take();
+		}
+		catch (Throwable ex) {
+			claimed.release();
 			throw ex;
 		}
 	}
 
 	private OutgoingMessage take() {
 		OutgoingMessage message = this.idle.poll();
-		return (message != null) ? message : new OutgoingMessage(this.idle);
+		return (message != null) ? message : new OutgoingMessage(this);
 	}
 
 	/** Memory for what is copied of one large message. */

@@ -21,7 +21,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** A call that remembers how it ended, and how often. */
-final class StubCall implements PendingCall {
+class StubCall implements PendingCall {
 
 	long deadline = Long.MAX_VALUE;
 
