@@ -52,6 +52,8 @@ final class HandlerFailures {
 
 	private static final Logger logger = LoggerFactory.getLogger(HandlerFailures.class);
 
+	private static final RateLimitedLogger releases = new RateLimitedLogger(logger);
+
 	/** What tracers call it in the logging context. */
 	private static final String TRACE_ID = "traceId";
 
@@ -145,6 +147,11 @@ final class HandlerFailures {
 			return RpcStatus.INVALID_ARGUMENT;
 		}
 		return (failure instanceof UnsupportedOperationException) ? RpcStatus.UNIMPLEMENTED : RpcStatus.UNKNOWN;
+	}
+
+	/** A handler has given back what was only lent to it. */
+	static void releasedTooOften(MethodDescriptor method, Throwable failure) {
+		releases.log(Level.ERROR, "A handler of {} released what it did not hold", method, failure);
 	}
 
 	/**

@@ -32,6 +32,12 @@ package dev.rdmarpc.rpc;
  * long each time up to a minute, until it has stayed on the loops for a minute.
  *
  * <p>
+ * While a method is quick on the loops, only some of its runs are timed, and only these
+ * count, since a look at the clock takes as long as many a handler. When somebody has
+ * replaced the loop's thread while another one ran, that one or one before it was long:
+ * the next runs are all timed.
+ *
+ * <p>
  * In the average, a run about several messages of a stream counts as one for each of
  * them, but on a loop as {@value #MOST_ON_LOOP} at most, so that it does not hold that up
  * for longer than as many calls do.
@@ -72,6 +78,11 @@ final class HandlerPace {
 	/** As how many runs one on a loop counts at most. */
 	static final int MOST_ON_LOOP = 32;
 
+	/** One in as many runs of a quick method is timed, on average: as a shift. */
+	private static final int TIMED_SHIFT = 3;
+
+	private static final int SUSPECT_RUNS = 64;
+
 	private long averageNanos = MOST_COUNTED_NANOS;
 
 	private boolean onLoop;
@@ -86,6 +97,11 @@ final class HandlerPace {
 
 	/** When the last run on a loop began that has not ended; 0 for none. */
 	private long runningSince;
+
+	private int random;
+
+	/** How many of the next runs are all timed. */
+	private int suspectRuns;
 
 	private int movesToLoop;
 
@@ -105,7 +121,26 @@ final class HandlerPace {
 		return since != 0 && nowNanos - since > LONG_NANOS;
 	}
 
-	/** A run begins on the thread of a loop. */
+	/**
+	 * Whether the next run on a loop is to be timed: at random where not all are, since
+	 * kinds of runs may alternate.
+	 */
+	boolean times() {
+		if (this.averageNanos > QUICK_NANOS) {
+			return true;
+		}
+		if (this.suspectRuns > 0) {
+			this.suspectRuns--;
+			return true;
+		}
+		this.random = this.random * 1_664_525 + 1_013_904_223;
+		return this.random >>> (Integer.SIZE - TIMED_SHIFT) == 0;
+	}
+
+	/**
+	 * A run begins on the thread of a loop.
+	 * @param nowNanos the time, or that of the loop's last look at the clock
+	 */
 	void beginOnLoop(long nowNanos) {
 		if (!isHeldUp(nowNanos)) {
 			this.runningSince = nowNanos;
@@ -132,6 +167,20 @@ final class HandlerPace {
 		add(nanos / Math.min(messages, MOST_ON_LOOP));
 		if (this.averageNanos > SLOW_NANOS) {
 			moveToExecutor(endNanos);
+		}
+	}
+
+	/**
+	 * A run on the thread of a loop that was not timed has ended.
+	 * @param replaced whether the loop has another thread since, for the sake of this run
+	 * or of one before it
+	 */
+	void endUntimed(long startNanos, boolean replaced) {
+		if (this.runningSince == startNanos) {
+			this.runningSince = 0;
+		}
+		if (replaced) {
+			this.suspectRuns = SUSPECT_RUNS;
 		}
 	}
 

@@ -34,12 +34,17 @@ final class HandlerRun {
 
 	private boolean onLoop;
 
+	/** Whether the clock was read when it began. */
+	private boolean timed;
+
 	private long startedNanos;
 
+	/** A run begins whose time is of interest. */
 	void begin(@Nullable HandlerPace told, boolean loop) {
 		this.onLoop = loop;
 		this.pace = told;
-		if (!loop || told != null) {
+		this.timed = !loop || told != null;
+		if (this.timed) {
 			this.startedNanos = System.nanoTime();
 		}
 		if (loop && told != null) {
@@ -47,17 +52,48 @@ final class HandlerRun {
 		}
 	}
 
+	/**
+	 * A run begins, whose time is of interest unless it is one of a quick handler.
+	 * @param loop on whose thread it is, or {@code null} on an executor's
+	 */
+	void begin(@Nullable HandlerPace told, @Nullable ChannelLoop loop) {
+		if (loop == null || told == null || told.times()) {
+			begin(told, loop != null);
+			return;
+		}
+		this.onLoop = true;
+		this.pace = told;
+		this.timed = false;
+		this.startedNanos = loop.lookNanos();
+		told.beginOnLoop(this.startedNanos);
+	}
+
+	/** Whether it is, or was, on the thread of a loop. */
+	boolean isOnLoop() {
+		return this.onLoop;
+	}
+
 	/** Whether a deadline has passed; before the run has ended. */
 	boolean isAfter(long deadlineNanos, ChannelLoop loop) {
-		if (!this.onLoop || this.pace != null) {
+		if (this.timed) {
 			return this.startedNanos - deadlineNanos >= 0;
 		}
 		return deadlineNanos - loop.nowNanos() < FAR_NANOS && System.nanoTime() - deadlineNanos >= 0;
 	}
 
-	/** What the run has cost its thread is known; the first of several ends counts. */
-	void end() {
-		end(1);
+	/**
+	 * What the run has cost its thread is known; the first of several ends counts.
+	 * @param loop that it began on, if it did on one
+	 */
+	void end(ChannelLoop loop) {
+		HandlerPace told = this.pace;
+		if (told != null && !this.timed) {
+			this.pace = null;
+			told.endUntimed(this.startedNanos, !loop.isOwnThread());
+		}
+		else {
+			end(1);
+		}
 	}
 
 	/**

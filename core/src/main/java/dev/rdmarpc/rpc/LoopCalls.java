@@ -19,11 +19,20 @@ package dev.rdmarpc.rpc;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * How many calls one loop has left to its thread; written by its driver and readable from
- * any thread.
+ * What the sessions of a server share that are on one loop: how many calls it has left to
+ * its thread, which any thread may read, and call objects for the next requests, which
+ * belong to its driver.
  */
 final class LoopCalls {
+
+	private static final int CAPACITY = 1024;
+
+	private final @Nullable ServerCall[] idle = new ServerCall[CAPACITY];
+
+	private int idleCount;
 
 	private final AtomicLong offered = new AtomicLong();
 
@@ -42,6 +51,23 @@ final class LoopCalls {
 	/** Those that ran there. */
 	long begun() {
 		return this.offered.getOpaque() - this.declined.sum();
+	}
+
+	/** Takes the object of a call that has ended, if there is one; driver. */
+	@Nullable ServerCall take() {
+		if (this.idleCount == 0) {
+			return null;
+		}
+		ServerCall call = this.idle[--this.idleCount];
+		this.idle[this.idleCount] = null;
+		return call;
+	}
+
+	/** Keeps the object of a call that has ended, unless there are enough; driver. */
+	void keep(ServerCall call) {
+		if (this.idleCount < CAPACITY) {
+			this.idle[this.idleCount++] = call;
+		}
 	}
 
 }

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -197,6 +198,11 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 		else {
 			this.session.enqueue(this.turn);
 		}
+	}
+
+	@Override
+	public boolean isOn(List<ChannelLoop> loops) {
+		return this.run.isOnLoop() && loops.contains(this.loop);
 	}
 
 	private void tell(boolean onLoop) {

@@ -354,10 +354,12 @@ public final class RpcServer implements AutoCloseable {
 	 * handler that holds up the thread of a loop is interrupted, and abandoned if it
 	 * continues all the same. Idempotent. The server can be started again even if such a
 	 * handler is still running.
-	 * @throws IllegalStateException if called by an inline handler
+	 * @throws IllegalStateException if called by a handler on the thread of a loop
 	 */
 	public void stop() {
-		if (this.loops.stream().anyMatch(ChannelLoop::isOwnThread)) {
+		// a loop that was held up by the handler has another thread by now
+		ServedCall served = ServedCall.current();
+		if (this.loops.stream().anyMatch(ChannelLoop::isOwnThread) || (served != null && served.isOn(this.loops))) {
 			throw new IllegalStateException("a server cannot be stopped by its inline handler");
 		}
 		this.lifecycle.lock();

@@ -16,7 +16,11 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.transport.ChannelLoop;
 
 /** The call that a thread is serving, as calls that its handler makes see it. */
 interface ServedCall {
@@ -30,9 +34,15 @@ interface ServedCall {
 	 */
 	long deadlineNanos();
 
+	/** Whether the handler is run by the thread that had a loop of these as it began. */
+	default boolean isOn(List<ChannelLoop> loops) {
+		return false;
+	}
+
 	/** The call that the current thread is serving, or {@code null}. */
 	static @Nullable ServedCall current() {
-		return Holder.CURRENT.get();
+		@Nullable Object[] slot = Slots.OF_THREADS.get();
+		return (slot != null) ? (ServedCall) slot[0] : null;
 	}
 
 	/**
@@ -40,17 +50,36 @@ interface ServedCall {
 	 * @return the one it was serving, to be set again afterwards
 	 */
 	static @Nullable ServedCall current(@Nullable ServedCall call) {
-		ServedCall outer = Holder.CURRENT.get();
-		Holder.CURRENT.set(call);
-		return outer;
+		return replace(slot(), call);
+	}
+
+	/** Where the current thread has its call, for {@link #replace}. */
+	static @Nullable Object[] slot() {
+		@Nullable Object[] slot = Slots.OF_THREADS.get();
+		if (slot == null) {
+			slot = new Object[1];
+			Slots.OF_THREADS.set(slot);
+		}
+		return slot;
+	}
+
+	/**
+	 * Like {@link #current(ServedCall)}, without a look for the slot of the thread.
+	 * @param slot of the current thread
+	 */
+	static @Nullable ServedCall replace(@Nullable Object[] slot, @Nullable ServedCall call) {
+		Object outer = slot[0];
+		slot[0] = call;
+		return (ServedCall) outer;
 	}
 
 	/** Keeps the thread-local private to this type. */
-	final class Holder {
+	final class Slots {
 
-		private static final ThreadLocal<@Nullable ServedCall> CURRENT = new ThreadLocal<>();
+		/** Arrays of one, which keep no class of the application when they are empty. */
+		private static final ThreadLocal<@Nullable Object @Nullable []> OF_THREADS = new ThreadLocal<>();
 
-		private Holder() {
+		private Slots() {
 		}
 
 	}

@@ -16,10 +16,12 @@
 
 package dev.rdmarpc.rpc;
 
+import java.util.List;
 import java.util.concurrent.Flow;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamSender;
@@ -80,6 +82,11 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 	@Override
 	public long deadlineNanos() {
 		return this.context.deadlineNanos();
+	}
+
+	@Override
+	public boolean isOn(List<ChannelLoop> loops) {
+		return this.run.isOnLoop() && loops.contains(this.channel.loop());
 	}
 
 	/** The handler has returned; its thread. */

@@ -17,13 +17,11 @@
 package dev.rdmarpc.rpc;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.CodecException;
 import dev.rdmarpc.codec.MessageFormat;
@@ -31,9 +29,9 @@ import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MessageTooLargeException;
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.ValuesTooLargeException;
-import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.LinkableTask;
 import dev.rdmarpc.transport.OutgoingMessage;
@@ -52,18 +50,14 @@ import dev.rdmarpc.transport.UserTask;
  * that runs the handler (by executor, or itself). That thread, or whoever completes the
  * handler's future, sends the reply; {@link #finish} is reached exactly once, and whoever
  * reaches it does not touch the object again. Only cancellation comes from elsewhere: it
- * sets a volatile flag and interrupts the runner or cancels the handler's future under
- * the object's lock, which {@link #run} takes when it begins and ends, so that no later
- * user of the thread is interrupted. The session drops a call from its table, as driver,
+ * sets a volatile flag and interrupts the {@linkplain InterruptibleRun run}, so that no
+ * later user of the thread is interrupted, or cancels the handler's future, which is
+ * noted under the object's lock. The session drops a call from its table, as driver,
  * before the call is pooled, so a cancellation never meets the next use. A handler never
  * sees this object, which it might keep, but a {@link CallContext}, made under the lock
  * that cancelling takes.
  */
 final class ServerCall extends QueuedWork implements UserTask, ServedCall {
-
-	private static final Logger logger = LoggerFactory.getLogger(ServerCall.class);
-
-	private static final RateLimitedLogger releases = new RateLimitedLogger(logger);
 
 	private final ServerCalls calls;
 
@@ -107,11 +101,11 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 
 	private volatile boolean cancelled;
 
-	private @Nullable Thread runner;
+	private final InterruptibleRun run = new InterruptibleRun();
 
 	private @Nullable CompletionStage<?> pending;
 
-	private @Nullable CallContext context;
+	private volatile @Nullable CallContext context;
 
 	private @Nullable CallStreams streams;
 
@@ -122,6 +116,11 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 	@Override
 	public long deadlineNanos() {
 		return this.deadlineNanos;
+	}
+
+	@Override
+	public boolean isOn(List<ChannelLoop> loops) {
+		return this.handlerRun.isOnLoop() && loops.contains(channel().loop());
 	}
 
 	/** The size of its request; driver. */
@@ -260,7 +259,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			return;
 		}
 		ExportedMethod exported = required(this.method);
-		this.handlerRun.begin(exported.pace(), loop);
+		this.handlerRun.begin(exported.pace(), loop ? channel().loop() : null);
 		Object result;
 		try {
 			result = runHandler(exported);
@@ -271,11 +270,11 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		}
 		ServedStream served = (this.streams != null) ? this.streams.replies() : null;
 		if (served != null) {
-			this.handlerRun.end();
+			this.handlerRun.end(channel().loop());
 			served.serve(result);
 		}
 		else if (exported.descriptor().asynchronous()) {
-			this.handlerRun.end();
+			this.handlerRun.end(channel().loop());
 			replyWith((CompletionStage<?>) Objects.requireNonNull(result, "invoke lets no null pass"));
 		}
 		else {
@@ -284,13 +283,13 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 	}
 
 	private @Nullable Object runHandler(ExportedMethod exported) throws Throwable {
-		synchronized (this) {
-			this.runner = Thread.currentThread();
-		}
+		this.run.begin();
+		@Nullable Object @Nullable [] slot = null;
 		ServedCall outer = null;
 		CallObservation.Scope scope = null;
 		try {
-			outer = ServedCall.current(this);
+			slot = ServedCall.slot();
+			outer = ServedCall.replace(slot, this);
 			CallObservation watched = this.observation;
 			scope = (watched != null) ? watched.openScope() : null;
 			return invoke(exported);
@@ -302,7 +301,13 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 				}
 			}
 			finally {
-				endRun(outer);
+				if (slot != null) {
+					ServedCall.replace(slot, outer);
+				}
+				this.run.end(this.handlerRun.isOnLoop());
+				if (this.cancelled) {
+					Thread.interrupted();
+				}
 			}
 		}
 	}
@@ -350,20 +355,6 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		RequestMessages messages = (this.streams != null) ? this.streams.messages() : null;
 		return exported.invoke(format,
 				(messages != null) ? exported.descriptor().withStream(arguments, messages) : arguments);
-	}
-
-	/** From here on the thread is not interrupted any more. */
-	private void endRun(@Nullable ServedCall outer) {
-		synchronized (this) {
-			if (this.runner == null) {
-				return;
-			}
-			this.runner = null;
-			if (this.cancelled) {
-				Thread.interrupted();
-			}
-		}
-		ServedCall.current(outer);
 	}
 
 	/** From here on cancelling the call cancels the handler's future. */
@@ -439,14 +430,15 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			}
 		}
 		catch (Throwable ex) {
-			releasedTooOften(ex);
+			HandlerFailures.releasedTooOften(method(), ex);
 		}
 		CallObservation watched = this.observation;
 		this.observation = null;
 		RpcObservedCall.end(watched, status, failure);
 		this.reply = reply;
-		this.handlerRun.end();
-		channel().loop().executeSurely(this.ending);
+		ChannelLoop loop = channel().loop();
+		this.handlerRun.end(loop);
+		loop.executeSurely(this.ending);
 	}
 
 	/**
@@ -461,17 +453,12 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 			this.received.release();
 		}
 		catch (IllegalStateException ex) {
-			releasedTooOften(ex);
+			HandlerFailures.releasedTooOften(method(), ex);
 		}
 		finally {
-			CallContext seen;
-			synchronized (this) {
-				seen = this.context;
-				this.context = null;
-			}
 			try {
-				if (seen != null) {
-					seen.end();
+				if (this.context != null) {
+					endContext();
 				}
 			}
 			finally {
@@ -480,8 +467,15 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		}
 	}
 
-	private void releasedTooOften(Throwable failure) {
-		releases.log(Level.ERROR, "A handler of {} released what it did not hold", method(), failure);
+	private void endContext() {
+		CallContext seen;
+		synchronized (this) {
+			seen = this.context;
+			this.context = null;
+		}
+		if (seen != null) {
+			seen.end();
+		}
 	}
 
 	/** Hands the reply over, after the stream, and lets go of the call; driver. */
@@ -547,13 +541,12 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		this.cancelled = true;
 		synchronized (this) {
 			stage = this.pending;
-			if (this.context != null) {
-				this.context.cancel();
-			}
-			if (this.runner != null) {
-				this.runner.interrupt();
+			CallContext seen = this.context;
+			if (seen != null) {
+				seen.cancel();
 			}
 		}
+		this.run.interrupt();
 		if (this.streams != null) {
 			this.streams.cancel();
 		}

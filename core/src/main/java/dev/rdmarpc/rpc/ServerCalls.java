@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
-import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,8 +42,7 @@ import dev.rdmarpc.transport.ReplyLimitException;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
- * What the sessions of a server share: methods, executor, limits, idle call objects.
- * Thread-safe.
+ * What the sessions of a server share: methods, executor, limits. Thread-safe.
  */
 final class ServerCalls {
 
@@ -56,8 +54,6 @@ final class ServerCalls {
 
 	private final RateLimitedLogger limits = new RateLimitedLogger(logger);
 
-	private static final int POOL_CAPACITY = 1024;
-
 	private final MethodTable methods;
 
 	private final String codec;
@@ -68,14 +64,15 @@ final class ServerCalls {
 
 	private final CallShares shares;
 
-	private final MpmcVarHandleArrayQueue<ServerCall> idle = new MpmcVarHandleArrayQueue<>(POOL_CAPACITY);
-
 	private final LongAdder denied = new LongAdder();
 
 	private final Map<PeerShare.Limit, LongAdder> limited = Arrays.stream(PeerShare.Limit.values())
 		.collect(Collectors.toUnmodifiableMap((limit) -> limit, (limit) -> new LongAdder()));
 
 	private final Map<ChannelLoop, LoopCalls> loops = new ConcurrentHashMap<>();
+
+	/** Of loops that have been closed. */
+	private final LongAdder begunBefore = new LongAdder();
 
 	ServerCalls(MethodTable methods, String codec, Executor executor, List<CallObserver> observers,
 			int maxConcurrentCalls) {
@@ -109,14 +106,24 @@ final class ServerCalls {
 		return this.queue;
 	}
 
-	/** The counts of a loop. */
+	/** What sessions on one loop share. */
 	LoopCalls on(ChannelLoop loop) {
+		LoopCalls known = this.loops.get(loop);
+		if (known != null) {
+			return known;
+		}
+		// a rail that comes back has new loops
+		this.loops.forEach((other, calls) -> {
+			if (other.isClosed() && this.loops.remove(other, calls)) {
+				this.begunBefore.add(calls.begun());
+			}
+		});
 		return this.loops.computeIfAbsent(loop, (key) -> new LoopCalls());
 	}
 
 	/** Calls whose handler ran on the thread of a loop. */
 	long begunOnLoops() {
-		return this.loops.values().stream().mapToLong(LoopCalls::begun).sum();
+		return this.begunBefore.sum() + this.loops.values().stream().mapToLong(LoopCalls::begun).sum();
 	}
 
 	/** Calls that their callers may not make. */
@@ -185,12 +192,13 @@ final class ServerCalls {
 	 * Takes a call object, or {@code null} when as many as allowed are active, or the
 	 * connection has its share of them.
 	 * @param own active calls of the connection
+	 * @param loop whose driver it is
 	 */
-	@Nullable ServerCall claim(int own) {
+	@Nullable ServerCall claim(int own, LoopCalls loop) {
 		if (!this.shares.tryBegin(own)) {
 			return null;
 		}
-		ServerCall call = this.idle.poll();
+		ServerCall call = loop.take();
 		if (call != null) {
 			return call;
 		}
@@ -203,12 +211,15 @@ final class ServerCalls {
 		}
 	}
 
-	/** A call has ended, or could not begin. */
-	void giveBack(ServerCall call) {
+	/**
+	 * A call has ended, or could not begin.
+	 * @param loop whose driver it is
+	 */
+	void giveBack(ServerCall call, LoopCalls loop) {
 		this.shares.end();
 		if (call.isReusable()) {
 			call.reset();
-			this.idle.offer(call);
+			loop.keep(call);
 		}
 	}
 

@@ -72,7 +72,7 @@ final class ServerSession implements ChannelHandler {
 
 	private final CallQueue.Lane lane = new CallQueue.Lane();
 
-	private @Nullable LoopCalls counts;
+	private @Nullable LoopCalls onLoop;
 
 	/** Read and written by any thread; each writes the same. */
 	private @Nullable String peer;
@@ -184,7 +184,7 @@ final class ServerSession implements ChannelHandler {
 			call.begin(this, channel, method, request);
 		}
 		catch (Throwable ex) {
-			this.calls.giveBack(call);
+			this.calls.giveBack(call, callsOn(channel.loop()));
 			uncount(request.messageBytes());
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, "the call cannot begin: " + FailureText.of(ex));
 			return;
@@ -195,7 +195,7 @@ final class ServerSession implements ChannelHandler {
 		}
 		ChannelLoop loop = channel.loop();
 		if (method.mayRunOnLoop(loop.nowNanos())) {
-			countsOf(loop).offered();
+			callsOn(loop).offered();
 			call.serve(false);
 		}
 		else {
@@ -218,7 +218,7 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, why);
 			return null;
 		}
-		ServerCall call = this.calls.claim(this.claimed);
+		ServerCall call = this.calls.claim(this.claimed, callsOn(channel.loop()));
 		if (call == null) {
 			uncount(request.messageBytes());
 			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));
@@ -291,11 +291,11 @@ final class ServerSession implements ChannelHandler {
 		return method.descriptor().arguments(head.argumentCount()).foresee(begun, head.messageBytes());
 	}
 
-	private LoopCalls countsOf(ChannelLoop loop) {
-		LoopCalls known = this.counts;
+	private LoopCalls callsOn(ChannelLoop loop) {
+		LoopCalls known = this.onLoop;
 		if (known == null) {
 			known = this.calls.on(loop);
-			this.counts = known;
+			this.onLoop = known;
 		}
 		return known;
 	}
@@ -365,7 +365,7 @@ final class ServerSession implements ChannelHandler {
 			reply.order(call.priority, call.deadlineNanos());
 		}
 		uncount(call.requestBytes());
-		this.calls.giveBack(call);
+		this.calls.giveBack(call, callsOn(channel.loop()));
 		this.claimed--;
 		if (reply == null) {
 			if (wanted) {

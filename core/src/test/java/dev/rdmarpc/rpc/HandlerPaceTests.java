@@ -135,6 +135,47 @@ class HandlerPaceTests {
 	}
 
 	@Test
+	void onlySomeRunsOfAQuickMethodAreTimed() {
+		assertThat(timed(1000)).as("before it is known to be quick").isEqualTo(1000);
+		moveToLoop();
+		assertThat(timed(8000)).as("of a quick one").isBetween(800, 1200);
+		onLoop(100, 2 * HandlerPace.QUICK_NANOS);
+		assertThat(timed(1000)).as("when it has become slower").isEqualTo(1000);
+		assertThat(this.pace.mayRunOnLoop(this.now)).isTrue();
+	}
+
+	@Test
+	void runsThatAreNotTimedDoNotCount() {
+		moveToLoop();
+		for (int i = 0; i < 10 * HandlerPace.FORGIVEN_AFTER; i++) {
+			this.pace.beginOnLoop(this.now);
+			this.pace.endUntimed(this.now, false);
+		}
+		this.now += SECOND;
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("none runs").isTrue();
+		onLoop(1, SECOND);
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("after a long one").isFalse();
+	}
+
+	@Test
+	void theNextRunsAreTimedAfterOneThatWasReplaced() {
+		moveToLoop();
+		this.pace.beginOnLoop(this.now);
+		this.pace.endUntimed(this.now, true);
+		assertThat(this.pace.mayRunOnLoop(this.now)).as("it need not have been this one").isTrue();
+		assertThat(timed(64)).isEqualTo(64);
+		assertThat(timed(8000)).isBetween(800, 1200);
+	}
+
+	private int timed(int runs) {
+		int timed = 0;
+		for (int i = 0; i < runs; i++) {
+			timed += this.pace.times() ? 1 : 0;
+		}
+		return timed;
+	}
+
+	@Test
 	void thePauseDoublesUpToAMinute() {
 		moveToLoop();
 		for (long seconds : new long[] { 1, 2, 4, 8, 16, 32, 60, 60, 60 }) {

@@ -141,6 +141,8 @@ class RpcThrowableTests {
 				RpcServer server = fixture.startServer(RpcFixture.serverOptions(0), Blocking.class, () -> {
 					RpcServer running = own.get();
 					if (running != null) {
+						// long enough to be replaced
+						LockSupport.parkNanos(20_000_000);
 						refusal.set(catchThrowable(running::stop));
 					}
 				});
