@@ -35,7 +35,8 @@ package dev.rdmarpc.rpc;
  * While a method is quick on the loops, only some of its runs are timed, and only these
  * count, since a look at the clock takes as long as many a handler. When somebody has
  * replaced the loop's thread while another one ran, that one or one before it was long:
- * the next runs are all timed.
+ * the next runs are all timed. A run of a few milliseconds that nobody was held up by is
+ * seen only if it is one of those that are timed.
  *
  * <p>
  * In the average, a run about several messages of a stream counts as one for each of

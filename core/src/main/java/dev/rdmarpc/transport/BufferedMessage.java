@@ -61,12 +61,15 @@ abstract class BufferedMessage extends CountedMessage {
 
 	/**
 	 * The message ends: its memory is given back, or kept.
-	 * @param keeps whether as much may be kept
+	 * @param keeps whether some may be kept; otherwise all is given back
 	 */
 	final void ends(boolean keeps) {
 		RegisteredBuffer before = memory();
 		this.buffer = null;
-		if (this.kept == null && keeps && before.length() == KEPT_BYTES) {
+		if (!keeps) {
+			forgetMemory(before);
+		}
+		else if (this.kept == null && before.length() == KEPT_BYTES) {
 			this.kept = before;
 		}
 		else if (before != this.kept) {

@@ -39,10 +39,19 @@ final class LoopCounter {
 
 	private volatile @Nullable Part own;
 
-	/** Says which thread is the loop's from now on; one at a time, any thread. */
+	/**
+	 * Says which thread is the loop's from now on; one at a time, any thread. Without
+	 * memory to note that down, it counts as others do.
+	 */
+	@SuppressWarnings("UnusedException") // the loop is not to lose its thread for that
 	void ownedBy(Thread thread) {
 		Part before = this.own;
-		this.own = new Part(thread, (before != null) ? before.count() : 0);
+		try {
+			this.own = new Part(thread, (before != null) ? before.count() : 0);
+		}
+		catch (OutOfMemoryError ex) {
+			// the part before stays, and is written no more
+		}
 	}
 
 	/** Any thread. */
