@@ -32,11 +32,11 @@ package dev.rdmarpc.rpc;
  * long each time up to a minute, until it has stayed on the loops for a minute.
  *
  * <p>
- * While a method is quick on the loops, only some of its runs are timed, and only these
- * count, since a look at the clock takes as long as many a handler. When somebody has
- * replaced the loop's thread while another one ran, that one or one before it was long:
- * the next runs are all timed. A run of a few milliseconds that nobody was held up by is
- * seen only if it is one of those that are timed.
+ * While a method is quick on the loops, only some of its runs are timed, since a look at
+ * the clock takes as long as many a handler. Another one that lasts for long is known by
+ * who has replaced the loop's thread meanwhile: it counts from the thread's last look at
+ * the clock, a few tasks before, and the next runs are all timed. One of a few
+ * milliseconds may end before anybody looks, and counts as short then.
  *
  * <p>
  * In the average, a run about several messages of a stream counts as one for each of
@@ -171,18 +171,17 @@ final class HandlerPace {
 		}
 	}
 
-	/**
-	 * A run on the thread of a loop that was not timed has ended.
-	 * @param replaced whether the loop has another thread since, for the sake of this run
-	 * or of one before it
-	 */
-	void endUntimed(long startNanos, boolean replaced) {
+	/** A run on the thread of a loop that was not timed has ended, and held up nobody. */
+	void endUntimed(long startNanos) {
 		if (this.runningSince == startNanos) {
 			this.runningSince = 0;
 		}
-		if (replaced) {
-			this.suspectRuns = SUSPECT_RUNS;
-		}
+		this.runsSinceLong++;
+	}
+
+	/** A run that was not timed is about to end; somebody has replaced its thread. */
+	void replaced() {
+		this.suspectRuns = SUSPECT_RUNS;
 	}
 
 	/** A run on the executor has ended, see {@link #endOnLoop}. */

@@ -88,12 +88,14 @@ final class HandlerRun {
 	void end(ChannelLoop loop) {
 		HandlerPace told = this.pace;
 		if (told != null && !this.timed) {
-			this.pace = null;
-			told.endUntimed(this.startedNanos, !loop.isOwnThread());
+			if (loop.isOwnThread()) {
+				this.pace = null;
+				told.endUntimed(this.startedNanos);
+				return;
+			}
+			told.replaced();
 		}
-		else {
-			end(1);
-		}
+		end(1);
 	}
 
 	/**
