@@ -20,8 +20,6 @@ import java.net.InetSocketAddress;
 import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.ReceivedMemory;
 import dev.rdmarpc.codec.SegmentOwner;
@@ -38,8 +36,6 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * once: no reply of this call will hold it.
  */
 final class CallContext implements RpcContext {
-
-	private static final Logger logger = LoggerFactory.getLogger(CallContext.class);
 
 	private final MethodDescriptor method;
 
@@ -139,7 +135,7 @@ final class CallContext implements RpcContext {
 			this.kept.release();
 		}
 		catch (IllegalStateException ex) {
-			logger.error("A handler of {} released what it did not hold", this.method, ex);
+			HandlerFailures.releasedTooOften(this.method, ex);
 		}
 	}
 

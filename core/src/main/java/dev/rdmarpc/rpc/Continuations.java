@@ -48,9 +48,6 @@ final class Continuations {
 	/** While they take less on average, only some runs are timed. */
 	private static final long QUICK_NANOS = SLOW_NANOS / 10;
 
-	/** One in as many of them, on average: a power of two, as a shift. */
-	private static final int TIMED_SHIFT = 3;
-
 	private static final int FORGIVEN_AFTER = 500;
 
 	private static final int AVERAGED_RUNS = 64;
@@ -63,7 +60,7 @@ final class Continuations {
 
 	private long averageNanos;
 
-	private int random;
+	private final TimedRuns timedRuns = new TimedRuns();
 
 	private int runsSinceHeldUp = FORGIVEN_AFTER;
 
@@ -99,13 +96,9 @@ final class Continuations {
 		ran(end, (end - start) / Math.min(messages, MOST_MESSAGES), !loop.isOwnThread());
 	}
 
-	/** Whether a run is not timed: at random, since kinds of runs may alternate. */
+	/** Whether a run is not timed. */
 	private boolean isQuick() {
-		if (this.slow || this.averageNanos > QUICK_NANOS) {
-			return false;
-		}
-		this.random = this.random * 1_664_525 + 1_013_904_223;
-		return this.random >>> (Integer.SIZE - TIMED_SHIFT) != 0;
+		return !this.slow && this.averageNanos <= QUICK_NANOS && !this.timedRuns.next();
 	}
 
 	private void ran(long nowNanos, long nanos, boolean heldUp) {

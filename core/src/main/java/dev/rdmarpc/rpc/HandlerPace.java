@@ -79,9 +79,6 @@ final class HandlerPace {
 	/** As how many runs one on a loop counts at most. */
 	static final int MOST_ON_LOOP = 32;
 
-	/** One in as many runs of a quick method is timed, on average: as a shift. */
-	private static final int TIMED_SHIFT = 3;
-
 	private static final int SUSPECT_RUNS = 64;
 
 	private long averageNanos = MOST_COUNTED_NANOS;
@@ -99,7 +96,7 @@ final class HandlerPace {
 	/** When the last run on a loop began that has not ended; 0 for none. */
 	private long runningSince;
 
-	private int random;
+	private final TimedRuns timedRuns = new TimedRuns();
 
 	/** How many of the next runs are all timed. */
 	private int suspectRuns;
@@ -122,10 +119,7 @@ final class HandlerPace {
 		return since != 0 && nowNanos - since > LONG_NANOS;
 	}
 
-	/**
-	 * Whether the next run on a loop is to be timed: at random where not all are, since
-	 * kinds of runs may alternate.
-	 */
+	/** Whether the next run on a loop is to be timed. */
 	boolean times() {
 		if (this.averageNanos > QUICK_NANOS) {
 			return true;
@@ -134,8 +128,7 @@ final class HandlerPace {
 			this.suspectRuns--;
 			return true;
 		}
-		this.random = this.random * 1_664_525 + 1_013_904_223;
-		return this.random >>> (Integer.SIZE - TIMED_SHIFT) == 0;
+		return this.timedRuns.next();
 	}
 
 	/**

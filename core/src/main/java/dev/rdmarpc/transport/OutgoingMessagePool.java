@@ -98,13 +98,9 @@ final class OutgoingMessagePool {
 	void tick() {
 		this.starved = false;
 		this.reserve.refill();
-		int idleCount = this.idle.size();
-		if (this.memory.isAwaited()) {
-			forgetIdle(idleCount);
-		}
-		else {
-			forgetIdle((idleCount > FEW) ? DROPPED_PER_TICK : 1);
-		}
+		int count = this.idle.size();
+		int some = (count > FEW) ? DROPPED_PER_TICK : 1;
+		forgetIdle(this.memory.isAwaited() ? count : some);
 	}
 
 	/** Gives the reserve back, and what messages have kept; driver. */
