@@ -136,8 +136,10 @@ public final class Link {
 			if (!tryDispatch()) {
 				return;
 			}
-			int payload = this.inbound.payloadBytes();
-			consumed += RingDescriptor.HEADER_BYTES + payload;
+			consumed += RingDescriptor.HEADER_BYTES;
+			if (this.inbound.kind() != RingDescriptor.PADDING) {
+				consumed += this.inbound.payloadBytes();
+			}
 			wakeIf(this.inbound.release());
 			this.moved = true;
 		}
@@ -184,11 +186,11 @@ public final class Link {
 	 */
 	public void flush() throws LinkFailure {
 		boolean written;
-		long before = this.outbound.tail();
+		long before = this.outbound.writtenBytes();
 		long directBefore = this.sender.directBytes();
 		try {
 			do {
-				this.postponed = this.outbound.tail() - before > STEP_BYTES && !this.responder.isEmpty();
+				this.postponed = this.outbound.writtenBytes() - before > STEP_BYTES && !this.responder.isEmpty();
 				boolean answered = !this.postponed && this.responder.tryWrite();
 				boolean enough = this.sender.directBytes() - directBefore >= STEP_BYTES && this.sends.hasNext();
 				this.postponed |= enough;
