@@ -124,13 +124,14 @@ final class HeaderBlock {
 		byte[][] entries = new byte[2 * count][];
 		int at = offset;
 		for (int i = 0; i < entries.length; i += 2) {
-			entries[i] = TEXTS.bytes(source, at + NAME_LENGTH_BYTES, nameLength(source, at));
-			at += NAME_LENGTH_BYTES + entries[i].length;
-			int value = source.getInt(at);
+			RecentTexts.Text name = TEXTS.read(source, at + NAME_LENGTH_BYTES, nameLength(source, at));
+			check(name, what);
+			at += NAME_LENGTH_BYTES + name.bytes().length;
+			int valueBytes = source.getInt(at);
 			at += Integer.BYTES;
-			entries[i + 1] = isBinary(entries[i]) ? bytes(source, at, value) : TEXTS.bytes(source, at, value);
-			at += value;
-			check(entries[i], entries[i + 1], what);
+			entries[i] = name.bytes();
+			entries[i + 1] = value(source, at, valueBytes, name, what);
+			at += valueBytes;
 		}
 		return InternalMetadata.newMetadata(entries);
 	}
@@ -155,23 +156,20 @@ final class HeaderBlock {
 		return source.getShort(at) & 0xFFFF;
 	}
 
-	private static byte[] bytes(ByteBuffer source, int offset, int length) {
-		byte[] bytes = new byte[length];
-		source.get(offset, bytes);
-		return bytes;
+	private static byte[] value(ByteBuffer source, int offset, int length, RecentTexts.Text name, String what) {
+		if (isBinary(name.bytes())) {
+			return RecentTexts.copy(source, offset, length);
+		}
+		RecentTexts.Text value = TEXTS.read(source, offset, length);
+		if (!value.isPrintable()) {
+			throw malformed(what, "value of " + name + " that is not printable ASCII");
+		}
+		return value.bytes();
 	}
 
-	private static void check(byte[] name, byte[] value, String what) {
-		for (byte character : name) {
-			boolean valid = (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9')
-					|| character == '-' || character == '_' || character == '.';
-			if (!valid) {
-				throw malformed(what, "name with character " + (character & 0xFF));
-			}
-		}
-		if (!isBinary(name) && !isPrintable(value)) {
-			throw malformed(what,
-					"value of " + new String(name, StandardCharsets.US_ASCII) + " that is not printable ASCII");
+	private static void check(RecentTexts.Text name, String what) {
+		if (!name.isName()) {
+			throw malformed(what, "name with character " + firstOtherThanName(name.bytes()));
 		}
 	}
 
@@ -195,13 +193,26 @@ final class HeaderBlock {
 		return true;
 	}
 
-	private static boolean isPrintable(byte[] value) {
+	/** Whether bytes are printable ASCII. */
+	static boolean isPrintable(byte[] value) {
 		for (byte character : value) {
 			if (character < ' ' || character > '~') {
 				return false;
 			}
 		}
 		return true;
+	}
+
+	/** The first character that no name may have, or -1. */
+	static int firstOtherThanName(byte[] name) {
+		for (byte character : name) {
+			boolean valid = (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9')
+					|| character == '-' || character == '_' || character == '.';
+			if (!valid) {
+				return character & 0xFF;
+			}
+		}
+		return -1;
 	}
 
 }

@@ -99,7 +99,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private final ServerSettings settings;
 
-	private final TransportTracer tracer = TransportTracer.getDefaultFactory().create();
+	private final TransportTracer tracer = GrpcProtocol.newTracer();
 
 	private final @Nullable MaxConnectionIdleManager idle;
 

@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  *
  * <p>
- * Implementation notes. Entries do not change, but for the text that is made of one when
+ * Implementation notes. Texts do not change, but for the string that is made of one when
  * it is first wanted. A slot is read and written without an order: what another thread
- * has put there is seen whole, or not at all. A new entry takes the place of the one
+ * has put there is seen whole, or not at all. A new text takes the place of the one
  * before, which goes to the neighbouring slot: a request has some ten texts, of which two
  * would drive each other out for good otherwise.
  */
@@ -53,47 +53,39 @@ final class RecentTexts {
 
 	private static final int SLOT_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(SLOTS);
 
-	private final @Nullable Entry[] entries = new Entry[SLOTS];
+	private final @Nullable Text[] texts = new Text[SLOTS];
 
 	/**
-	 * The bytes at a place, in an array that is shared.
+	 * The text at a place.
 	 * @param source little-endian
 	 */
-	byte[] bytes(ByteBuffer source, int offset, int length) {
-		return (length <= MOST_BYTES) ? entry(source, offset, length).bytes : copy(source, offset, length);
+	Text read(ByteBuffer source, int offset, int length) {
+		return (length <= MOST_BYTES) ? recent(source, offset, length) : new Text(copy(source, offset, length));
 	}
 
-	/**
-	 * The text at a place, in UTF-8.
-	 * @param source little-endian
-	 */
-	String text(ByteBuffer source, int offset, int length) {
-		return (length <= MOST_BYTES) ? entry(source, offset, length).text()
-				: new String(copy(source, offset, length), StandardCharsets.UTF_8);
-	}
-
-	private static byte[] copy(ByteBuffer source, int offset, int length) {
+	/** The bytes at a place, which nobody else has. */
+	static byte[] copy(ByteBuffer source, int offset, int length) {
 		byte[] bytes = new byte[length];
 		source.get(offset, bytes);
 		return bytes;
 	}
 
-	private Entry entry(ByteBuffer source, int offset, int length) {
+	private Text recent(ByteBuffer source, int offset, int length) {
 		Objects.checkFromIndexSize(offset, length, source.limit());
 		int slot = slot(source, offset, length);
-		Entry first = this.entries[slot];
+		Text first = this.texts[slot];
 		if (first != null && first.matches(source, offset, length)) {
 			return first;
 		}
-		Entry second = this.entries[slot ^ 1];
+		Text second = this.texts[slot ^ 1];
 		if (second != null && second.matches(source, offset, length)) {
 			return second;
 		}
-		Entry unknown = new Entry(copy(source, offset, length));
+		Text unknown = new Text(copy(source, offset, length));
 		if (first != null) {
-			this.entries[slot ^ 1] = first;
+			this.texts[slot ^ 1] = first;
 		}
-		this.entries[slot] = unknown;
+		this.texts[slot] = unknown;
 		return unknown;
 	}
 
@@ -110,16 +102,39 @@ final class RecentTexts {
 		return (int) ((hash * MIXER) >>> SLOT_SHIFT);
 	}
 
-	private static final class Entry {
+	/** A text, and what is known of it. */
+	static final class Text {
 
 		private final byte[] bytes;
 
+		private final boolean printable;
+
+		private final boolean name;
+
 		private @Nullable String text;
 
-		Entry(byte[] bytes) {
+		Text(byte[] bytes) {
 			this.bytes = bytes;
+			this.printable = HeaderBlock.isPrintable(bytes);
+			this.name = HeaderBlock.firstOtherThanName(bytes) < 0;
 		}
 
+		/** Its bytes, shared: nobody may change them. */
+		byte[] bytes() {
+			return this.bytes;
+		}
+
+		/** Whether it is printable ASCII. */
+		boolean isPrintable() {
+			return this.printable;
+		}
+
+		/** Whether it may be the name of metadata. */
+		boolean isName() {
+			return this.name;
+		}
+
+		/** The bytes as UTF-8. */
 		String text() {
 			String made = this.text;
 			if (made == null) {
@@ -127,6 +142,11 @@ final class RecentTexts {
 				this.text = made;
 			}
 			return made;
+		}
+
+		@Override
+		public String toString() {
+			return text();
 		}
 
 		boolean matches(ByteBuffer source, int offset, int length) {

@@ -102,15 +102,15 @@ record RequestHead(String method, String authority, Metadata headers) {
 				.asRuntimeException();
 		}
 		at += FIXED_BYTES;
-		String method = TEXTS.text(message, at, name);
-		String authority = TEXTS.text(message, at + name, host);
-		if (!HeaderBlock.isPrintable(method) || !HeaderBlock.isPrintable(authority)) {
+		RecentTexts.Text method = TEXTS.read(message, at, name);
+		RecentTexts.Text authority = TEXTS.read(message, at + name, host);
+		if (!method.isPrintable() || !authority.isPrintable()) {
 			throw Status.INTERNAL.withDescription("method name or authority that is not printable ASCII")
 				.asRuntimeException();
 		}
 		Metadata headers = HeaderBlock.read(message, at + name + host, block, "Request metadata", maxMetadataBytes);
 		message.position(at + name + host + block);
-		return new RequestHead(method, authority, headers);
+		return new RequestHead(method.text(), authority.text(), headers);
 	}
 
 	/** Text of a message. */

@@ -37,19 +37,21 @@ class RecentTextsTests {
 		String text = "a".repeat(length);
 		ByteBuffer first = at(3, text);
 		ByteBuffer second = at(11, text);
-		byte[] bytes = this.texts.bytes(first, 3, length);
+		byte[] bytes = this.texts.read(first, 3, length).bytes();
 		Assertions.assertThat(bytes).isEqualTo(text.getBytes(StandardCharsets.UTF_8));
-		Assertions.assertThat(this.texts.bytes(second, 11, length)).isSameAs(bytes);
-		String read = this.texts.text(first, 3, length);
+		Assertions.assertThat(this.texts.read(second, 11, length).bytes()).isSameAs(bytes);
+		String read = this.texts.read(first, 3, length).text();
 		Assertions.assertThat(read).isEqualTo(text);
-		Assertions.assertThat(this.texts.text(second, 11, length)).isSameAs(read);
+		Assertions.assertThat(this.texts.read(second, 11, length).text()).isSameAs(read);
 	}
 
 	@Test
 	void whatIsLongIsNotKept() {
 		ByteBuffer source = at(0, "x".repeat(65));
-		Assertions.assertThat(this.texts.bytes(source, 0, 65)).hasSize(65).isNotSameAs(this.texts.bytes(source, 0, 65));
-		Assertions.assertThat(this.texts.text(source, 0, 65)).hasSize(65);
+		Assertions.assertThat(this.texts.read(source, 0, 65).bytes())
+			.hasSize(65)
+			.isNotSameAs(this.texts.read(source, 0, 65).bytes());
+		Assertions.assertThat(this.texts.read(source, 0, 65).text()).hasSize(65);
 	}
 
 	@Test
@@ -58,11 +60,11 @@ class RecentTextsTests {
 		ByteBuffer source = at(0, text);
 		for (int i = 0; i < 4 * RecentTexts.SLOTS; i++) {
 			RecentTexts two = new RecentTexts();
-			byte[] bytes = two.bytes(source, 0, text.length());
+			byte[] bytes = two.read(source, 0, text.length()).bytes();
 			String other = "other-" + i;
-			byte[] others = two.bytes(at(0, other), 0, other.length());
-			Assertions.assertThat(two.bytes(source, 0, text.length())).as(other).isSameAs(bytes);
-			Assertions.assertThat(two.bytes(at(0, other), 0, other.length())).as(other).isSameAs(others);
+			byte[] others = two.read(at(0, other), 0, other.length()).bytes();
+			Assertions.assertThat(two.read(source, 0, text.length()).bytes()).as(other).isSameAs(bytes);
+			Assertions.assertThat(two.read(at(0, other), 0, other.length()).bytes()).as(other).isSameAs(others);
 		}
 	}
 
@@ -70,13 +72,13 @@ class RecentTextsTests {
 	void textMayBeAny() {
 		String text = "h\u00e9llo \u4e16\u754c";
 		int length = text.getBytes(StandardCharsets.UTF_8).length;
-		Assertions.assertThat(this.texts.text(at(5, text), 5, length)).isEqualTo(text);
+		Assertions.assertThat(this.texts.read(at(5, text), 5, length).text()).isEqualTo(text);
 	}
 
 	@Test
 	void nothingBehindTheSourceIsRead() {
 		ByteBuffer source = at(0, "0123456789");
-		Assertions.assertThatThrownBy(() -> this.texts.bytes(source.limit(4), 0, 5))
+		Assertions.assertThatThrownBy(() -> this.texts.read(source.limit(4), 0, 5).bytes())
 			.isInstanceOf(IndexOutOfBoundsException.class);
 	}
 
@@ -90,7 +92,9 @@ class RecentTextsTests {
 				bytes[k] = (byte) ('a' + random.nextInt(2));
 			}
 			ByteBuffer source = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-			Assertions.assertThat(this.texts.bytes(source, 0, bytes.length)).as("seed %d", seed).isEqualTo(bytes);
+			Assertions.assertThat(this.texts.read(source, 0, bytes.length).bytes())
+				.as("seed %d", seed)
+				.isEqualTo(bytes);
 		}
 	}
 
