@@ -328,13 +328,14 @@ abstract class MessageSubscription extends LinkableTask
 		ByteBuffer view = part.message();
 		try {
 			if (!part.pack()) {
-				deliver(part.memory(), view, false);
+				deliver(part.memory(), view, null);
 				return;
 			}
+			ReceivedMemory received = ReceivedMemory.given();
 			int end = view.limit();
 			for (int at = view.position(); at < end; at = PackedMessages.after(view)) {
 				PackedMessages.select(view.limit(end), at);
-				deliver(part.memory(), view, true);
+				deliver(part.memory(), view, received);
 			}
 		}
 		finally {
@@ -345,9 +346,9 @@ abstract class MessageSubscription extends LinkableTask
 
 	/**
 	 * Tells the subscriber a message, unless it has left.
-	 * @param shared whether other messages lie in the memory, too
+	 * @param shared for all messages that lie in the memory, if there are others
 	 */
-	private void deliver(RegisteredBuffer memory, ByteBuffer message, boolean shared) {
+	private void deliver(RegisteredBuffer memory, ByteBuffer message, @Nullable ReceivedMemory shared) {
 		Flow.Subscriber<? super Object> told = this.subscriber;
 		if (this.cancelled || told == null) {
 			return;
@@ -356,7 +357,8 @@ abstract class MessageSubscription extends LinkableTask
 		this.deliveredBytes += receiver().cost(message.remaining());
 		Object value;
 		try {
-			value = shared ? decodeShared(memory, message) : decode(memory, message);
+			value = (shared != null) ? decodeShared(memory, message, shared)
+					: decode(memory, message, Replies.received());
 		}
 		catch (RpcException ex) {
 			giveUp();
@@ -385,27 +387,23 @@ abstract class MessageSubscription extends LinkableTask
 	 * memory for it, where values may hold the memory they lie in, so that each holds
 	 * what was granted for it.
 	 */
-	private Object decodeShared(RegisteredBuffer memory, ByteBuffer message) {
+	private Object decodeShared(RegisteredBuffer memory, ByteBuffer message, ReceivedMemory received) {
 		RegisteredBuffer copy = this.holdsMemory ? receiver().tryCopy(message) : null;
 		if (copy == null) {
-			return decode(memory, message);
+			return decode(memory, message, received);
 		}
 		try {
-			return decode(copy, copy.buffer().limit(message.remaining()));
+			return decode(copy, copy.buffer().limit(message.remaining()), received);
 		}
 		finally {
 			copy.release();
 		}
 	}
 
-	private Object decode(RegisteredBuffer memory, ByteBuffer message) {
-		ReceivedMemory received = Replies.received();
+	private Object decode(RegisteredBuffer memory, ByteBuffer message, ReceivedMemory received) {
 		Object value = Replies.decode(called(), this.format, malformed(), message, memory, received);
 		loop().metrics().decoded(message.remaining(), received.sharedBytes());
-		ReceivedMemory parts = Replies.takeParts(received);
-		if (parts != null) {
-			parts.handOver();
-		}
+		received.handOver();
 		if (value == null) {
 			throw RpcException.madeElsewhere(malformed(), "the stream contains nothing in place of a message", called(),
 					null);

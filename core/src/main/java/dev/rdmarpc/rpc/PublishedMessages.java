@@ -68,8 +68,8 @@ abstract class PublishedMessages extends LinkableTask
 
 	private final AtomicLong wanted = new AtomicLong();
 
-	/** Messages that the publisher was asked for and has not published. */
-	private final AtomicLong expected = new AtomicLong();
+	/** How many messages the publisher was asked for; whoever does the work. */
+	private final AtomicLong asked = new AtomicLong();
 
 	private final AtomicBoolean over = new AtomicBoolean();
 
@@ -221,7 +221,7 @@ abstract class PublishedMessages extends LinkableTask
 			for (long left = messages; left > 0 && !this.over.get();) {
 				long some = Math.min(left, MOST_AT_ONCE);
 				left -= some;
-				this.expected.addAndGet(some);
+				this.asked.setRelease(this.asked.getPlain() + some);
 				if (some == 1) {
 					request(source, 1, loop);
 				}
@@ -266,7 +266,7 @@ abstract class PublishedMessages extends LinkableTask
 			return;
 		}
 		this.published++;
-		if (this.expected.decrementAndGet() < 0) {
+		if (this.published > this.asked.getAcquire()) {
 			fail(new HandlerFailures.Mistake("more messages were published than requested"));
 			return;
 		}
