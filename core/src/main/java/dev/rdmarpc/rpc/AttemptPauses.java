@@ -19,6 +19,8 @@ package dev.rdmarpc.rpc;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import org.slf4j.event.Level;
+
 /**
  * When a connection is attempted next: pauses grow from failure to failure, with jitter.
  * Guarded by the connection. Times are those of {@link System#nanoTime()}.
@@ -33,6 +35,8 @@ final class AttemptPauses {
 	private final long maxNanos;
 
 	private int failures;
+
+	private boolean warned;
 
 	private long attemptNanos;
 
@@ -50,6 +54,20 @@ final class AttemptPauses {
 		return this.failures;
 	}
 
+	/**
+	 * How an attempt that has failed is logged: one is news while the peer may be about
+	 * to come back, and one is a warning when it should have.
+	 * @param restarting whether a connection was lost not long ago
+	 */
+	Level levelOfFailure(boolean restarting) {
+		if (restarting) {
+			return (this.failures == 0) ? Level.INFO : Level.DEBUG;
+		}
+		Level level = this.warned ? Level.DEBUG : Level.WARN;
+		this.warned = true;
+		return level;
+	}
+
 	/** An attempt begins. */
 	void begun() {
 		this.attemptNanos = System.nanoTime();
@@ -58,6 +76,7 @@ final class AttemptPauses {
 	/** An attempt has succeeded. */
 	void succeeded() {
 		this.failures = 0;
+		this.warned = false;
 	}
 
 	/** When to connect again after a loss: not twice within the first pause. */

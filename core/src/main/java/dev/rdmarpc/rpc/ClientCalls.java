@@ -578,7 +578,11 @@ final class ClientCalls {
 			request.order(template.priority(), deadline);
 			return request;
 		}
-		catch (CodecException | MemoryExhaustedException | VerbsException ex) {
+		catch (MemoryExhaustedException ex) {
+			throw (deadline != NO_DEADLINE && deadline - System.nanoTime() <= 0) ? Requests.late(method, ex)
+					: Requests.cannotBeEncoded(method, ex);
+		}
+		catch (CodecException | VerbsException ex) {
 			throw Requests.cannotBeEncoded(method, ex);
 		}
 		finally {

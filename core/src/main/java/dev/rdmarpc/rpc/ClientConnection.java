@@ -542,9 +542,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	private @Nullable ConnectAttempt attemptFailed(String reason) {
-		if (this.pauses.failures() == 0) {
-			logger.warn("No connection to {}: {}", target(), reason);
-		}
+		boolean restarting = this.restartingUntilNanos - System.nanoTime() > 0;
+		logger.atLevel(this.pauses.levelOfFailure(restarting)).log("No connection to {}: {}", target(), reason);
 		this.connecting = null;
 		this.state = ConnectionState.IDLE;
 		this.lastFailure = reason;

@@ -61,6 +61,14 @@ final class Requests {
 		}
 	}
 
+	/** What a call fails with whose deadline has passed while it waited for memory. */
+	static RpcException late(MethodDescriptor method, MemoryExhaustedException why) {
+		return new RpcException(RpcStatus.DEADLINE_EXCEEDED,
+				"the deadline passed before the call was sent: " + why.getMessage(), method.service(), method.name(),
+				why)
+			.beforeExecution();
+	}
+
 	/** Why a request cannot be encoded, as its caller is told. */
 	static RpcException cannotBeEncoded(MethodDescriptor method, Throwable why) {
 		if (why instanceof MessageTooLargeException) {

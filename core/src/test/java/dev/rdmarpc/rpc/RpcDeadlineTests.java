@@ -17,6 +17,8 @@
 package dev.rdmarpc.rpc;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 
@@ -25,6 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.rdmarpc.memory.RegisteredBuffer;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A deadline reaches the handler, and who it calls in turn, as it was meant. */
@@ -32,6 +36,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RpcDeadlineTests {
 
 	private static final String NONE = "none";
+
+	private static final int MANY_BYTES = 256 * 1024;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "PT20S", "PT35M", "PT36M", "PT1H", "PT2H", "PT71M", "P3D", "P24D", "P30D", "P40000D",
@@ -68,6 +74,33 @@ class RpcDeadlineTests {
 				release.countDown();
 			}
 			assertThat(fixture.echo.echo("after")).isEqualTo("after");
+		}
+	}
+
+	@Test
+	void aDeadlineEndsTheWaitForMemory() {
+		try (RpcNode server = new RpcNode().serve(Echo.class, new EchoService()); RpcNode caller = new RpcNode()) {
+			Echo echo = caller.client(server).proxy(Echo.class);
+			assertThat(echo.echo("before")).isEqualTo("before");
+			List<RegisteredBuffer> all = new ArrayList<>();
+			try {
+				int most = (int) (caller.memory.options().maxBytes() / 16);
+				for (int size = most; size >= MANY_BYTES; size /= 2) {
+					for (RegisteredBuffer one = caller.memory.tryAllocate(size); one != null; one = caller.memory
+						.tryAllocate(size)) {
+						all.add(one);
+					}
+				}
+				Echo hasty = CallOptions.deadline(Duration.ofMillis(200)).on(echo);
+				byte[] many = new byte[MANY_BYTES];
+				RpcException failure = RpcFixture.failureOf(() -> hasty.bytes(many));
+				assertThat(failure.status()).isEqualTo(RpcStatus.DEADLINE_EXCEEDED);
+				assertThat(failure.detail()).contains("no registered memory for");
+			}
+			finally {
+				all.forEach(RegisteredBuffer::release);
+			}
+			assertThat(echo.bytes(new byte[MANY_BYTES])).hasSize(MANY_BYTES);
 		}
 	}
 
