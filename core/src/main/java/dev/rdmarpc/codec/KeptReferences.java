@@ -31,6 +31,8 @@ final class KeptReferences {
 
 	private static final int FIRST_LENGTH = 4;
 
+	private static final int MOST_LENGTH = 256;
+
 	private static final RegisteredBuffer[] NO_BUFFERS = {};
 
 	private static final SegmentOwner[] NO_OWNERS = {};
@@ -84,6 +86,17 @@ final class KeptReferences {
 		Arrays.fill(this.owners, 0, this.ownerCount, null);
 		this.bufferCount = 0;
 		this.ownerCount = 0;
+		shrink();
+	}
+
+	/** Keeps no large arrays for a next message that will hardly need them. */
+	private void shrink() {
+		if (this.buffers.length > MOST_LENGTH) {
+			this.buffers = NO_BUFFERS;
+		}
+		if (this.owners.length > MOST_LENGTH) {
+			this.owners = NO_OWNERS;
+		}
 	}
 
 	/**
@@ -101,6 +114,7 @@ final class KeptReferences {
 				failure = ex;
 			}
 		}
+		shrink();
 		if (failure != null) {
 			throw failure;
 		}

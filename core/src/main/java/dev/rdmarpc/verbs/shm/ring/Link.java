@@ -51,6 +51,8 @@ public final class Link {
 	/** So much is consumed in a step, and so much of answers is written, about. */
 	private static final int STEP_BYTES = 256 * 1024;
 
+	private static final int PAGE_BYTES = 4096;
+
 	private final SharedMemory memory;
 
 	private final InboundRing inbound;
@@ -136,13 +138,16 @@ public final class Link {
 			if (!tryDispatch()) {
 				return;
 			}
-			consumed += RingDescriptor.HEADER_BYTES;
-			if (this.inbound.kind() != RingDescriptor.PADDING) {
-				consumed += this.inbound.payloadBytes();
-			}
+			consumed += RingDescriptor.HEADER_BYTES + work();
 			wakeIf(this.inbound.release());
 			this.moved = true;
 		}
+	}
+
+	/** What the open record counts for in its step: one that is skipped a page. */
+	private int work() {
+		int payload = this.inbound.payloadBytes();
+		return (this.inbound.kind() == RingDescriptor.PADDING) ? Math.min(payload, PAGE_BYTES) : payload;
 	}
 
 	/** Whether a message that has come would wait for answers that are to come. */

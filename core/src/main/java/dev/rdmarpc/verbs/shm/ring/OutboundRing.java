@@ -107,8 +107,8 @@ final class OutboundRing {
 
 	/**
 	 * Whether to go on at the start of the ring although there is room here. The peer has
-	 * consumed nearly all, and will have skipped the rest of the ring long before what is
-	 * free at its start is written.
+	 * consumed nearly all; until it has skipped the rest of the ring, there is only as
+	 * much room as is free at its start.
 	 */
 	private boolean tryRestart(int offset, int needed) throws LinkFailure {
 		if (offset < this.span || this.tail < this.nextLook) {

@@ -122,6 +122,47 @@ class LinkOrderTests {
 		assertThat(this.reader.link.isConsumed()).isTrue();
 	}
 
+	@Test
+	void theRestOfTheRingIsSkippedWithinAStepAndCountsForNothing() throws Exception {
+		int sent = 5000;
+		for (int i = 0; i < sent; i++) {
+			this.reader.postReceive(i);
+			this.owner.postSend(i);
+			this.owner.link.flush();
+			this.reader.link.advance();
+			assertThat(this.reader.received).hasSize(i + 1);
+			this.reader.link.advance();
+			assertThat(this.owner.sends.headEnded()).isTrue();
+			this.owner.sends.queue().release();
+		}
+		int headers = (sent + sent * 64 / (64 * 1024)) * RingDescriptor.HEADER_BYTES;
+		assertThat(this.owner.link.copiedBytes()).isEqualTo(headers + sent * RingDescriptor.UNIT_BYTES);
+		assertThat(this.reader.link.copiedBytes()).isEqualTo(sent * 8L);
+		this.reader.postSend(0);
+		this.reader.link.flush();
+	}
+
+	@Test
+	void aPeerThatWritesNothingButPaddingsIsLeftAfterAStep() throws Exception {
+		OutboundRing hostile = new OutboundRing(new SharedMemory(this.bytes, RING_BYTES, 1));
+		int payload = 4096 - RingDescriptor.HEADER_BYTES;
+		int written = 0;
+		while (hostile.tryClaim(payload, payload) == payload) {
+			hostile.commit(RingDescriptor.PADDING, 0, 0, 0, 0, 0, payload);
+			written += 4096;
+		}
+		hostile.publish();
+		assertThat(written).isEqualTo(RING_BYTES);
+		this.reader.link.advance();
+		assertThat(this.reader.link.isConsumed()).as("all is skipped in one step").isFalse();
+		for (int i = 0; i < 3; i++) {
+			this.reader.link.advance();
+		}
+		assertThat(this.reader.link.tryFallAsleep()).isTrue();
+		this.reader.postSend(0);
+		this.reader.link.flush();
+	}
+
 	/** What a queue pair is to its link. */
 	private final class Side implements LinkOwner, ReceiveSource {
 
@@ -154,6 +195,10 @@ class LinkOrderTests {
 					.post(new WorkRequest(1).read(i, other.region.remoteAddress(), other.region.remoteKey())
 						.addSegment(this.region, 0, READ_BYTES));
 			}
+		}
+
+		void postSend(long id) {
+			this.sends.queue().post(new WorkRequest(1).send(id).addSegment(this.region, 0, 8));
 		}
 
 		void postReceive(long id) {

@@ -22,6 +22,7 @@ import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** How much of its ring a side uses. */
 class OutboundRingTests {
@@ -85,11 +86,17 @@ class OutboundRingTests {
 		write();
 		write();
 		assertThat(this.mostUsed).isEqualTo(16 * RECORD_BYTES);
-		for (int i = 0; i < 13; i++) {
+		for (int i = 0; i < 14; i++) {
 			write();
 		}
-		assertThat(this.mostUsed).as("the rest of the ring counts as used until the peer has skipped it")
-			.isEqualTo(16 * RECORD_BYTES);
+		assertThat(this.mostUsed).isEqualTo(16 * RECORD_BYTES);
+		assertThat(this.outbound.tryClaim(PAYLOAD_BYTES, PAYLOAD_BYTES))
+			.as("the rest of the ring counts as used until the peer has skipped it")
+			.isEqualTo(-1);
+		assertThat(this.outbound.hasMoreRoom()).isFalse();
+		readAll();
+		assertThat(this.outbound.hasMoreRoom()).isTrue();
+		write();
 		readAll();
 		assertThat(this.read).isEqualTo(this.written);
 	}
@@ -105,6 +112,21 @@ class OutboundRingTests {
 			.isEqualTo(100L * RECORD_BYTES + paddings * RingDescriptor.HEADER_BYTES);
 		assertThat(this.outbound.unpublishedBytes()).isZero();
 		assertThat(this.outbound.tail()).isGreaterThan(paddings * (RING_BYTES - 64L * 1024));
+	}
+
+	@Test
+	void aHeadThatCannotBeIsRefusedAlsoWhereTheStartOfTheRingIsDue() throws Exception {
+		for (int i = 0; i < 16; i++) {
+			write();
+			readAll();
+		}
+		long head = this.outbound.tail();
+		for (long wrong : new long[] { head + RingDescriptor.UNIT_BYTES, head - 1, -1 }) {
+			this.bytes.putLong(RingDescriptor.SIDE_BYTES + RingDescriptor.HEAD, wrong);
+			OutboundRing ring = this.outbound;
+			assertThatThrownBy(() -> ring.tryClaim(0, 0)).isInstanceOf(LinkFailure.class)
+				.hasMessageContaining("head at " + wrong);
+		}
 	}
 
 	private void write() throws LinkFailure {
