@@ -124,12 +124,12 @@ final class HeaderBlock {
 		byte[][] entries = new byte[2 * count][];
 		int at = offset;
 		for (int i = 0; i < entries.length; i += 2) {
-			RecentTexts.Text name = TEXTS.read(source, at + NAME_LENGTH_BYTES, nameLength(source, at));
+			byte[] name = TEXTS.read(source, at + NAME_LENGTH_BYTES, nameLength(source, at)).bytes();
 			check(name, what);
-			at += NAME_LENGTH_BYTES + name.bytes().length;
+			at += NAME_LENGTH_BYTES + name.length;
 			int valueBytes = source.getInt(at);
 			at += Integer.BYTES;
-			entries[i] = name.bytes();
+			entries[i] = name;
 			entries[i + 1] = value(source, at, valueBytes, name, what);
 			at += valueBytes;
 		}
@@ -156,20 +156,25 @@ final class HeaderBlock {
 		return source.getShort(at) & 0xFFFF;
 	}
 
-	private static byte[] value(ByteBuffer source, int offset, int length, RecentTexts.Text name, String what) {
-		if (isBinary(name.bytes())) {
+	private static byte[] value(ByteBuffer source, int offset, int length, byte[] name, String what) {
+		if (isBinary(name)) {
 			return RecentTexts.copy(source, offset, length);
 		}
 		RecentTexts.Text value = TEXTS.read(source, offset, length);
 		if (!value.isPrintable()) {
-			throw malformed(what, "value of " + name + " that is not printable ASCII");
+			throw malformed(what,
+					"value of " + new String(name, StandardCharsets.US_ASCII) + " that is not printable ASCII");
 		}
 		return value.bytes();
 	}
 
-	private static void check(RecentTexts.Text name, String what) {
-		if (!name.isName()) {
-			throw malformed(what, "name with character " + firstOtherThanName(name.bytes()));
+	private static void check(byte[] name, String what) {
+		for (byte character : name) {
+			boolean valid = (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9')
+					|| character == '-' || character == '_' || character == '.';
+			if (!valid) {
+				throw malformed(what, "name with character " + (character & 0xFF));
+			}
 		}
 	}
 
@@ -201,18 +206,6 @@ final class HeaderBlock {
 			}
 		}
 		return true;
-	}
-
-	/** The first character that no name may have, or -1. */
-	static int firstOtherThanName(byte[] name) {
-		for (byte character : name) {
-			boolean valid = (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9')
-					|| character == '-' || character == '_' || character == '.';
-			if (!valid) {
-				return character & 0xFF;
-			}
-		}
-		return -1;
 	}
 
 }

@@ -64,8 +64,6 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 
 	private final @Nullable StreamSender following;
 
-	private final CallList.Place place = new CallList.Place(this);
-
 	private String authority;
 
 	/** Those of the caller until it starts. */
@@ -96,11 +94,6 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		MethodType type = method.getType();
 		this.blocking = BlockingWait.isMeant(type, callOptions);
 		this.following = type.clientSendsOneMessage() ? null : transport.channel().streams().requestSender(this);
-	}
-
-	/** Where the call is among those of the connection; guarded by its lock. */
-	CallList.Place place() {
-		return this.place;
 	}
 
 	boolean shouldBeCountedForInUse() {

@@ -92,7 +92,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private final SerialTasks tasks;
 
-	private final CallList calls = new CallList();
+	private final Set<RdmaClientStream> calls = new LinkedHashSet<>();
 
 	/** Those of the calls that wait until others have ended, in their order. */
 	private final Set<RdmaClientStream> waiting = new LinkedHashSet<>();
@@ -226,7 +226,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 				call.hold();
 				this.waiting.add(call);
 			}
-			this.calls.add(call.place());
+			this.calls.add(call);
 			if (!call.shouldBeCountedForInUse() || this.callsInUse++ > 0) {
 				return null;
 			}
@@ -241,7 +241,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		boolean last;
 		RdmaClientStream next = null;
 		synchronized (this) {
-			if (!this.calls.remove(call.place())) {
+			if (!this.calls.remove(call)) {
 				return;
 			}
 			if (!this.waiting.isEmpty() && !this.waiting.remove(call)) {
@@ -309,7 +309,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		shutdown(reason);
 		this.forced = reason;
 		failWaiting(reason);
-		openCalls().forEach((place) -> place.call().fail(reason, RpcProgress.PROCESSED));
+		openCalls().forEach((call) -> call.fail(reason, RpcProgress.PROCESSED));
 		this.channel.close(String.valueOf(reason.getDescription()));
 	}
 
@@ -345,8 +345,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		unsent.forEach((call) -> call.fail(status, RpcProgress.MISCARRIED));
 	}
 
-	private synchronized List<CallList.Place> openCalls() {
-		return this.calls.places();
+	private synchronized List<RdmaClientStream> openCalls() {
+		return List.copyOf(this.calls);
 	}
 
 	@Override
@@ -419,7 +419,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 		stop(reason, SimpleDisconnectError.CONNECTION_RESET);
 		Status known = this.forced;
 		Status status = (known != null) ? known : unconnected(reason);
-		openCalls().forEach((place) -> place.call().failUnlessSubmitted(status));
+		openCalls().forEach((call) -> call.failUnlessSubmitted(status));
 		listener().transportTerminated();
 		this.terminated = true;
 	}

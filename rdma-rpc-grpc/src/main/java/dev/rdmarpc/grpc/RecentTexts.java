@@ -109,14 +109,11 @@ final class RecentTexts {
 
 		private final boolean printable;
 
-		private final boolean name;
-
 		private @Nullable String text;
 
 		Text(byte[] bytes) {
 			this.bytes = bytes;
 			this.printable = HeaderBlock.isPrintable(bytes);
-			this.name = HeaderBlock.firstOtherThanName(bytes) < 0;
 		}
 
 		/** Its bytes, shared: nobody may change them. */
@@ -129,11 +126,6 @@ final class RecentTexts {
 			return this.printable;
 		}
 
-		/** Whether it may be the name of metadata. */
-		boolean isName() {
-			return this.name;
-		}
-
 		/** The bytes as UTF-8. */
 		String text() {
 			String made = this.text;
@@ -142,11 +134,6 @@ final class RecentTexts {
 				this.text = made;
 			}
 			return made;
-		}
-
-		@Override
-		public String toString() {
-			return text();
 		}
 
 		boolean matches(ByteBuffer source, int offset, int length) {

@@ -53,18 +53,12 @@ class OutboundRingTests {
 		int before = 0;
 		for (int span = 64 * 1024; span < RING_BYTES; span *= 2) {
 			this.mostUsed = 0;
-			for (int i = 0; i < 16 * span / RECORD_BYTES; i++) {
-				write();
-				readAll();
-			}
+			writeAndRead(16 * span / RECORD_BYTES);
 			assertThat(this.mostUsed).isEqualTo(span).isGreaterThan(before);
 			before = this.mostUsed;
 		}
 		this.mostUsed = 0;
-		for (int i = 0; i < 4 * RING_BYTES / RECORD_BYTES; i++) {
-			write();
-			readAll();
-		}
+		writeAndRead(4 * RING_BYTES / RECORD_BYTES);
 		assertThat(this.mostUsed).isEqualTo(RING_BYTES);
 	}
 
@@ -81,10 +75,7 @@ class OutboundRingTests {
 
 	@Test
 	void aFewRecordsThatAreNotReadYetDoNotKeepTheRestOfTheRingInUse() throws Exception {
-		for (int i = 0; i < 15; i++) {
-			write();
-			readAll();
-		}
+		writeAndRead(15);
 		write();
 		write();
 		assertThat(this.mostUsed).isEqualTo(16 * RECORD_BYTES);
@@ -105,10 +96,7 @@ class OutboundRingTests {
 
 	@Test
 	void whatIsSkippedDoesNotCountAsWritten() throws Exception {
-		for (int i = 0; i < 100; i++) {
-			write();
-			readAll();
-		}
+		writeAndRead(100);
 		long paddings = 100 * RECORD_BYTES / (64 * 1024);
 		assertThat(this.outbound.writtenBytes())
 			.isEqualTo(100L * RECORD_BYTES + paddings * RingDescriptor.HEADER_BYTES);
@@ -119,14 +107,18 @@ class OutboundRingTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 65536 + 32, 65535, -1, Long.MIN_VALUE })
 	void aHeadThatCannotBeIsRefusedAlsoWhereTheStartOfTheRingIsDue(long wrong) throws Exception {
-		for (int i = 0; i < 16; i++) {
-			write();
-			readAll();
-		}
+		writeAndRead(16);
 		assertThat(this.outbound.tail()).isEqualTo(65536);
 		this.bytes.putLong(RingDescriptor.SIDE_BYTES + RingDescriptor.HEAD, wrong);
 		assertThatThrownBy(() -> this.outbound.tryClaim(0, 0)).isInstanceOf(LinkFailure.class)
 			.hasMessageContaining("head at " + wrong);
+	}
+
+	private void writeAndRead(int records) throws LinkFailure {
+		for (int i = 0; i < records; i++) {
+			write();
+			readAll();
+		}
 	}
 
 	private void write() throws LinkFailure {
