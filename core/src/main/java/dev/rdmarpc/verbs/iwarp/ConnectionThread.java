@@ -318,7 +318,7 @@ final class ConnectionThread implements Runnable {
 		if (handler != null) {
 			execute(() -> {
 				if (!handler.isFinished()) {
-					handler.failed(new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
+					fail(handler, new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
 				}
 			});
 		}
@@ -383,7 +383,7 @@ final class ConnectionThread implements Runnable {
 		executeToClose(() -> {
 			for (SocketHandler handler : new ArrayList<>(this.handlers)) {
 				if (!(handler instanceof LingeringSocket) && !handler.isFinished()) {
-					handler.failed(new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));
+					fail(handler, new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));
 				}
 			}
 		});

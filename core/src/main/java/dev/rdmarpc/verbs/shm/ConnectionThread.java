@@ -178,7 +178,7 @@ final class ConnectionThread implements Runnable {
 		if (handler != null) {
 			execute(() -> {
 				if (!handler.isFinished()) {
-					handler.failed(new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
+					fail(handler, new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
 				}
 			});
 		}
@@ -198,7 +198,7 @@ final class ConnectionThread implements Runnable {
 		execute(() -> {
 			for (SetupHandler handler : new ArrayList<>(this.handlers)) {
 				if (!handler.isFinished()) {
-					handler.failed(new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));
+					fail(handler, new VerbsException(VerbsError.CLOSED, "device " + this.deviceName + " was closed"));
 				}
 			}
 		});
@@ -294,7 +294,17 @@ final class ConnectionThread implements Runnable {
 		}
 		catch (Throwable ex) {
 			unexpected(ex);
-			handler.finish();
+			closeSocket(handler);
+		}
+	}
+
+	/** Sees to it that a handler that cannot even fail is not called again. */
+	private void closeSocket(SetupHandler handler) {
+		handler.finish();
+		for (SelectionKey key : selector().keys()) {
+			if (key.attachment() == handler) {
+				SetupHandler.closeQuietly(key.channel());
+			}
 		}
 	}
 

@@ -235,15 +235,19 @@ final class Responder extends SetupHandler {
 			return;
 		}
 		SharedMemoryConnectionRequest asked = this.request;
-		if (asked != null) {
-			asked.drop();
+		try {
+			if (asked != null) {
+				asked.drop();
+			}
 		}
-		leave();
-		Acceptance accepted = this.acceptance;
-		if (accepted != null) {
-			closeQuietly(accepted.peer().file());
-			this.listener.device().rendezvous().removeFile(accepted.fileName());
-			notAccepted(accepted.lifecycle(), accepted.result(), cause);
+		finally {
+			leave();
+			Acceptance accepted = this.acceptance;
+			if (accepted != null) {
+				closeQuietly(accepted.peer().file());
+				this.listener.device().rendezvous().removeFile(accepted.fileName());
+				notAccepted(accepted.lifecycle(), accepted.result(), cause);
+			}
 		}
 	}
 
