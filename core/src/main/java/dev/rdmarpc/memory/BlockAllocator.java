@@ -119,7 +119,15 @@ final class BlockAllocator {
 			return null;
 		}
 		this.largeMovedNanos = System.nanoTime();
-		return counted(span.take(this.home));
+		RegisteredBuffer block;
+		try {
+			block = span.take(this.home);
+		}
+		catch (OutOfMemoryError ex) {
+			this.extents.giveSpan(span);
+			throw ex;
+		}
+		return counted(block);
 	}
 
 	private RegisteredBuffer counted(RegisteredBuffer block) {
@@ -188,9 +196,9 @@ final class BlockAllocator {
 		return block;
 	}
 
-	/** For how long no large block was taken or given back. */
+	/** For how long no large block was taken or given back, and no memory added. */
 	long stillNanos() {
-		return System.nanoTime() - this.largeMovedNanos;
+		return Math.min(System.nanoTime() - this.largeMovedNanos, this.extents.stillNanos());
 	}
 
 	/** Whether the garbage collector is freeing memory that somebody lacks. */

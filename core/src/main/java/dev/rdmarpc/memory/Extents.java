@@ -18,6 +18,7 @@ package dev.rdmarpc.memory;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -109,6 +110,11 @@ final class Extents {
 
 	private final AtomicLong added = new AtomicLong();
 
+	/** How many threads are at it, which takes long where much is allocated. */
+	private final AtomicInteger adding = new AtomicInteger();
+
+	private volatile long addedNanos;
+
 	private final AtomicLong removed = new AtomicLong();
 
 	private volatile int cacheLimit = Integer.MAX_VALUE;
@@ -138,6 +144,7 @@ final class Extents {
 		this.options = options;
 		this.registrar = registrar;
 		this.clock = clock;
+		this.addedNanos = clock.getAsLong();
 		this.deregistrar = deregistrar;
 		this.retentionNanos = options.retention().toNanos();
 		this.memory = new ExtentMemory(options.maxBytes(), source);
@@ -444,6 +451,25 @@ final class Extents {
 		if (takeBack(leastBytes)) {
 			return true;
 		}
+		boolean room = this.memory.leftBytes() >= leastBytes;
+		this.adding.addAndGet(room ? 1 : 0);
+		try {
+			return addWithin(leastBytes, bytes);
+		}
+		finally {
+			if (room) {
+				this.addedNanos = this.clock.getAsLong();
+				this.adding.decrementAndGet();
+			}
+		}
+	}
+
+	/** For how long nothing was added for which there was room; any thread. */
+	long stillNanos() {
+		return (this.adding.get() > 0) ? 0 : this.clock.getAsLong() - this.addedNanos;
+	}
+
+	private boolean addWithin(int leastBytes, int bytes) {
 		ExtentMemory.Piece piece = this.memory.take(leastBytes, bytes);
 		if (piece == null) {
 			awaitDeregistered();

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.memory;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+
+import dev.rdmarpc.verbs.MemoryRegion;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -48,6 +51,8 @@ class ExtentsTests {
 
 	private long nowNanos;
 
+	private int hooks = 1;
+
 	ExtentsTests() {
 		this.extents.open();
 		this.registrar.attach(this.hook);
@@ -55,7 +60,7 @@ class ExtentsTests {
 
 	@AfterEach
 	void whatIsCountedIsRegistered() {
-		assertThat(this.hook.registeredBytes()).isEqualTo(this.extents.registeredBytes());
+		assertThat(this.hook.registeredBytes()).isEqualTo(this.hooks * this.extents.registeredBytes());
 		this.extents.close();
 		this.registrar.close();
 		assertThat(this.hook.regions).isEmpty();
@@ -69,6 +74,33 @@ class ExtentsTests {
 		assertThat(this.extents.takeSpan(1, Span.LARGE)).isNotNull();
 		assertThat(this.extents.count()).isEqualTo(2);
 		assertThat(this.extents.registeredBytes()).isEqualTo(2 * EXTENT_BYTES);
+	}
+
+	/** It takes long where much is allocated, and others wait for it meanwhile. */
+	@Test
+	void somethingMovesWhileItGrows() {
+		List<Long> still = new ArrayList<>();
+		this.registrar.attach(new RegistrationHook() {
+			@Override
+			public MemoryRegion register(ByteBuffer extent) {
+				still.add(ExtentsTests.this.extents.stillNanos());
+				return ExtentsTests.this.hook.register(extent);
+			}
+
+			@Override
+			public void deregister(MemoryRegion region) {
+				ExtentsTests.this.hook.deregister(region);
+			}
+		});
+		this.hooks++;
+		still.clear();
+		this.nowNanos += 1000;
+		assertThat(this.extents.grow(1, this.extents.added())).isTrue();
+		assertThat(still).containsExactly(0L);
+		this.nowNanos += 1000;
+		assertThat(this.extents.stillNanos()).isEqualTo(1000);
+		assertThat(this.extents.grow(8 * PAGES, this.extents.added())).as("beyond the budget").isFalse();
+		assertThat(this.extents.stillNanos()).isEqualTo(1000);
 	}
 
 	@Test
