@@ -55,6 +55,9 @@ final class ClientCalls {
 	/** A century is no deadline; much more could not be counted. */
 	private static final Duration FOREVER = Duration.ofDays(36_500);
 
+	/** How far away a deadline is for which it suffices to know the time roughly. */
+	private static final long FAR_NANOS = 1_000_000_000;
+
 	private static final long RETRY_NANOS = 5_000_000;
 
 	/** How long a loop may take to end a call that is given up. */
@@ -137,8 +140,12 @@ final class ClientCalls {
 		if (!method.plain()) {
 			return callOtherwise(method, arguments, encoded, call, bound);
 		}
-		long now = System.nanoTime();
+		long now = this.loops.roughNanos();
 		long deadline = nearest(deadlineOf(method, call, now), bound);
+		if (deadline - now < FAR_NANOS) {
+			now = System.nanoTime();
+			deadline = nearest(deadlineOf(method, call, now), bound);
+		}
 		if (this.observers.isEmpty()) {
 			byte[] sent = call.metadata().isEmpty() ? RequestTemplate.NO_METADATA : metadata(method, call).encode();
 			return method.asynchronous() ? callAsync(method, arguments, encoded, call, now, deadline, null, sent)

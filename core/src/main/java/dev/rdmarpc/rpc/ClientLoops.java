@@ -119,6 +119,22 @@ final class ClientLoops {
 		return (all.isEmpty() ? anyKnown() : all.get(0)).continuations();
 	}
 
+	/**
+	 * The time, or where users' code runs on the thread of one of the loops, that of a
+	 * few tasks before: the clock takes as long as a thirtieth of a call. A thread that
+	 * is held up is replaced, and does not take its time from the loop any more.
+	 */
+	long roughNanos() {
+		List<Known> all = this.known;
+		for (int i = 0; i < all.size(); i++) {
+			long nanos = all.get(i).loop().roughNanos();
+			if (nanos != 0) {
+				return nanos;
+			}
+		}
+		return System.nanoTime();
+	}
+
 	/** Runs users' code on none of the loops. */
 	void runElsewhere(Runnable code) {
 		this.transport.runCallback(code);

@@ -57,15 +57,16 @@ final class HandlerRun {
 	 * @param loop on whose thread it is, or {@code null} on an executor's
 	 */
 	void begin(@Nullable HandlerPace told, @Nullable ChannelLoop loop) {
-		if (loop == null || told == null || told.times()) {
+		long roughly = (loop == null || told == null || told.times()) ? 0 : loop.roughNanos();
+		if (told == null || roughly == 0) {
 			begin(told, loop != null);
 			return;
 		}
 		this.onLoop = true;
 		this.pace = told;
 		this.timed = false;
-		this.startedNanos = loop.lookNanos();
-		told.beginOnLoop(this.startedNanos);
+		this.startedNanos = roughly;
+		told.beginOnLoop(roughly);
 	}
 
 	/** Whether it is, or was, on the thread of a loop. */

@@ -429,9 +429,9 @@ public final class ChannelLoop implements AutoCloseable, LoopWork {
 		return this.driver.isDriver();
 	}
 
-	/** The time of a few tasks ago, to the loop's thread while it runs users' code. */
-	public long lookNanos() {
-		return this.driver.thread().lookNanos();
+	/** The time of a few tasks ago to the thread that runs users' code now, or 0. */
+	public long roughNanos() {
+		return this.driver.thread().roughNanos();
 	}
 
 	/** Whether the current thread is the loop's own, also while it runs users' code. */

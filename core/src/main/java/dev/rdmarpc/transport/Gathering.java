@@ -90,9 +90,20 @@ final class Gathering {
 
 	/**
 	 * Whether the current thread leaves to others what it has just added to the inbox.
+	 * Does not throw, since that runs in any case.
 	 * @param awaiter who sleeps until something happens, or is about to
 	 */
 	boolean leaves(@Nullable Thread awaiter) {
+		try {
+			return isLeftWith(awaiter);
+		}
+		catch (Throwable ex) {
+			this.driver.failed(ex);
+			return false;
+		}
+	}
+
+	private boolean isLeftWith(@Nullable Thread awaiter) {
 		if (this.driver.thread().isCurrentAway()) {
 			return true;
 		}

@@ -130,7 +130,7 @@ final class LoopDriver {
 
 	private volatile boolean readyLeft;
 
-	private volatile int outstandingCalls;
+	private final OutstandingCalls calls = new OutstandingCalls();
 
 	private volatile long crowdedNanos;
 
@@ -268,7 +268,7 @@ final class LoopDriver {
 				this.driver = null;
 			}
 		}
-		if (this.outstandingCalls > 0 && this.drivingCallers.get() == 0) {
+		if (this.calls.areAny() && this.drivingCallers.get() == 0) {
 			this.thread.wakeIfStandingBy();
 		}
 	}
@@ -402,7 +402,7 @@ final class LoopDriver {
 		if (this.drivingCallers.get() > 0) {
 			return isDrivenOrAwaited() || System.nanoTime() - this.watch.lastTurnNanos() < LOST_CALLERS_NANOS;
 		}
-		return this.outstandingCalls == 0 && isWithin(STANDBY_NANOS, this.lastCallerNanos);
+		return !this.calls.areAny() && isWithin(STANDBY_NANOS, this.lastCallerNanos);
 	}
 
 	/** Why the loop does not run, or {@code null}. Any thread. */
@@ -424,7 +424,7 @@ final class LoopDriver {
 			}
 			begins = false;
 		}
-		if (this.outstandingCalls > 0) {
+		if (this.calls.areAny()) {
 			this.thread.wakeIfStandingBy();
 		}
 		return call.isDone();
@@ -432,7 +432,7 @@ final class LoopDriver {
 
 	/** Whether a caller should: its call is the only one, and has been for a while. */
 	private boolean mayDrive() {
-		return this.outstandingCalls <= 1 && !this.readyLeft && !this.closing
+		return !this.calls.areSeveral() && !this.readyLeft && !this.closing
 				&& !VirtualThreads.isVirtual(Thread.currentThread()) && !isWithin(CROWDED_NANOS, this.crowdedNanos);
 	}
 
@@ -489,7 +489,7 @@ final class LoopDriver {
 	}
 
 	private AwaiterRole spin(PendingCall call, long deadlineNanos) {
-		while (!call.isDone() && this.outstandingCalls <= 1 && this.ready.isEmpty() && !this.closing
+		while (!call.isDone() && !this.calls.areSeveral() && this.ready.isEmpty() && !this.closing
 				&& !isGivenUp(deadlineNanos, this.work.nowNanos())) {
 			if (!turn()) {
 				if (hasPolledEnough()) {
@@ -550,21 +550,19 @@ final class LoopDriver {
 		return (deadlineNanos == Long.MAX_VALUE) ? Long.MAX_VALUE : deadlineNanos - now;
 	}
 
-	@SuppressWarnings("NonAtomicVolatileUpdate")
 	void callStarted() {
-		this.outstandingCalls++;
-		if (this.outstandingCalls > 1 && this.crowdedNanos != this.work.nowNanos()) {
+		this.calls.started();
+		if (this.calls.areSeveral() && this.crowdedNanos != this.work.nowNanos()) {
 			this.crowdedNanos = this.work.nowNanos();
 		}
 	}
 
-	@SuppressWarnings("NonAtomicVolatileUpdate")
 	void callFinished() {
-		this.outstandingCalls--;
+		this.calls.finished();
 	}
 
 	int outstandingCalls() {
-		return this.outstandingCalls;
+		return this.calls.count();
 	}
 
 	/**

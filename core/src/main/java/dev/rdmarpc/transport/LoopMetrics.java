@@ -42,10 +42,6 @@ public final class LoopMetrics {
 
 	private static final VarHandle SPIN_NANOS = handle("spinNanos");
 
-	private static final VarHandle USER_TASKS = handle("userTasks");
-
-	private static final VarHandle USER_NANOS = handle("userNanos");
-
 	private static final VarHandle TAKE_OVERS = handle("takeOvers");
 
 	private static final VarHandle SENT_BYTES = handle("sentBytes");
@@ -78,10 +74,6 @@ public final class LoopMetrics {
 
 	@SuppressWarnings("UnusedVariable") // through SPIN_NANOS
 	private long spinNanos;
-
-	private long userTasks;
-
-	private long userNanos;
 
 	private long takeOvers;
 
@@ -158,12 +150,6 @@ public final class LoopMetrics {
 		}
 		AWAITS.setOpaque(this, this.awaits + 1);
 		AWAIT_NANOS.setOpaque(this, this.awaitNanos + nanos);
-	}
-
-	/** The loop's thread has run users' code; by that thread. */
-	void left(int tasks, long nanos) {
-		USER_TASKS.setOpaque(this, this.userTasks + tasks);
-		USER_NANOS.setOpaque(this, this.userNanos + nanos);
 	}
 
 	/** Says which thread is the loop's from now on. */
@@ -300,16 +286,6 @@ public final class LoopMetrics {
 	/** Time spent waiting for events, in nanoseconds. */
 	public long awaitNanos() {
 		return (long) AWAIT_NANOS.getOpaque(this);
-	}
-
-	/** Pieces of users' code that the loop's own thread has run. */
-	public long userTasks() {
-		return (long) USER_TASKS.getOpaque(this);
-	}
-
-	/** The time that it has spent in them, in nanoseconds. */
-	public long userNanos() {
-		return (long) USER_NANOS.getOpaque(this);
 	}
 
 	/** How often another thread went on with the loop because users' code held it up. */

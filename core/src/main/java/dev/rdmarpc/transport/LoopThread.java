@@ -58,6 +58,9 @@ final class LoopThread {
 	/** For how long they do. */
 	private static final long LEAVE_NANOS = 200_000;
 
+	/** After how long a turn comes between tasks of which there are always some. */
+	private static final long TURN_NANOS = 1_000_000;
+
 	/** For how long users' code may hold up the loop where processors are scarce. */
 	private static final long MOST_NANOS = 20_000_000;
 
@@ -252,17 +255,26 @@ final class LoopThread {
 	}
 
 	/**
-	 * Runs users' code, without the role; what it leaves is posted now and then.
+	 * Runs users' code, without the role; what it leaves is posted now and then. It may
+	 * make ever more of it ready, and wait for what only a turn brings.
 	 * @return whether this is the loop's thread still
 	 */
 	private boolean runTasks(DriverLeave own) {
+		long turned = 0;
 		while (own.hasTasks()) {
 			if (!runSome(own)) {
 				return false;
 			}
+			turned = (turned == 0) ? this.lookNanos : turned;
 			if (own.hasTasks() && this.driver.tryEnter()) {
 				try {
-					this.driver.drainInbox();
+					if (this.lookNanos - turned < TURN_NANOS) {
+						this.driver.drainInbox();
+					}
+					else {
+						this.driver.turn();
+						turned = this.lookNanos;
+					}
 				}
 				finally {
 					this.driver.exit(own);
@@ -297,15 +309,15 @@ final class LoopThread {
 		finally {
 			stays = own.end();
 		}
-		if (stays) {
-			this.metrics.left(count, System.nanoTime() - start);
-		}
 		return stays;
 	}
 
-	/** The time, as a task of a few before the current one saw it; its thread. */
-	long lookNanos() {
-		return this.lookNanos;
+	/**
+	 * The time, as a task of a few before the current one saw it, to the thread that runs
+	 * users' code, unless that was replaced; otherwise 0.
+	 */
+	long roughNanos() {
+		return isCurrentAway() ? this.lookNanos : 0;
 	}
 
 	/** After how many tasks the clock is read again, or as many if it is enough. */
@@ -361,7 +373,8 @@ final class LoopThread {
 		if (first != null) {
 			own.add(first, last(first));
 		}
-		own.begin(System.nanoTime());
+		this.lookNanos = System.nanoTime();
+		own.begin(this.lookNanos);
 		this.leave = own;
 		this.metrics.ownedBy(self);
 		this.watcher.left();

@@ -29,13 +29,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -59,7 +54,7 @@ import dev.rdmarpc.verbs.VerbsException;
  */
 public final class RdmaTransport implements AutoCloseable {
 
-	/** What depends on futures may block, and wait for the next; beyond it loops wait. */
+	/** What depends on futures may block, and wait for the next. */
 	private static final int MOST_CALLBACK_THREADS = 1024;
 
 	private final TransportOptions options;
@@ -91,7 +86,8 @@ public final class RdmaTransport implements AutoCloseable {
 		return thread;
 	});
 
-	private final ExecutorService callbacks = newCallbacks();
+	private final CallbackThreads callbacks = new CallbackThreads(MOST_CALLBACK_THREADS, this::isRunHere,
+			this.resolver);
 
 	private final RailKeeper keeper;
 
@@ -113,16 +109,6 @@ public final class RdmaTransport implements AutoCloseable {
 		timer.setRemoveOnCancelPolicy(true);
 		timer.prestartCoreThread();
 		return timer;
-	}
-
-	private static ExecutorService newCallbacks() {
-		AtomicInteger number = new AtomicInteger();
-		return new ThreadPoolExecutor(0, MOST_CALLBACK_THREADS, 30, TimeUnit.SECONDS, new SynchronousQueue<>(),
-				(task) -> {
-					Thread thread = new Thread(task, "rdma-rpc-callback-" + number.incrementAndGet());
-					thread.setDaemon(true);
-					return thread;
-				});
 	}
 
 	/**
@@ -361,17 +347,16 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Runs users' code that depends on futures where the loop's thread cannot: on another
-	 * one, or here if there is none to be had. Must not be called by the driver of a
-	 * loop.
+	 * Runs users' code that depends on futures where the loop's thread cannot, see
+	 * {@link CallbackThreads}.
 	 */
 	public void runCallback(Runnable task) {
-		try {
-			this.callbacks.execute(task);
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			task.run();
-		}
+		this.callbacks.execute(task);
+	}
+
+	/** A loop's thread that has left the driver role is replaced if that takes long. */
+	private boolean isRunHere() {
+		return this.loops.stream().anyMatch((loop) -> loop.isOwnThread() && !loop.isDriver());
 	}
 
 	/**
@@ -545,18 +530,7 @@ public final class RdmaTransport implements AutoCloseable {
 		finally {
 			this.watcher.close();
 			closeRails();
-			endCallbacks();
-		}
-	}
-
-	/** What depends on calls that ended with the loops is mostly over soon. */
-	private void endCallbacks() {
-		this.callbacks.shutdown();
-		try {
-			this.callbacks.awaitTermination(1, TimeUnit.SECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+			this.callbacks.close();
 		}
 	}
 

@@ -124,6 +124,63 @@ class LoopDriverTests {
 	}
 
 	@Test
+	void whoeverRunsUsersCodeKnowsTheTimeRoughly() throws Exception {
+		this.driver.start();
+		long begin = System.nanoTime();
+		assertThat(this.driver.thread().roughNanos()).as("not on a thread of users' code").isZero();
+		List<Long> seen = new ArrayList<>();
+		while (seen.isEmpty()) {
+			CountDownLatch ran = new CountDownLatch(1);
+			CountedTask task = new CountedTask(() -> {
+				boolean before = this.driver.thread().isCurrentAway();
+				long roughly = this.driver.thread().roughNanos();
+				if (before && this.driver.thread().isCurrentAway()) {
+					seen.add(roughly - begin);
+					seen.add(System.nanoTime() - roughly);
+				}
+				ran.countDown();
+			});
+			this.driver.execute(() -> this.driver.afterTurn(task));
+			Await.latch(ran);
+		}
+		assertThat(seen).allSatisfy((nanos) -> assertThat(nanos).isBetween(0L, FAR));
+	}
+
+	/** As of calls that are made again in callbacks because they were refused. */
+	@Test
+	void aLoopTurnsAlthoughThereIsAlwaysUsersCode() {
+		this.driver.start();
+		AtomicBoolean over = new AtomicBoolean();
+		for (int i = 0; i < 3 * CompletionBatch.MOST_HANDLED; i++) {
+			AtomicReference<CountedTask> self = new AtomicReference<>();
+			CountedTask task = new CountedTask(() -> {
+				if (!over.get()) {
+					this.driver.execute(() -> this.driver.afterTurn(self.get()));
+				}
+			});
+			self.set(task);
+			this.driver.execute(() -> this.driver.afterTurn(task));
+		}
+		int before = this.work.turns.get();
+		Await.until(() -> this.work.turns.get() > before + 100);
+		over.set(true);
+	}
+
+	@Test
+	void whoeverWasReplacedKnowsItNoMore() throws Exception {
+		this.driver.start();
+		CompletableFuture<Long> roughly = new CompletableFuture<>();
+		CountedTask task = new CountedTask(() -> {
+			LoopThread thread = this.driver.thread();
+			thread.handOver();
+			Await.until(() -> !thread.isCurrent());
+			roughly.complete(thread.roughNanos());
+		});
+		this.driver.execute(() -> this.driver.afterTurn(task));
+		assertThat(roughly.get(30, TimeUnit.SECONDS)).isZero();
+	}
+
+	@Test
 	void taskThatFailsHarmsNobody() {
 		AtomicBoolean ran = new AtomicBoolean();
 		this.driver.execute(() -> {
