@@ -115,6 +115,12 @@ final class Exposures {
 		message.revoke();
 	}
 
+	/** What the peer has not read was not sent. */
+	private void revokeUnread(OutgoingMessage message) {
+		message.withdrawn(message.exposedUntil());
+		revoke(message);
+	}
+
 	/** Nobody is interested any more in the message of a call. */
 	void withdraw(int requestId, long nowNanos) {
 		OutgoingMessage message = this.open.get(requestId);
@@ -133,7 +139,7 @@ final class Exposures {
 			if (isOver(message, nowNanos)) {
 				messages.remove();
 				this.late |= !message.isWithdrawn();
-				revoke(message);
+				revokeUnread(message);
 			}
 		}
 		return this.late;
@@ -160,7 +166,7 @@ final class Exposures {
 
 	/** Revokes everything. */
 	void close() {
-		this.open.values().forEach(this::revoke);
+		this.open.values().forEach(this::revokeUnread);
 		this.open.clear();
 	}
 

@@ -463,11 +463,17 @@ final class OutboundQueue {
 		return priority;
 	}
 
-	/** A Send has completed or was flushed, and with it those before it. */
-	void completed(long id) {
+	/**
+	 * A Send has completed or was flushed, and those before it have completed. Whoever
+	 * waits for one that was flushed has it as not sent.
+	 */
+	void completed(boolean success, long id) {
 		for (; this.ended <= id; this.ended++) {
 			OutgoingMessage message = this.inFlight.poll();
 			if (message != null) {
+				if (!success && this.ended == id) {
+					message.withdrawn(message.exposedUntil());
+				}
 				message.frameCompleted();
 			}
 		}

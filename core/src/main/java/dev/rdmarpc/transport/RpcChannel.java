@@ -322,7 +322,7 @@ public final class RpcChannel implements QueuePairListener {
 
 	/** A Send has completed or was flushed, and with it those before it. */
 	void onSendCompleted(boolean success, long id) {
-		this.sender.outbound().completed(id);
+		this.sender.outbound().completed(success, id);
 		if (success) {
 			if (this.sender.canPost()) {
 				markDirty();

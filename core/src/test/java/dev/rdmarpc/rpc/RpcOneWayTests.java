@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
@@ -45,6 +46,7 @@ import dev.rdmarpc.transport.Frames;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** Calls that end for the caller when their request was sent. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -138,6 +140,30 @@ class RpcOneWayTests {
 			}
 			RpcFixture.awaitTrue(() -> this.service.counted.get() == 20);
 			assertThat(this.service.wrong).hasValue(0);
+		}
+	}
+
+	/** There is no memory to read it, and then no connection any more. */
+	@Test
+	void aRequestThatIsLostFails() {
+		UnaryOperator<RpcServerOptions> large = (options) -> options
+			.withChannel(ChannelOptions.DEFAULTS.withLimits(16 << 20, 64));
+		try (RpcFixture fixture = new RpcFixture(UnaryOperator.identity(), UnaryOperator.identity(), 4L << 20);
+				RpcServer server = fixture.startServer(large.apply(RpcFixture.serverOptions(0)), Signals.class,
+						this.service);
+				RpcClient client = fixture.newClient(server)) {
+			Signals signals = client.proxy(Signals.class);
+			signals.count(1);
+			CompletableFuture<Void> call = CompletableFuture.runAsync(() -> signals.store(new byte[8 << 20]));
+			RpcFixture.awaitTrue(() -> client.metrics().outstandingCalls() == 1);
+			RpcFixture.awaitTrue(() -> {
+				server.channels().forEach((channel) -> channel.close("by the test"));
+				return call.isDone();
+			});
+			assertThat(catchThrowable(call::join)).cause()
+				.isInstanceOfSatisfying(RpcException.class,
+						(lost) -> assertThat(lost.status()).isEqualTo(RpcStatus.UNAVAILABLE));
+			assertThat(this.service.counted).hasValue(1);
 		}
 	}
 

@@ -21,13 +21,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.codec.MessageSegments;
+import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,6 +73,33 @@ class OutboundQueueTests {
 				joined.writeBytes(part);
 			}
 			assertThat(joined.toByteArray()).isEqualTo(message);
+		});
+	}
+
+	/** Whoever waits for it to be sent is told only if it was. */
+	@ParameterizedTest
+	@EnumSource(names = { "SUCCESS", "CONNECTION_LOST" })
+	void flushedSendWasNotSent(WorkStatus status) throws Exception {
+		on(128, (fixture, channel) -> {
+			AtomicInteger sent = new AtomicInteger();
+			AtomicInteger notSent = new AtomicInteger();
+			OutgoingMessage message = fixture.loop.outgoingMessages()
+				.mark(channel.sender(), new OutgoingMessage.Owner() {
+					@Override
+					public boolean accept(OutgoingMessage submitted) {
+						return false;
+					}
+
+					@Override
+					public void gone(OutgoingMessage gone) {
+						(gone.isSent() ? sent : notSent).incrementAndGet();
+					}
+				}, FrameType.END, 0, new byte[0]);
+			channel.sender().outbound().addData(message);
+			channel.markDirty();
+			fixture.turn();
+			channel.onSendCompleted(status == WorkStatus.SUCCESS, LoopFixture.pair(channel).sent.size() - 1);
+			assertThat(sent).hasValue((status == WorkStatus.SUCCESS) ? 1 : 0);
 		});
 	}
 
