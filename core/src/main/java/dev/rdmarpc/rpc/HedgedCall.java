@@ -266,7 +266,7 @@ final class HedgedCall extends CallerStage implements Runnable {
 		try {
 			what.accept(this.hedges.listener());
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.debug("A listener of hedges has failed", ex);
 		}
 	}

@@ -16,8 +16,11 @@
 
 package dev.rdmarpc.rpc;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +40,9 @@ final class ProxyMethods {
 
 	private final @Nullable Entry[] seen;
 
+	/** Of methods that have a body and that only their package sees. */
+	private final Map<Method, MethodHandle> bodies = new ConcurrentHashMap<>();
+
 	ProxyMethods(Map<Method, MethodDescriptor> all) {
 		this.methods = all;
 		this.seen = new Entry[Integer.highestOneBit(Math.max(1, all.size())) << 2];
@@ -55,6 +61,21 @@ final class ProxyMethods {
 			this.seen[slot] = new Entry(method, descriptor);
 		}
 		return descriptor;
+	}
+
+	/**
+	 * The body of a default method of an interface that is not public, which a proxy runs
+	 * as if it had inherited it.
+	 * @throws IllegalAccessException if its module does not let it be run from here
+	 */
+	MethodHandle bodyOf(Method method) throws IllegalAccessException {
+		MethodHandle body = this.bodies.get(method);
+		if (body == null) {
+			Class<?> declaring = method.getDeclaringClass();
+			body = MethodHandles.privateLookupIn(declaring, MethodHandles.lookup()).unreflectSpecial(method, declaring);
+			this.bodies.put(method, body);
+		}
+		return body;
 	}
 
 	/** One that was looked up before. */

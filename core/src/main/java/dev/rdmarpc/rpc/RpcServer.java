@@ -235,6 +235,11 @@ public final class RpcServer implements AutoCloseable {
 		return address().getPort();
 	}
 
+	/** What it listens with. */
+	public RdmaTransport transport() {
+		return this.transport;
+	}
+
 	/** Its settings, as changed since it was built. */
 	public RpcServerOptions options() {
 		return this.options;
@@ -455,6 +460,11 @@ public final class RpcServer implements AutoCloseable {
 		public Builder options(RpcServerOptions value) {
 			this.options = value;
 			return this;
+		}
+
+		/** Address, limits and timeouts, so far. */
+		public RpcServerOptions options() {
+			return this.options;
 		}
 
 		/**

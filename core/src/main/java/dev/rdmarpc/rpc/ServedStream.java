@@ -51,6 +51,9 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 
 	private final HandlerRun run = new HandlerRun();
 
+	/** The loop's thread while it subscribes; only that thread finds itself there. */
+	private @Nullable Thread subscribing;
+
 	/** The driver. */
 	ServedStream(ServerSession session, ServerCall call, ExportedMethod method, IncomingMessage request) {
 		super(method.descriptor().result());
@@ -86,20 +89,30 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 
 	@Override
 	public boolean isOn(List<ChannelLoop> loops) {
-		return this.run.isOnLoop() && loops.contains(this.channel.loop());
+		return (isSubscribing() || this.run.isOnLoop()) && loops.contains(this.channel.loop());
 	}
 
-	/** The handler has returned; its thread. */
-	void serve(@Nullable Object stream) {
+	/** Whether this is the loop's thread, which goes on with what the handler began. */
+	private boolean isSubscribing() {
+		return this.subscribing == Thread.currentThread();
+	}
+
+	/**
+	 * The handler has returned; its thread.
+	 * @param loop whether that is, or was, the loop's
+	 */
+	void serve(@Nullable Object stream, boolean loop) {
 		if (stream == null) {
 			fail(new HandlerFailures.Mistake("the handler returned null (expected: a stream of messages)"));
 			return;
 		}
 		ServedCall outer = ServedCall.current(this);
+		this.subscribing = loop ? Thread.currentThread() : null;
 		try {
 			subscribeTo(published(stream));
 		}
 		finally {
+			this.subscribing = null;
 			ServedCall.current(outer);
 		}
 	}
@@ -139,7 +152,7 @@ final class ServedStream extends PublishedMessages implements ServedCall {
 	@Override
 	void request(Flow.Subscription source, long messages, boolean loop) {
 		long before = published();
-		this.run.begin(this.method.pace(), loop);
+		this.run.begin(this.method.pace(), loop || isSubscribing());
 		ServedCall outer = ServedCall.current(this);
 		try {
 			source.request(messages);

@@ -271,7 +271,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		ServedStream served = (this.streams != null) ? this.streams.replies() : null;
 		if (served != null) {
 			this.handlerRun.end(channel().loop());
-			served.serve(result);
+			served.serve(result, loop);
 		}
 		else if (exported.descriptor().asynchronous()) {
 			this.handlerRun.end(channel().loop());

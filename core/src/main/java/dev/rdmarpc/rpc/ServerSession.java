@@ -218,7 +218,14 @@ final class ServerSession implements ChannelHandler {
 			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, why);
 			return null;
 		}
-		ServerCall call = this.calls.claim(this.claimed, callsOn(channel.loop()));
+		ServerCall call;
+		try {
+			call = this.calls.claim(this.claimed, callsOn(channel.loop()));
+		}
+		catch (Throwable ex) {
+			uncount(request.messageBytes());
+			throw ex;
+		}
 		if (call == null) {
 			uncount(request.messageBytes());
 			refuse(channel, request.requestId(), RpcStatus.RESOURCE_EXHAUSTED, this.calls.overloaded(this.claimed));

@@ -47,6 +47,20 @@ class RpcCallTests {
 		}
 	}
 
+	/** Which run where the client is, with what their interface inherits. */
+	@Test
+	void methodsWithABodyRunWhoeverSeesTheirInterface() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(Polite.class, (name) -> "Hello " + name);
+				RpcClient client = fixture.newClient(server)) {
+			Polite polite = client.proxy(Polite.class);
+			for (int i = 0; i < 2; i++) {
+				assertThat(polite.greetTwice("Ada")).isEqualTo("Hello Ada, Hello Ada");
+				assertThat(polite.nobody()).isEqualTo("Hello nobody");
+			}
+		}
+	}
+
 	@Test
 	void manySequentialCallsReuseEverything() {
 		try (RpcFixture fixture = new RpcFixture()) {
@@ -137,6 +151,26 @@ class RpcCallTests {
 				.satisfies((ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.UNKNOWN))
 				.withMessageContaining("the handler failed, reference ");
 		}
+	}
+
+	/** Only this package sees it. */
+	interface Brief {
+
+		String greet(String name);
+
+		default String nobody() {
+			return greet("nobody");
+		}
+
+	}
+
+	/** The same. */
+	interface Polite extends Brief {
+
+		default String greetTwice(String name) {
+			return greet(name) + ", " + greet(name);
+		}
+
 	}
 
 }

@@ -32,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -136,6 +137,15 @@ class RpcHedgingTests {
 			case "findLater" -> place.findLater(id).join();
 			default -> Objects.requireNonNull(place.findReactive(id).block());
 		};
+	}
+
+	@Test
+	void aListenerThatFailsHarmsNoCall() {
+		this.told.failure = new StackOverflowError("on purpose");
+		Place place = place(SOON);
+		assertThat(place.find("slow 1")).isEqualTo(2);
+		assertThat(place.findLater("slow 2").join()).isEqualTo(2);
+		assertThat(this.told.count("won")).isEqualTo(2);
 	}
 
 	@Test
@@ -390,19 +400,29 @@ class RpcHedgingTests {
 
 		private final Queue<String> all = new ConcurrentLinkedQueue<>();
 
+		private volatile @Nullable Error failure;
+
+		private void add(String what) {
+			this.all.add(what);
+			Error thrown = this.failure;
+			if (thrown != null) {
+				throw thrown;
+			}
+		}
+
 		@Override
 		public void hedged(String target, MethodDescriptor method, int attempt) {
-			this.all.add("hedged " + method.name() + " " + attempt);
+			add("hedged " + method.name() + " " + attempt);
 		}
 
 		@Override
 		public void won(String target, MethodDescriptor method, int attempt) {
-			this.all.add("won " + method.name() + " " + attempt);
+			add("won " + method.name() + " " + attempt);
 		}
 
 		@Override
 		public void suppressed(String target, MethodDescriptor method) {
-			this.all.add("suppressed " + method.name());
+			add("suppressed " + method.name());
 		}
 
 		private int count(String what) {

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -157,6 +158,39 @@ class RpcThrowableTests {
 			assertThat(server.isRunning()).isTrue();
 			own.set(null);
 			service.block();
+		}
+	}
+
+	/** The stream is subscribed to, and begins, where the handler ran. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void publisherOnALoopCannotStopItsServer(boolean heldUp) {
+		AtomicReference<@Nullable RpcServer> own = new AtomicReference<>();
+		AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
+		Listing listing = () -> Stream.of(1, 2).peek((number) -> {
+			RpcServer running = own.get();
+			if (running != null && running.loops().get(0).isOwnThread()) {
+				own.set(null);
+				if (heldUp) {
+					Await.until(() -> running.loops().get(0).metrics().takeOvers() > 0);
+				}
+				refusal.set(catchThrowable(running::stop));
+			}
+		});
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer server = fixture.startServer(
+						RpcFixture.serverOptions(0).withHandlers(HandlerOptions.DEFAULTS.withDispatch(Dispatch.INLINE)),
+						Listing.class, listing);
+				RpcClient client = fixture.newClient(server)) {
+			own.set(server);
+			while (own.get() != null) {
+				// on another thread where the loop's was held up by others
+				try (Stream<Integer> numbers = client.proxy(Listing.class).list()) {
+					assertThat(numbers).containsExactly(1, 2);
+				}
+			}
+			assertThat(refusal.get()).hasMessageContaining("cannot be stopped");
+			assertThat(server.isRunning()).isTrue();
 		}
 	}
 
@@ -304,6 +338,13 @@ class RpcThrowableTests {
 			this.asked.incrementAndGet();
 			fire(this.kind);
 		}
+
+	}
+
+	/** Replies with a stream. */
+	interface Listing {
+
+		Stream<Integer> list();
 
 	}
 
