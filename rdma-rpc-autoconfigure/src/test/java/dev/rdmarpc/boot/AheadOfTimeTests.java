@@ -35,6 +35,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.context.ApplicationContextInitializer;
@@ -52,6 +53,7 @@ import org.springframework.validation.annotation.Validated;
 import dev.rdmarpc.boot.autoconfigure.RdmaClientAutoConfiguration;
 import dev.rdmarpc.boot.autoconfigure.RdmaServerAutoConfiguration;
 import dev.rdmarpc.boot.autoconfigure.RdmaTransportAutoConfiguration;
+import dev.rdmarpc.boot.autoconfigure.RdmaValidationAutoConfiguration;
 import dev.rdmarpc.rpc.FieldViolations;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
@@ -161,6 +163,16 @@ class AheadOfTimeTests {
 		}, "rdma.rpc.client.greeters.port=1");
 	}
 
+	/** The one of Boot is told from one of the application's in another way then. */
+	@Test
+	@CompileWithForkedClassLoader
+	void theGeneratedContextHasAnExecutorOfItsOwn() {
+		runGenerated(Threading.class, (context) -> {
+			assertThat(context.getBean("applicationTaskExecutor")).isNotNull();
+			assertThat(context.getBean("threads.aheadOfTimeTests.ThreadName", ThreadName.class).get()).startsWith("rdma-rpc-handler-");
+		}, "rdma.rpc.server.dispatch=executor");
+	}
+
 	/** The hints that are generated for an application. */
 	static RuntimeHints hints(Class<?> application) {
 		TestGenerationContext generation = new TestGenerationContext(application);
@@ -217,6 +229,37 @@ class AheadOfTimeTests {
 
 	}
 
+	/** Says where its handler runs. */
+	public interface ThreadName {
+
+		String get();
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportRdmaClients(target = "threads", types = ThreadName.class)
+	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, RdmaTransportAutoConfiguration.class,
+			RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class })
+	static class Threading {
+
+		@Bean
+		@RdmaService
+		ServedThreadName servedThreadName() {
+			return new ServedThreadName();
+		}
+
+	}
+
+	/** As a class of its own, which is what is generated for. */
+	static class ServedThreadName implements ThreadName {
+
+		@Override
+		public String get() {
+			return Thread.currentThread().getName();
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ImportRdmaClients(target = "shops", types = Shop.class)
 	@ImportAutoConfiguration({ RdmaTransportAutoConfiguration.class, RdmaClientAutoConfiguration.class })
@@ -233,7 +276,7 @@ class AheadOfTimeTests {
 	@Configuration(proxyBeanMethods = false)
 	@Import({ ShopTable.class, Problems.class })
 	@ImportAutoConfiguration({ RdmaTransportAutoConfiguration.class, RdmaServerAutoConfiguration.class,
-			ValidationAutoConfiguration.class })
+			RdmaValidationAutoConfiguration.class, ValidationAutoConfiguration.class })
 	static class Serving {
 
 	}

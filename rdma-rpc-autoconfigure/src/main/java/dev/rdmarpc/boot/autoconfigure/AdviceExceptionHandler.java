@@ -21,14 +21,20 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ExceptionDepthComparator;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.util.ReflectionUtils;
@@ -48,10 +54,34 @@ final class AdviceExceptionHandler implements RpcExceptionHandler {
 
 	private final List<Advice> advices = new ArrayList<>();
 
-	AdviceExceptionHandler(ListableBeanFactory beans) {
-		List<Object> found = new ArrayList<>(beans.getBeansWithAnnotation(RdmaAdvice.class).values());
-		AnnotationAwareOrderComparator.sort(found);
+	/** Also those of contexts above. A bean with a scope is asked by its proxy. */
+	AdviceExceptionHandler(ConfigurableListableBeanFactory beans) {
+		List<Object> found = new ArrayList<>();
+		IdentityHashMap<Object, Object[]> orders = new IdentityHashMap<>();
+		for (String name : BeanFactoryUtils.beanNamesForAnnotationIncludingAncestors(beans, RdmaAdvice.class)) {
+			if (!ScopedProxyUtils.isScopedTarget(name)) {
+				Object bean = beans.getBean(name);
+				found.add(bean);
+				orders.put(bean, orderSources(name, beans));
+			}
+		}
+		found.sort(AnnotationAwareOrderComparator.INSTANCE.withSourceProvider(orders::get));
 		found.forEach((bean) -> this.advices.add(new Advice(bean)));
+	}
+
+	/** Where else than on its class a bean may have its order, as for injected lists. */
+	private static Object[] orderSources(String name, ConfigurableListableBeanFactory beans) {
+		List<Object> sources = new ArrayList<>();
+		if (beans.containsBeanDefinition(name)
+				&& beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition) {
+			if (definition.getAttribute(AbstractBeanDefinition.ORDER_ATTRIBUTE) instanceof Integer order) {
+				sources.add((Ordered) () -> order);
+			}
+			if (definition.getResolvedFactoryMethod() != null) {
+				sources.add(definition.getResolvedFactoryMethod());
+			}
+		}
+		return sources.toArray();
 	}
 
 	@Override

@@ -66,7 +66,7 @@ record ClientAddresses(String property, List<InetSocketAddress> fixed, @Nullable
 		ClientAddresses none = new ClientAddresses(PREFIX + target + ".host", List.of(), null, balancing,
 				interval.value(), outliers(source), source.get("zone", Client::zone, "").value());
 		for (String entry : new String[] { target, RdmaRpcProperties.DEFAULT_CLIENT }) {
-			Client client = properties.client().get(entry);
+			Client client = properties.client(entry);
 			List<String> given = (client != null) ? client.addresses() : null;
 			if (client != null && given != null && !given.isEmpty()) {
 				return none.with(PREFIX + entry + ".addresses", client, given);

@@ -99,12 +99,28 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 				positive(source.get("rail-interval", Client::railInterval, defaults.betterInterval())));
 	}
 
-	/** Checks that a target has only rails that there are. */
-	static void checkRails(String target, RdmaRpcProperties properties, RdmaTransport transport) {
-		Setting<List<String>> asked = new Source(target, properties).get("providers", Client::providers, List.of());
+	/**
+	 * Checks that a target has only rails that there are, and one that can protect it.
+	 */
+	static void checkRails(String target, RdmaRpcProperties properties, RdmaTransport transport,
+			ChannelOptions channel) {
+		Source source = new Source(target, properties);
+		Setting<List<String>> asked = source.get("providers", Client::providers, List.of());
 		List<String> known = transport.rails().stream().map(Rail::name).toList();
 		PropertyCheck.that(known.containsAll(asked.value()), asked.name(), asked.value(),
 				"some of the providers in use, which are " + known);
+		Setting<String> bundle = source.get("ssl.bundle", ClientSettings::bundle, "");
+		List<String> able = transport.rails(channel).stream().map(Rail::name).toList();
+		PropertyCheck.that(!able.isEmpty(), bundle.name(), bundle.value(), "no value, because of the providers in use, "
+				+ known + ", none can protect connections with TLS; iwarp can");
+		PropertyCheck.that(asked.value().isEmpty() || asked.value().stream().anyMatch(able::contains), asked.name(),
+				asked.value(),
+				"one that can protect connections with TLS, of " + able + ", because of '" + bundle.name() + "'");
+	}
+
+	/** The SSL bundle of a target. */
+	static @Nullable String bundle(Client client) {
+		return (client.ssl() != null) ? client.ssl().bundle() : null;
 	}
 
 	private static QueuePairPoolOptions queuePairs(Source source) {
@@ -143,7 +159,7 @@ record ClientSettings(String host, int port, boolean required, RpcClientOptions 
 
 		<T> Setting<T> get(String setting, Function<Client, @Nullable T> getter, T fallback) {
 			for (String entry : new String[] { this.target, RdmaRpcProperties.DEFAULT_CLIENT }) {
-				Client client = this.properties.client().get(entry);
+				Client client = this.properties.client(entry);
 				T value = (client != null) ? getter.apply(client) : null;
 				if (value != null) {
 					return new Setting<>(nameOf(entry, setting), value);

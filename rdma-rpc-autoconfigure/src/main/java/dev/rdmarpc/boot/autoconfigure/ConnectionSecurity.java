@@ -28,7 +28,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 import javax.net.ssl.SSLContext;
 
@@ -42,6 +41,8 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 
+import dev.rdmarpc.boot.autoconfigure.ClientSettings.Setting;
+import dev.rdmarpc.boot.autoconfigure.ClientSettings.Source;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ClientSsl;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ServerSsl;
@@ -133,37 +134,27 @@ class ConnectionSecurity {
 
 	/** What is shown to a target, and asked of it. */
 	ChannelSecurity client(String target) {
-		String bundle = get(target, (client) -> (client.ssl() != null) ? client.ssl().bundle() : null);
-		Boolean verify = get(target, (client) -> verifyHostName(client.ssl()));
+		Source source = new Source(target, this.properties);
+		Setting<String> bundle = source.get("ssl.bundle", ClientSettings::bundle, "");
 		TlsOptions tls = null;
-		if (bundle != null && !bundle.isEmpty()) {
-			tls = tls("rdma.rpc.client." + target + ".ssl.bundle", bundle)
-				.withVerifyHostName(!Boolean.FALSE.equals(verify));
+		if (!bundle.value().isEmpty()) {
+			tls = tls(bundle.name(), bundle.value()).withVerifyHostName(
+					source.get("ssl.verify-host-name", ConnectionSecurity::verifyHostName, true).value());
 		}
 		ChannelSecurity security = ChannelSecurity.NONE.withTls(tls);
-		String token = get(target, Client::token);
-		if (token == null || token.isEmpty()) {
+		Setting<String> token = source.get("token", Client::token, "");
+		if (token.value().isEmpty()) {
 			return security;
 		}
-		byte[] bytes = token.getBytes(StandardCharsets.UTF_8);
-		PropertyCheck.that(bytes.length <= ChannelSecurity.MAX_TOKEN_BYTES, "rdma.rpc.client." + target + ".token",
-				"(not shown)", "at most " + ChannelSecurity.MAX_TOKEN_BYTES + " bytes");
+		byte[] bytes = token.value().getBytes(StandardCharsets.UTF_8);
+		PropertyCheck.that(bytes.length <= ChannelSecurity.MAX_TOKEN_BYTES, token.name(), "(not shown)",
+				"at most " + ChannelSecurity.MAX_TOKEN_BYTES + " bytes");
 		return security.withToken(bytes::clone);
 	}
 
-	private static @Nullable Boolean verifyHostName(@Nullable ClientSsl ssl) {
+	private static @Nullable Boolean verifyHostName(Client client) {
+		ClientSsl ssl = client.ssl();
 		return (ssl != null) ? ssl.verifyHostName() : null;
-	}
-
-	private <T> @Nullable T get(String target, Function<Client, @Nullable T> getter) {
-		for (String entry : new String[] { target, RdmaRpcProperties.DEFAULT_CLIENT }) {
-			Client client = this.properties.client().get(entry);
-			T value = (client != null) ? getter.apply(client) : null;
-			if (value != null) {
-				return value;
-			}
-		}
-		return null;
 	}
 
 	private TlsOptions tls(String property, String name) {

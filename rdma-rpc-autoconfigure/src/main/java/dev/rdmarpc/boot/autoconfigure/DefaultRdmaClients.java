@@ -105,13 +105,13 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 
 	private RpcClient build(String target, RdmaTransport opened) {
 		ClientSettings settings = ClientSettings.of(target, this.properties);
-		ClientSettings.checkRails(target, this.properties, opened);
+		RpcClientOptions options = secured(target, settings.options()
+			.withDefaultDeadline(ClientSettings.of(target, this.current).options().defaultDeadline()));
+		ClientSettings.checkRails(target, this.properties, opened, options.channel());
 		RpcClient.Builder builder = RpcClient.builder()
 			.transport(opened)
 			.codec(this.codec)
-			.options(secured(target,
-					settings.options()
-						.withDefaultDeadline(ClientSettings.of(target, this.current).options().defaultDeadline())))
+			.options(options)
 			.methodOptions((method) -> new ClientMethodSettings(target, this.current).of(method));
 		ClientAddresses addresses = ClientAddresses.of(target, this.properties);
 		AddressResolver resolver = this.connectionDetails.resolver(target);
@@ -127,8 +127,8 @@ class DefaultRdmaClients implements RdmaClients, AutoCloseable {
 			logger.info("Calls to '{}' go where {} says", target, owner);
 		}
 		else if (this.connectionDetails.areProperties(target)) {
-			boolean configured = this.properties.client().containsKey(target)
-					|| this.properties.client().containsKey(RdmaRpcProperties.DEFAULT_CLIENT);
+			boolean configured = this.properties.client(target) != null
+					|| this.properties.client(RdmaRpcProperties.DEFAULT_CLIENT) != null;
 			logger.info("Calls to '{}' go to {}{}", target, addresses.isGiven() ? addresses : place(settings),
 					configured ? "" : ", the default: there are no properties 'rdma.rpc.client." + target + "'");
 		}

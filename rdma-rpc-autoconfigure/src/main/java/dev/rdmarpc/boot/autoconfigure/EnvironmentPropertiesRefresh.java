@@ -142,7 +142,8 @@ class EnvironmentPropertiesRefresh implements RdmaPropertiesRefresh, GenericAppl
 					.collect(Collectors.joining(", "));
 			}
 			if (cause instanceof InvalidConfigurationPropertyValueException invalid) {
-				return "'" + invalid.getName() + "' is '" + invalid.getValue() + "'. " + invalid.getReason();
+				return "'" + invalid.getName() + "' is '" + Tokens.shown(invalid.getName(), invalid.getValue()) + "'. "
+						+ invalid.getReason();
 			}
 		}
 		ConfigurationProperty property = (failure instanceof BindException bind) ? bind.getProperty() : null;
@@ -150,7 +151,8 @@ class EnvironmentPropertiesRefresh implements RdmaPropertiesRefresh, GenericAppl
 			return failure.getMessage();
 		}
 		Class<?> type = ((BindException) failure).getTarget().getType().resolve(Object.class);
-		return "'" + property.getName() + "' is '" + property.getValue() + "'. Expected: "
+		return "'" + property.getName() + "' is '" + Tokens.shown(property.getName().toString(), property.getValue())
+				+ "'. Expected: "
 				+ (type.isEnum() ? "one of " + List.of(type.getEnumConstants()) : type.getSimpleName()) + ".";
 	}
 

@@ -20,8 +20,6 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.thread.Threading;
@@ -67,15 +65,8 @@ class HandlerExecutors {
 	}
 
 	private static boolean isTaskExecutorOfBoot(ConfigurableListableBeanFactory beans) {
-		String name = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
-		if (!beans.containsBeanDefinition(name)) {
-			return false;
-		}
-		BeanDefinition definition = beans.getBeanDefinition(name);
-		return definition instanceof AnnotatedBeanDefinition annotated && annotated.getFactoryMethodMetadata() != null
-				&& annotated.getFactoryMethodMetadata()
-					.getDeclaringClassName()
-					.startsWith(TaskExecutionAutoConfiguration.class.getPackageName());
+		return FactoryMethods.isMadeIn(TaskExecutionAutoConfiguration.class.getPackageName(),
+				TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME, beans);
 	}
 
 	/** Threads of the kind that all of the application has, unless it says otherwise. */

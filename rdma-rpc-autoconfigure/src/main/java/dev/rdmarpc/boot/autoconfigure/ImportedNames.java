@@ -89,6 +89,18 @@ final class ImportedNames {
 		return this.channels.contains(target) && !this.imported.containsKey(target);
 	}
 
+	/** Whether a target is a known one in the form of an environment variable. */
+	boolean isAnotherForm(String target) {
+		Set<String> known = known();
+		return !known.contains(target) && known.stream().anyMatch((name) -> MethodEntries.isSame(name, target));
+	}
+
+	private Set<String> known() {
+		Set<String> known = new TreeSet<>(this.imported.keySet());
+		known.addAll(this.channels);
+		return known;
+	}
+
 	private void add(BeanDefinition definition) {
 		if (definition.getAttribute(RdmaClients.class.getName()) instanceof String target) {
 			Set<String> services = this.imported.computeIfAbsent(target, (key) -> new TreeSet<>());
@@ -100,9 +112,8 @@ final class ImportedNames {
 	}
 
 	private void checkTarget(String target) {
-		Set<String> known = new TreeSet<>(this.imported.keySet());
-		known.addAll(this.channels);
-		if (target.equals(RdmaRpcProperties.DEFAULT_CLIENT) || known.contains(target)) {
+		Set<String> known = known();
+		if (target.equals(RdmaRpcProperties.DEFAULT_CLIENT) || known.contains(target) || isAnotherForm(target)) {
 			return;
 		}
 		Optional<String> meant = NearMiss.of(target, known);

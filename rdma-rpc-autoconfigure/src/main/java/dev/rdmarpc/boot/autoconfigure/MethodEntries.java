@@ -69,7 +69,7 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 			add(sources, service, ALL, setting, ofMethod);
 		}
 		for (String entry : entries()) {
-			Client client = this.properties.client().get(entry);
+			Client client = this.properties.client(entry);
 			T value = (client != null) ? ofClient.apply(client) : null;
 			if (value != null) {
 				sources.add(new Source<>(nameOf(entry) + setting, value, false));
@@ -129,7 +129,7 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 	}
 
 	private Map<String, Map<String, ClientMethod>> methods(String entry) {
-		Client client = this.properties.client().get(entry);
+		Client client = this.properties.client(entry);
 		return (client != null && client.methods() != null) ? client.methods() : Map.of();
 	}
 
@@ -140,6 +140,20 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 	/** Whether two names are the same in the relaxed forms of properties. */
 	static boolean isSame(String one, String other) {
 		return relaxed(one).equals(relaxed(other));
+	}
+
+	/**
+	 * What an environment variable has set has another form of the name than the target.
+	 */
+	static <T> @Nullable T find(Map<String, T> entries, String name) {
+		T exactly = entries.get(name);
+		return (exactly != null) ? exactly
+				: entries.entrySet()
+					.stream()
+					.filter((entry) -> isSame(entry.getKey(), name))
+					.map(Map.Entry::getValue)
+					.findFirst()
+					.orElse(null);
 	}
 
 	private static String relaxed(String name) {

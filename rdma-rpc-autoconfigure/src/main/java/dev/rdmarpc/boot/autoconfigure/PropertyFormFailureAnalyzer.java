@@ -49,15 +49,23 @@ class PropertyFormFailureAnalyzer extends AbstractFailureAnalyzer<BindException>
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
 		ConfigurationProperty property = cause.getProperty();
 		Class<?> type = cause.getTarget().getType().resolve(Object.class);
-		String form = FORMS.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+		String form = (property != null && type == Map.class) ? formOfMap(property)
+				: FORMS.get(ClassUtils.resolvePrimitiveIfNecessary(type));
 		if (property == null || form == null || !PREFIX.isAncestorOf(property.getName())) {
 			return null;
 		}
 		String origin = (property.getOrigin() != null) ? " (from " + property.getOrigin() + ")" : "";
 		return new FailureAnalysis(
-				"The property '" + property.getName() + "' has the value '" + property.getValue() + "'" + origin
+				"The property '" + property.getName() + "' has the value '"
+						+ Tokens.shown(property.getName().toString(), property.getValue()) + "'" + origin
 						+ ", which cannot be read. Expected: " + form + ".",
 				"Correct the value of '" + property.getName() + "'.", cause);
+	}
+
+	/** Only of tokens, whose values the analyzer of Spring Boot would show. */
+	private static @Nullable String formOfMap(ConfigurationProperty property) {
+		return Tokens.isNameOf(property.getName().toString())
+				? "tokens by the names of their owners, as in '" + property.getName() + ".reports'" : null;
 	}
 
 }

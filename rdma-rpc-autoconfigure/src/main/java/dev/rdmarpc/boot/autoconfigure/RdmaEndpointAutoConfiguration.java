@@ -16,8 +16,6 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
-import java.util.regex.Pattern;
-
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -49,14 +47,11 @@ import dev.rdmarpc.transport.RdmaTransport;
 @ConditionalOnBean(RdmaTransport.class)
 public final class RdmaEndpointAutoConfiguration {
 
-	/** Properties, and environment variables that set them. */
-	private static final Pattern TOKEN = Pattern.compile("(?i)^rdma[._]rpc[._](server[._]tokens|client[._].*token)");
-
 	/** Hides tokens from the endpoints that show properties, whatever they show. */
 	@Bean
 	@ConditionalOnMissingBean(name = "rdmaTokenSanitizingFunction")
 	SanitizingFunction rdmaTokenSanitizingFunction() {
-		return (data) -> TOKEN.matcher(data.getKey()).find() ? data.withSanitizedValue() : data;
+		return (data) -> Tokens.isNameOf(data.getKey()) ? data.withSanitizedValue() : data;
 	}
 
 	@Bean

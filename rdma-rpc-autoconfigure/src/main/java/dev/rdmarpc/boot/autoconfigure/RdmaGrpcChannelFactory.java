@@ -41,6 +41,8 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 
 	private final RdmaRpcProperties properties;
 
+	private final ConnectionSecurity security;
+
 	private final RdmaGrpcTargets configured;
 
 	RdmaGrpcChannelFactory(Supplier<RdmaTransport> transport, RdmaRpcProperties properties, ConnectionSecurity security,
@@ -52,6 +54,7 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 		setCredentialsProvider(credentials);
 		this.transport = transport;
 		this.properties = properties;
+		this.security = security;
 		this.configured = configured;
 	}
 
@@ -70,7 +73,8 @@ class RdmaGrpcChannelFactory extends DefaultGrpcChannelFactory<RdmaChannelBuilde
 	@Override
 	public ManagedChannel createChannel(String target, ChannelBuilderOptions options) {
 		this.configured.check(target);
-		ClientSettings.checkRails(target, this.properties, this.transport.get());
+		ClientSettings.checkRails(target, this.properties, this.transport.get(),
+				PropertyMapping.grpcChannel(this.properties).withSecurity(this.security.client(target)));
 		return super.createChannel(target, options);
 	}
 

@@ -29,8 +29,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerExecutorProvider;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerFactoryCustomizer;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerProperties;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.grpc.server.GrpcServerFactory;
 import org.springframework.grpc.server.ServerBuilderCustomizer;
 import org.springframework.grpc.server.service.GrpcServiceConfigurer;
@@ -74,8 +74,8 @@ public final class RdmaGrpcServerAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(RdmaGrpcServerFactory.class)
 	RdmaGrpcServerLifecycle rdmaGrpcServerLifecycle(RdmaGrpcServerFactory factory, GrpcServerProperties grpc,
-			ConfigurableEnvironment environment) {
-		return new RdmaGrpcServerLifecycle(factory, grpc.getShutdown().getGracePeriod(), environment);
+			ConfigurableApplicationContext context) {
+		return new RdmaGrpcServerLifecycle(factory, grpc.getShutdown().getGracePeriod(), context);
 	}
 
 }

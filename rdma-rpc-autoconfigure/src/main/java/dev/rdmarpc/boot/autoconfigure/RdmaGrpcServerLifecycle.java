@@ -19,7 +19,7 @@ package dev.rdmarpc.boot.autoconfigure;
 import java.io.IOException;
 import java.time.Duration;
 
-import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
 import dev.rdmarpc.verbs.VerbsException;
@@ -35,13 +35,14 @@ class RdmaGrpcServerLifecycle extends GrpcServerLifecycle {
 
 	private final RdmaGrpcServerFactory factory;
 
-	private final ConfigurableEnvironment environment;
+	private final ConfigurableApplicationContext context;
 
-	RdmaGrpcServerLifecycle(RdmaGrpcServerFactory factory, Duration gracePeriod, ConfigurableEnvironment environment) {
+	RdmaGrpcServerLifecycle(RdmaGrpcServerFactory factory, Duration gracePeriod,
+			ConfigurableApplicationContext context) {
 		super(factory, gracePeriod, (event) -> {
 		});
 		this.factory = factory;
-		this.environment = environment;
+		this.context = context;
 	}
 
 	@Override
@@ -55,7 +56,7 @@ class RdmaGrpcServerLifecycle extends GrpcServerLifecycle {
 			}
 			throw ex;
 		}
-		RdmaServerLifecycle.publishPort(this.environment, LOCAL_PORT_PROPERTY, getPort());
+		RdmaServerLifecycle.publishPort(this.context, LOCAL_PORT_PROPERTY, getPort());
 	}
 
 	/** Drains in the background, in parallel with other beans of the same phase. */

@@ -86,6 +86,10 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	/** The port of servers, and of targets, unless configured. */
 	public static final int DEFAULT_PORT = 7471;
 
+	@Nullable Client client(String target) {
+		return MethodEntries.find(this.client, target);
+	}
+
 	/**
 	 * Registered memory.
 	 *

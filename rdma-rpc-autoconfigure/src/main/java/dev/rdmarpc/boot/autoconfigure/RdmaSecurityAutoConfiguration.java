@@ -17,7 +17,6 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -49,7 +48,7 @@ import dev.rdmarpc.rpc.ContextPropagation;
 public final class RdmaSecurityAutoConfiguration {
 
 	/** Where Spring Boot makes a user of its own, for web applications without any. */
-	private static final String BOOT = "org.springframework.boot.security.autoconfigure.";
+	private static final String BOOT = "org.springframework.boot.security.autoconfigure";
 
 	@Bean
 	@Lazy
@@ -63,10 +62,7 @@ public final class RdmaSecurityAutoConfiguration {
 
 	private static boolean isUserOfBoot(ConfigurableListableBeanFactory beans) {
 		String[] names = beans.getBeanNamesForType(UserDetailsService.class, true, false);
-		return names.length == 1 && beans.containsBeanDefinition(names[0])
-				&& beans.getBeanDefinition(names[0]) instanceof AnnotatedBeanDefinition definition
-				&& definition.getFactoryMethodMetadata() != null
-				&& definition.getFactoryMethodMetadata().getDeclaringClassName().startsWith(BOOT);
+		return names.length == 1 && FactoryMethods.isMadeIn(BOOT, names[0], beans);
 	}
 
 	@Bean

@@ -18,21 +18,19 @@ package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.concurrent.Executor;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 import dev.rdmarpc.boot.RdmaServerCustomizer;
@@ -69,8 +67,8 @@ public final class RdmaServerAutoConfiguration {
 	/** Created with the server, and with it the beans that it asks. */
 	@Bean
 	@Lazy
-	@ConditionalOnMissingBean(name = "rdmaAdviceExceptionHandler")
-	AdviceExceptionHandler rdmaAdviceExceptionHandler(ListableBeanFactory beans) {
+	@ConditionalOnMissingBean(name = "rdmaAdviceExceptionHandler", search = SearchStrategy.CURRENT)
+	AdviceExceptionHandler rdmaAdviceExceptionHandler(ConfigurableListableBeanFactory beans) {
 		return new AdviceExceptionHandler(beans);
 	}
 
@@ -88,20 +86,6 @@ public final class RdmaServerAutoConfiguration {
 	@ConditionalOnBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
 	RdmaServerLifecycle rdmaServerLifecycle(ConfigurableApplicationContext context) {
 		return new RdmaServerLifecycle(context);
-	}
-
-	/** Where the application validates. */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(name = "jakarta.validation.ConstraintViolationException")
-	static class ValidationConfiguration {
-
-		@Bean
-		@Lazy
-		@ConditionalOnMissingBean(name = "rdmaValidationExceptionHandler")
-		ValidationExceptionHandler rdmaValidationExceptionHandler() {
-			return new ValidationExceptionHandler();
-		}
-
 	}
 
 }

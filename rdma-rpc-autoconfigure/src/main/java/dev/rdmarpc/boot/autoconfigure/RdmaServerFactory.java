@@ -24,6 +24,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -38,8 +39,6 @@ import dev.rdmarpc.rpc.RpcExceptionHandler;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcServerInterceptor;
 import dev.rdmarpc.rpc.RpcServerOptions;
-import dev.rdmarpc.transport.ChannelSecurity;
-import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
 
 /**
@@ -102,7 +101,8 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 
 	RpcServer create() {
 		RpcServerOptions read = PropertyMapping.server(this.properties);
-		RpcServerOptions options = secured(read.withLimits(read.maxConnections(), concurrentCalls()));
+		RpcServerOptions options = read.withLimits(read.maxConnections(), concurrentCalls())
+			.withChannel(read.channel().withSecurity(this.security.server()));
 		RpcServer.Builder builder = RpcServer.builder()
 			.transport(this.transport.getObject())
 			.codec(this.codec)
@@ -122,7 +122,7 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		this.propagation.ifAvailable(builder::contextPropagation);
 		this.customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		ServiceAccess.apply(this.properties.server().services(), builder,
-				options.channel().security().authenticator() != null);
+				builder.options().channel().security().authenticator() != null);
 		ServerCallLog.addTo(builder, this.properties.server());
 		return made(builder.build());
 	}
@@ -150,13 +150,6 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		}
 	}
 
-	private RpcServerOptions secured(RpcServerOptions options) {
-		ChannelSecurity asked = this.security.server();
-		boolean reached = this.transport.getObject().rails().stream().anyMatch(Rail::reachesOtherHosts);
-		this.security.check(options.address(), asked, reached);
-		return options.withChannel(options.channel().withSecurity(asked));
-	}
-
 	@Override
 	public void afterSingletonsInstantiated() {
 		ConfigurableListableBeanFactory beanFactory = this.context.getBeanFactory();
@@ -175,6 +168,11 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 			register(registry, "rdmaServerLifecycle", RdmaServerLifecycle.class,
 					() -> new RdmaServerLifecycle(this.context));
 			beanFactory.getBean(RdmaServerLifecycle.class).afterSingletonsInstantiated();
+		}
+		else if (services.isEmpty() && !ServiceBean.hasServer(beanFactory)) {
+			logger.atLevel(ServiceBean.hasClient(beanFactory) ? Level.DEBUG : Level.INFO)
+				.log("No server is started: no bean is known to have @RdmaService, which one that is made lazily "
+						+ "has to have on its class, if that is declared, or on the method that makes it");
 		}
 	}
 

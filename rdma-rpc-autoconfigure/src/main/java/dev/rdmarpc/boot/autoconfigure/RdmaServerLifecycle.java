@@ -37,6 +37,7 @@ import org.springframework.core.env.PropertySource;
 import dev.rdmarpc.boot.RdmaServerControl;
 import dev.rdmarpc.boot.RdmaServerStartedEvent;
 import dev.rdmarpc.rpc.RpcServer;
+import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
@@ -81,9 +82,17 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		RpcServer current = this.server;
 		if (current == null) {
 			current = this.context.getBean(RpcServer.class);
+			checkSecurity(current);
 			this.server = current;
 		}
 		return current;
+	}
+
+	/** As it is at last, whoever made it or changed its options. */
+	private void checkSecurity(RpcServer made) {
+		boolean reached = made.transport().rails().stream().anyMatch(Rail::reachesOtherHosts);
+		this.context.getBean(ConnectionSecurity.class)
+			.check(made.options().address(), made.options().channel().security(), reached);
 	}
 
 	@Override
@@ -100,7 +109,7 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		this.stopped = stopping;
 		keepAliveUntil(stopping);
 		before.countDown();
-		publishPort(this.context.getEnvironment(), LOCAL_PORT_PROPERTY, starting.port());
+		publishPort(this.context, LOCAL_PORT_PROPERTY, starting.port());
 		try {
 			this.context.publishEvent(new RdmaServerStartedEvent(starting));
 		}
@@ -169,8 +178,16 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		thread.start();
 	}
 
+	/** In the environment of a context and of those above, as Boot's web servers do. */
+	static void publishPort(ConfigurableApplicationContext context, String name, int port) {
+		publishPort(context.getEnvironment(), name, port);
+		if (context.getParent() instanceof ConfigurableApplicationContext parent) {
+			publishPort(parent, name, port);
+		}
+	}
+
 	@SuppressWarnings("unchecked")
-	static void publishPort(ConfigurableEnvironment environment, String name, int port) {
+	private static void publishPort(ConfigurableEnvironment environment, String name, int port) {
 		MutablePropertySources sources = environment.getPropertySources();
 		PropertySource<?> source = sources.get(PROPERTY_SOURCE);
 		if (source == null) {

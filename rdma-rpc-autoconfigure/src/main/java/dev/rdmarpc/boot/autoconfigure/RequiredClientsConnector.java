@@ -43,6 +43,9 @@ class RequiredClientsConnector implements SmartLifecycle {
 	@Override
 	public void start() {
 		for (String target : this.properties.client().keySet()) {
+			if (this.names.isAnotherForm(target)) {
+				continue;
+			}
 			boolean needed = !this.names.isChannelOnly(target) || ClientSettings.of(target, this.properties).required();
 			if (needed && !target.equals(RdmaRpcProperties.DEFAULT_CLIENT)) {
 				this.clients.client(target);

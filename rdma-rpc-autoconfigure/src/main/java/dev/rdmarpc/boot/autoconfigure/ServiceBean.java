@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -62,6 +63,13 @@ record ServiceBean(String name, RdmaService annotation, ConfigurableListableBean
 
 	static boolean hasServer(ConfigurableListableBeanFactory beanFactory) {
 		return beanFactory.getBeanNamesForType(RpcServer.class, true, false).length > 0;
+	}
+
+	/** Whether the application has a typed client, and so may need no server. */
+	static boolean hasClient(ConfigurableListableBeanFactory beanFactory) {
+		return Arrays.stream(beanFactory.getBeanDefinitionNames())
+			.map(beanFactory::getBeanDefinition)
+			.anyMatch((definition) -> definition.hasAttribute(RdmaClients.class.getName()));
 	}
 
 	private static void collect(ConfigurableListableBeanFactory beanFactory, List<ServiceBean> found) {

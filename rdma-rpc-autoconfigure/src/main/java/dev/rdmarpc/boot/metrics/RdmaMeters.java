@@ -104,7 +104,7 @@ public enum RdmaMeters implements DescribedMeter {
 			"Memory of receives that are posted or kept ready to be."),
 
 	RECEIVES_REFILLS("rdma.receives.refills", Meter.Type.COUNTER, "refills",
-			"Calls that posted receives; frames received per call show how well batching works."),
+			"Calls that posted receives; Sends received per call show how well batching works."),
 
 	RECEIVES_REPLACEMENTS("rdma.receives.replacements", Meter.Type.COUNTER, "receives",
 			"Receives replaced because their message kept the buffer."),

@@ -17,9 +17,11 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.Principal;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -27,9 +29,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.ssl.SslBundleRegistry;
@@ -39,17 +45,26 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
+import dev.rdmarpc.boot.ImportRdmaClients;
 import dev.rdmarpc.boot.RdmaClients;
+import dev.rdmarpc.boot.RdmaServerCustomizer;
 import dev.rdmarpc.boot.RdmaService;
 import dev.rdmarpc.rpc.RpcContext;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcStatus;
+import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.PeerRejectedException;
 import dev.rdmarpc.transport.RdmaAuthenticator;
+import dev.rdmarpc.transport.RdmaTransport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** Connections protected as properties and beans say. */
@@ -89,8 +104,8 @@ class ConnectionSecurityTests {
 	}
 
 	private static void assertFails(AssertableApplicationContext context, String property, String... texts) {
-		assertThat(context).getFailure()
-			.rootCause()
+		assertThat(context).hasFailed();
+		assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
 			.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (invalid) -> {
 				assertThat(invalid.getName()).isEqualTo(property);
 				assertThat(invalid.getValue() + ": " + invalid.getReason()).contains(texts).doesNotContain("xxx");
@@ -295,10 +310,94 @@ class ConnectionSecurityTests {
 			.run((context) -> assertThat(call(context)).isEqualTo("reports"));
 	}
 
+	/** Whoever has made the server, or changed what it listens on. */
+	@Test
+	void protectionIsRequiredOfTheServerAsItIsAtLast() {
+		ApplicationContextRunner required = this.runner.withPropertyValues("rdma.rpc.security.required=true");
+		InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
+		required.withUserConfiguration(OwnServer.class)
+			.run((context) -> assertFails(context, "rdma.rpc.security.required", "without TLS"));
+		required
+			.withBean(RdmaServerCustomizer.class,
+					() -> (server) -> server.options((options) -> options.withAddress(everywhere)))
+			.run((context) -> assertFails(context, "rdma.rpc.security.required", "without TLS"));
+		this.runner.withPropertyValues("rdma.rpc.server.services.who.allow=reports")
+			.withBean(RdmaServerCustomizer.class,
+					() -> (server) -> server.options((options) -> options.withChannel(options.channel()
+						.withSecurity(ChannelSecurity.NONE.withAuthenticator(
+								(credentials) -> CompletableFuture.completedFuture(new Somebody("reports")))))))
+			.run((context) -> assertThat(call(context)).isEqualTo("reports"));
+	}
+
+	@Test
+	void thePropertyThatIsSetIsNamed() throws Exception {
+		withTls()
+			.withPropertyValues("rdma.rpc.client.default.ssl.bundle=cleint", "rdma.rpc.client.another.host=localhost")
+			.run((context) -> assertFails(context, "rdma.rpc.client.default.ssl.bundle", "cleint"));
+		this.runner
+			.withPropertyValues("rdma.rpc.client.default.token=" + "x".repeat(1025),
+					"rdma.rpc.client.another.host=localhost")
+			.run((context) -> assertFails(context, "rdma.rpc.client.default.token", "not shown"));
+	}
+
+	/** Environment variables have no dashes. */
+	@Test
+	void targetsHaveTheSettingsOfEnvironmentVariables() {
+		this.runner.withPropertyValues("rdma.rpc.server.tokens.reports=" + TOKEN)
+			.withUserConfiguration(ImportingDashes.class)
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
+						Map.of("RDMA_RPC_CLIENT_ORDERSERVICE_TOKEN", TOKEN))))
+			.run((context) -> {
+				assertThat(context.getBean(RdmaClients.class).proxy("order-service", Who.class).calls())
+					.isEqualTo("reports");
+				assertThat(context.getBean(RdmaClients.class).clients()).containsOnlyKeys("order-service");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "rdma.rpc.client[my.target].token", "rdma.rpc.client.peer.token",
+			"rdma.rpc.server.tokens.reports", "rdma.rpc.server.tokens[some.body]", "RDMA_RPC_CLIENT_PEER_TOKEN" })
+	void tokensAreHiddenInEveryForm(String property) {
+		assertThat(Tokens.isNameOf(property)).isTrue();
+		assertThat(Tokens.shown(property, TOKEN)).isEqualTo("(not shown)");
+		assertThat(Tokens.shown("rdma.rpc.client.peer.host", "h")).isEqualTo("h");
+	}
+
+	@Test
+	void tokensWithoutNamesAreNotShown(CapturedOutput output) {
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> new SpringApplicationBuilder(WhoCalls.class,
+				RdmaTransportAutoConfiguration.class, RdmaServerAutoConfiguration.class)
+			.web(WebApplicationType.NONE)
+			.run("--rdma.rpc.server.tokens=" + TOKEN));
+		assertThat(output).contains("rdma.rpc.server.tokens.reports").doesNotContain(TOKEN);
+	}
+
 	/** Says who calls it. */
 	public interface Who {
 
 		String calls();
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportRdmaClients(target = "order-service", types = Who.class)
+	static class ImportingDashes {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnServer {
+
+		@Bean
+		RpcServer ownServer(RdmaTransport transport) {
+			return RpcServer.builder()
+				.transport(transport)
+				.options((options) -> options.withAddress(new InetSocketAddress("0.0.0.0", 0)))
+				.service(Who.class, new WhoCalls())
+				.build();
+		}
 
 	}
 

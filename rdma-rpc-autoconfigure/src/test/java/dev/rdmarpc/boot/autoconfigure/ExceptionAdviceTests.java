@@ -17,21 +17,29 @@
 package dev.rdmarpc.boot.autoconfigure;
 
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.concurrent.atomic.AtomicReference;
 
+import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.NotBlank;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectFactory;
+import org.springframework.beans.factory.config.CustomScopeConfigurer;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.annotation.Order;
 import org.springframework.validation.annotation.Validated;
 
@@ -115,6 +123,46 @@ class ExceptionAdviceTests {
 									new Violation("article", "must not be blank")),
 							0));
 				}));
+	}
+
+	@Test
+	void advicesAreAskedBeforeArgumentsAreRejectedAsUsual() {
+		this.runner.withBean(OwnWords.class)
+			.run((context) -> assertThat(catchThrowable(() -> orders(context).order(" ", new Amount(1, "kg"))))
+				.isInstanceOfSatisfying(RpcException.class,
+						(ex) -> assertThat(ex.status()).isEqualTo(RpcStatus.FAILED_PRECONDITION)));
+	}
+
+	/** Of methods that make beans, also where the first one is declared last. */
+	@Test
+	void advicesHaveTheOrderOfTheirMethods() {
+		this.runner.withUserConfiguration(OrderedByMethods.class)
+			.run((context) -> assertTold(context, "state", RpcStatus.CANCELLED, ""));
+	}
+
+	/** The proxy is asked, which finds what there is now. */
+	@Test
+	void advicesMayHaveAScope() {
+		this.runner.withUserConfiguration(ScopedAdvice.class).run((context) -> {
+			assertTold(context, "state", RpcStatus.ABORTED, "");
+			context.getBean(SimpleScope.class).beans.clear();
+			context.getBean(ScopedAdvice.class).current.set(RpcStatus.DATA_LOSS);
+			assertTold(context, "state", RpcStatus.DATA_LOSS, "");
+		});
+	}
+
+	@Test
+	void advicesOfParentAndChildAreAsked() {
+		new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(RdmaTransportAutoConfiguration.class, RdmaServerAutoConfiguration.class))
+			.withBean(Problems.class)
+			.run((parent) -> this.runner.withParent(parent).withBean(Rest.class).run((context) -> {
+				assertTold(context, "element", RpcStatus.NOT_FOUND, "");
+				assertTold(context, "runtime", RpcStatus.DATA_LOSS, "");
+				assertThat(parent.getEnvironment().getProperty("local.rdma.port"))
+					.isEqualTo(context.getEnvironment().getProperty("local.rdma.port"));
+			}));
 	}
 
 	/** A caller decides how much is wrong. */
@@ -276,6 +324,115 @@ class ExceptionAdviceTests {
 		@RdmaExceptionHandler
 		RpcStatus rest(Exception failure) {
 			return RpcStatus.DATA_LOSS;
+		}
+
+	}
+
+	@RdmaAdvice
+	static class OwnWords {
+
+		@RdmaExceptionHandler
+		RpcStatus rejected(ConstraintViolationException failure) {
+			return RpcStatus.FAILED_PRECONDITION;
+		}
+
+	}
+
+	@RdmaAdvice
+	static class Generation {
+
+		private final RpcStatus status;
+
+		Generation(RpcStatus status) {
+			this.status = status;
+		}
+
+		@RdmaExceptionHandler
+		RpcStatus any(IllegalStateException failure) {
+			return this.status;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OrderedByMethods {
+
+		@Bean
+		@Order(2)
+		Generation second() {
+			return new Generation(RpcStatus.ABORTED);
+		}
+
+		@Bean
+		@Order(1)
+		Generation first() {
+			return new Generation(RpcStatus.CANCELLED);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScopedAdvice {
+
+		@Bean
+		static SimpleScope simpleScope() {
+			return new SimpleScope();
+		}
+
+		@Bean
+		static CustomScopeConfigurer scopes(SimpleScope scope) {
+			CustomScopeConfigurer scopes = new CustomScopeConfigurer();
+			scopes.addScope("simple", scope);
+			return scopes;
+		}
+
+		private final AtomicReference<RpcStatus> current = new AtomicReference<>(RpcStatus.ABORTED);
+
+		@Bean
+		@Scope(scopeName = "simple", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		ScopedProblems scoped() {
+			return new ScopedProblems(this.current.get());
+		}
+
+	}
+
+	@RdmaAdvice
+	static class ScopedProblems {
+
+		private final RpcStatus status;
+
+		ScopedProblems() {
+			this(RpcStatus.OK);
+		}
+
+		ScopedProblems(RpcStatus status) {
+			this.status = status;
+		}
+
+		@RdmaExceptionHandler
+		RpcStatus any(IllegalStateException failure) {
+			return this.status;
+		}
+
+	}
+
+	/** Keeps beans until it is emptied. */
+	static class SimpleScope implements org.springframework.beans.factory.config.Scope {
+
+		private final Map<String, Object> beans = new HashMap<>();
+
+		@Override
+		public Object get(String name, ObjectFactory<?> factory) {
+			return this.beans.computeIfAbsent(name, (key) -> factory.getObject());
+		}
+
+		@Override
+		public Object remove(String name) {
+			return this.beans.remove(name);
+		}
+
+		@Override
+		public void registerDestructionCallback(String name, Runnable callback) {
 		}
 
 	}

@@ -29,10 +29,10 @@ public final class RdmaContextRunner {
 	public static ApplicationContextRunner create() {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RdmaTransportAutoConfiguration.class,
-					RdmaServerAutoConfiguration.class, RdmaClientAutoConfiguration.class,
-					RdmaObservationAutoConfiguration.class, RdmaMetricsAutoConfiguration.class,
-					RdmaHealthContributorAutoConfiguration.class, RdmaEndpointAutoConfiguration.class,
-					RdmaContextPropagationAutoConfiguration.class))
+					RdmaServerAutoConfiguration.class, RdmaValidationAutoConfiguration.class,
+					RdmaClientAutoConfiguration.class, RdmaObservationAutoConfiguration.class,
+					RdmaMetricsAutoConfiguration.class, RdmaHealthContributorAutoConfiguration.class,
+					RdmaEndpointAutoConfiguration.class, RdmaContextPropagationAutoConfiguration.class))
 			.withPropertyValues("rdma.rpc.server.address=127.0.0.1", "rdma.rpc.server.port=0",
 					"rdma.rpc.client.default.port=0", "rdma.rpc.memory.initial=1MB", "rdma.rpc.memory.extent=1MB",
 					"rdma.rpc.memory.leak-detection=paranoid");
