@@ -320,7 +320,7 @@ final class MessageSegmentList {
 		if (source instanceof RegisteredBuffer buffer) {
 			return buffer.region(attachment);
 		}
-		throw new IllegalStateException("segment in memory that is not registered (expected: coalesced segments)");
+		throw new IllegalStateException("segment in other memory (expected: registered memory)");
 	}
 
 	/** The memory of a segment. */

@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.MemoryAttachment;
 import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.WorkRequest;
 
 /**
@@ -35,7 +34,7 @@ import dev.rdmarpc.verbs.WorkRequest;
  * Codecs write small things into memory claimed from here ({@link #claimMemory}) and
  * append what they wrote; large things they append where they are. The transport copies
  * slices of the whole ({@link #copyTo(int, ByteBuffer)}) or walks the segments, after
- * {@link #coalesce(int, RegisteredMemory)} if the device is to gather them.
+ * {@link #coalesce(int)} if there are more than it can take.
  *
  * <p>
  * Ownership: claimed memory belongs to this object and is valid until {@link #clear()}.
@@ -254,21 +253,7 @@ public final class MessageSegments {
 	 * @param maxSegments at least 1
 	 */
 	public void coalesce(int maxSegments) {
-		new SegmentCoalescer(this, false).coalesce(maxSegments, null);
-	}
-
-	/**
-	 * Makes the message one that a device can gather: every segment in registered memory,
-	 * at most that many of them. What lies elsewhere is copied; if that leaves too many
-	 * segments, so are the smallest.
-	 * @param maxSegments at least 1, see
-	 * {@link dev.rdmarpc.verbs.DeviceLimits#maxSendSegments()}
-	 * @param memory where to copy to; what it allocates is kept until {@link #clear()}
-	 * @throws dev.rdmarpc.memory.MemoryExhaustedException if there is no memory; the
-	 * message is as it was
-	 */
-	public void coalesce(int maxSegments, RegisteredMemory memory) {
-		new SegmentCoalescer(this, true).coalesce(maxSegments, memory);
+		new SegmentCoalescer(this).coalesce(maxSegments);
 	}
 
 	/**
@@ -276,8 +261,7 @@ public final class MessageSegments {
 	 * completes; until then they must be kept.
 	 * @param request a Send or Write with room for {@link #segmentCount()} elements
 	 * @param attachment the device that it is posted to
-	 * @throws IllegalStateException if a segment is not in registered memory, see
-	 * {@link #coalesce(int, RegisteredMemory)}
+	 * @throws IllegalStateException if a segment is not in registered memory
 	 * @throws dev.rdmarpc.verbs.VerbsException if there are too many
 	 */
 	public void addTo(WorkRequest request, MemoryAttachment attachment) {
@@ -286,9 +270,9 @@ public final class MessageSegments {
 
 	/**
 	 * Replaces segments by one with the same content.
-	 * @param source a {@link ByteBuffer} or {@link RegisteredBuffer}, kept by the caller
+	 * @param source claimed from here
 	 */
-	void replace(int first, int count, Object source, int offset) {
+	void replace(int first, int count, ByteBuffer source, int offset) {
 		this.segments.replace(first, count, source, offset, this.kept);
 	}
 

@@ -19,22 +19,17 @@ package dev.rdmarpc.codec;
 import java.nio.ByteBuffer;
 import java.util.PriorityQueue;
 
-import org.jspecify.annotations.Nullable;
-
-import dev.rdmarpc.memory.RegisteredBuffer;
-import dev.rdmarpc.memory.RegisteredMemory;
-
 /**
  * Reduces the number of a message's segments by copying, smallest first. Used once.
  *
  * <h2>Implementation notes</h2>
  *
  * <p>
- * Neighbouring segments are joined to groups; a group of more than one is copied, and so
- * is one that must be. What joining two neighbouring groups costs is the bytes of those
- * that are not copied yet. The cheapest join is made first, until there are few enough
- * groups. Costs in the queue are corrected when they surface: they only fall when a
- * neighbour is joined, and then a new entry is queued.
+ * Neighbouring segments are joined to groups; a group of more than one is copied. What
+ * joining two neighbouring groups costs is the bytes of those that are not copied yet.
+ * The cheapest join is made first, until there are few enough groups. Costs in the queue
+ * are corrected when they surface: they only fall when a neighbour is joined, and then a
+ * new entry is queued.
  */
 final class SegmentCoalescer {
 
@@ -54,12 +49,8 @@ final class SegmentCoalescer {
 
 	private int groups;
 
-	/**
-	 * Looks at a message.
-	 * @param registeredOnly whether segments in other than registered memory must be
-	 * copied
-	 */
-	SegmentCoalescer(MessageSegments message, boolean registeredOnly) {
+	/** Looks at a message. */
+	SegmentCoalescer(MessageSegments message) {
 		int count = message.segmentCount();
 		this.message = message;
 		this.groups = count;
@@ -72,15 +63,11 @@ final class SegmentCoalescer {
 			this.next[i] = i + 1;
 			this.previous[i] = i - 1;
 			this.bytes[i] = message.segmentLength(i);
-			this.copied[i] = registeredOnly && message.segmentBuffer(i) == null;
 		}
 	}
 
-	/**
-	 * Does it.
-	 * @param memory where to copy to, {@code null} for memory claimed from the message
-	 */
-	void coalesce(int maxSegments, @Nullable RegisteredMemory memory) {
+	/** Does it, in memory claimed from the message. */
+	void coalesce(int maxSegments) {
 		if (maxSegments < 1) {
 			throw new IllegalArgumentException("maxSegments " + maxSegments + " (expected: at least 1)");
 		}
@@ -94,7 +81,7 @@ final class SegmentCoalescer {
 			}
 			cheapest = this.joins.poll();
 		}
-		copy(memory);
+		copy();
 	}
 
 	private void queue(int group) {
@@ -135,7 +122,7 @@ final class SegmentCoalescer {
 		queue(this.previous[group]);
 	}
 
-	private void copy(@Nullable RegisteredMemory memory) {
+	private void copy() {
 		long total = 0;
 		for (int group = 0; group < this.next.length; group = this.next[group]) {
 			total += this.bytes[group] - stayingBytes(group);
@@ -143,19 +130,8 @@ final class SegmentCoalescer {
 		if (total == 0) {
 			return;
 		}
-		RegisteredBuffer within = null;
-		ByteBuffer target;
-		int at;
-		if (memory != null) {
-			within = memory.allocate(Math.toIntExact(total));
-			this.message.keep(within);
-			target = within.memory();
-			at = within.offset();
-		}
-		else {
-			target = this.message.claimMemory(Math.toIntExact(total));
-			at = 0;
-		}
+		ByteBuffer target = this.message.claimMemory(Math.toIntExact(total));
+		int at = 0;
 		int index = 0;
 		for (int group = 0; group < this.next.length; group = this.next[group]) {
 			if (this.copied[group]) {
@@ -165,7 +141,7 @@ final class SegmentCoalescer {
 					target.put(at, this.message.segmentMemory(i), this.message.segmentOffset(i), length);
 					at += length;
 				}
-				this.message.replace(index, count, (within != null) ? within : target, at - (int) this.bytes[group]);
+				this.message.replace(index, count, target, at - (int) this.bytes[group]);
 			}
 			index++;
 		}

@@ -63,14 +63,4 @@ public record SchedulerOptions(int minSliceBytes, int maxSliceBytes, int minWind
 		}
 	}
 
-	/** These options with another length of slices. */
-	public SchedulerOptions withSlices(int least, int most) {
-		return new SchedulerOptions(least, most, this.minWindowBytes, this.maxWindowBytes);
-	}
-
-	/** These options with another window. */
-	public SchedulerOptions withWindows(int least, int most) {
-		return new SchedulerOptions(this.minSliceBytes, this.maxSliceBytes, least, most);
-	}
-
 }

@@ -26,13 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import dev.rdmarpc.memory.LeakDetection;
-import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class SegmentCoalescingTests {
@@ -70,17 +68,16 @@ class SegmentCoalescingTests {
 	}
 
 	@Test
-	void unregisteredMemoryIsCopiedForTheDevice() {
+	void largeRegisteredMemoryStaysWhereItIs() {
 		RegisteredBuffer large = this.memory.allocate(4000);
 		parts(100, 200);
 		this.segments.add(large, 0, 4000);
+		large.release();
 		parts(300);
-		this.segments.coalesce(3, this.memory);
+		this.segments.coalesce(3);
 		assertThat(lengths()).containsExactly(300, 4000, 300);
 		assertThat(this.segments.segmentBuffer(1)).isSameAs(large);
-		assertThat(this.segments.segmentBuffer(0)).isNotNull().isSameAs(this.segments.segmentBuffer(2));
-		assertThat(this.memory.metrics().outstanding()).isEqualTo(2);
-		large.release();
+		assertThat(this.memory.metrics().outstanding()).isOne();
 	}
 
 	@Test
@@ -97,23 +94,7 @@ class SegmentCoalescingTests {
 	@Test
 	void anEmptyMessageStaysEmpty() {
 		this.segments.coalesce(1);
-		this.segments.coalesce(1, this.memory);
 		assertThat(this.segments.segmentCount()).isZero();
-	}
-
-	@Test
-	void withoutMemoryTheMessageIsAsItWas() {
-		try (RegisteredMemory tiny = RegisteredMemory.create(MemoryOptions.DEFAULTS.withMaxBytes(4096)
-			.withInitialBytes(0)
-			.withExtentBytes(4096)
-			.withAllocationTimeout(java.time.Duration.ZERO)
-			.withLeakDetection(LeakDetection.PARANOID))) {
-			parts(3000, 3000);
-			String before = content();
-			assertThatExceptionOfType(MemoryExhaustedException.class).isThrownBy(() -> this.segments.coalesce(2, tiny));
-			assertThat(lengths()).containsExactly(3000, 3000);
-			assertThat(content()).isEqualTo(before);
-		}
 	}
 
 	@Test
@@ -134,18 +115,9 @@ class SegmentCoalescingTests {
 			}
 			String before = content();
 			int limit = 1 + random.nextInt(10);
-			boolean registered = random.nextBoolean();
-			if (registered) {
-				this.segments.coalesce(limit, this.memory);
-			}
-			else {
-				this.segments.coalesce(limit);
-			}
+			this.segments.coalesce(limit);
 			assertThat(this.segments.segmentCount()).as("seed %s", seed).isLessThanOrEqualTo(limit);
 			assertThat(content()).as("seed %s", seed).isEqualTo(before);
-			for (int i = 0; registered && i < this.segments.segmentCount(); i++) {
-				assertThat(this.segments.segmentBuffer(i)).as("seed %s", seed).isNotNull();
-			}
 			this.segments.clear();
 		}
 	}

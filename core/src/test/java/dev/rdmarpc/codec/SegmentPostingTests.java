@@ -82,7 +82,7 @@ class SegmentPostingTests {
 	}
 
 	@Test
-	void whatIsNotRegisteredIsCoalescedBefore() {
+	void whatIsNotRegisteredIsRefused() {
 		RegisteredBuffer content = filled(5000, 4);
 		ByteBuffer claimed = this.segments.claimMemory(100);
 		claimed.putLong(0, 42);
@@ -90,11 +90,7 @@ class SegmentPostingTests {
 		this.segments.add(content, 0, 5000);
 		content.release();
 		assertThatIllegalStateException().isThrownBy(() -> this.segments.addTo(this.request.send(1), this.attachment))
-			.withMessage("segment in memory that is not registered (expected: coalesced segments)");
-		this.segments.coalesce(2, this.memory);
-		this.segments.addTo(this.request.send(1), this.attachment);
-		assertThat(this.request.segmentCount()).isEqualTo(2);
-		assertThat(gathered()).isEqualTo(content(this.segments));
+			.withMessage("segment in other memory (expected: registered memory)");
 	}
 
 	@Test

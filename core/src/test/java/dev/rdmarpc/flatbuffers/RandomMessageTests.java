@@ -90,12 +90,7 @@ class RandomMessageTests {
 			int limit = 1 + new Random(seed).nextInt(8);
 			MessageSegments segments = new MessageSegments();
 			message.addTo(segments);
-			if (seed % 2 == 0) {
-				segments.coalesce(limit);
-			}
-			else {
-				segments.coalesce(limit, this.memory);
-			}
+			segments.coalesce(limit);
 			message.release();
 			assertThat(segments.segmentCount()).as("segments, seed %s", seed).isLessThanOrEqualTo(limit);
 			assertThat(StockReader.read(content.root(), Messages.contiguous(segments))).as("seed %s", seed)

@@ -137,11 +137,6 @@ final class PeerMemory implements PeerExtents {
 		}
 	}
 
-	/** How many extents are mapped. */
-	synchronized int extents() {
-		return this.mapped.size();
-	}
-
 	/** An extent. */
 	private static final class Mapped {
 

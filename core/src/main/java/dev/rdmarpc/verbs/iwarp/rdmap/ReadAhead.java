@@ -180,11 +180,6 @@ final class ReadAhead {
 		target.put(at, source.clear(), offset, length).position(at + length);
 	}
 
-	/** The buffer for what was read and is not as expected. */
-	ByteBuffer displaced() {
-		return this.displaced.clear();
-	}
-
 	void clear() {
 		RegisteredMemory sink = this.region;
 		for (int i = 0; sink != null && i < this.count; i++) {
