@@ -32,9 +32,10 @@ import java.util.List;
  * @param primeSlices no further one begins after the time of so many
  * @param warmUpMillis how long a slice runs before anything is counted
  * @param measureMillis how long a slice counts
+ * @param leftOut what is not measured of the workloads that modes and payloads make
  */
 record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int forks, int rounds, long primeMillis,
-		int primeSlices, long warmUpMillis, long measureMillis) {
+		int primeSlices, long warmUpMillis, long measureMillis, List<Workload> leftOut) {
 
 	/** A long payload that processes are primed with. */
 	private static final int PRIMING_BYTES = 64 * 1024;
@@ -52,6 +53,12 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 		peers.forEach((peer) -> Peers.named(Launch.plainName(peer)));
 	}
 
+	/** One that leaves nothing out. */
+	Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int forks, int rounds, long primeMillis,
+			int primeSlices, long warmUpMillis, long measureMillis) {
+		this(peers, modes, payloads, forks, rounds, primeMillis, primeSlices, warmUpMillis, measureMillis, List.of());
+	}
+
 	/** All workloads, small payloads first. */
 	List<Workload> workloads() {
 		List<Workload> workloads = new ArrayList<>();
@@ -62,6 +69,7 @@ record Plan(List<String> peers, List<Mode> modes, List<Integer> payloads, int fo
 				}
 			}
 		}
+		workloads.removeAll(this.leftOut);
 		return workloads;
 	}
 

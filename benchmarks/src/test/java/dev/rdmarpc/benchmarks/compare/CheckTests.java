@@ -62,6 +62,12 @@ class CheckTests {
 	}
 
 	@Test
+	void onlyWhatLimitsAreAboutIsMeasured() {
+		assertThat(Check.PLAN.workloads()).containsExactly(new Workload(Mode.SYNC, 64), new Workload(Mode.ASYNC, 64),
+				new Workload(Mode.SYNC, 1 << 20));
+	}
+
+	@Test
 	void whatWasNotMeasuredFails() {
 		Rows none = new Rows(List.of());
 		assertThat(holds(new ArrayDeque<>(List.of(none, none)))).isFalse();

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.test.context.ContextConfigurationAttributes;
 import org.springframework.test.context.ContextCustomizer;
@@ -39,8 +41,10 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
  * Has the server of an application under test listen on a port that the system chooses,
  * so that tests can run side by side: with {@link SpringBootTest}, unless its web
  * environment is {@link WebEnvironment#DEFINED_PORT} or the test sets the port. With
- * {@link AutoConfigureRdmaRpc} it listens on the loopback interface, too.
+ * {@link AutoConfigureRdmaRpc} it listens on the loopback interface, too. The first of
+ * the factories, so that what {@code @DynamicPropertySource} sets comes before it.
  */
+@Order(Ordered.HIGHEST_PRECEDENCE)
 class RandomPortContextCustomizerFactory implements ContextCustomizerFactory {
 
 	private static final String PORT = "rdma.rpc.server.port";
