@@ -56,7 +56,8 @@ class DocumentedBeansTests {
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
 			.withConfiguration(
 					AutoConfigurations.of(MetricsAutoConfiguration.class, RdmaDiscoveryAutoConfiguration.class,
-							RdmaResilienceAutoConfiguration.class, RdmaSecurityAutoConfiguration.class))
+							RdmaResilienceAutoConfiguration.class, RdmaSecurityAutoConfiguration.class,
+							RdmaValidationAutoConfiguration.class))
 			.withBean(DiscoveryClient.class, () -> new SimpleDiscoveryClient(new SimpleDiscoveryProperties()))
 			.withBean(CircuitBreakerRegistry.class, CircuitBreakerRegistry::ofDefaults)
 			.withBean(RateLimiterRegistry.class, RateLimiterRegistry::ofDefaults)
