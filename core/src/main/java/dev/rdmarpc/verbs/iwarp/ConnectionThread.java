@@ -281,11 +281,18 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
-	/** Gives a handler another deadline; on the thread. */
+	/** Gives a handler another deadline, unless it is finished; on the thread. */
 	void postpone(SocketHandler handler, long deadlineNanos) {
 		this.deadlines.remove(handler);
 		handler.deadlineNanos(deadlineNanos);
-		this.deadlines.add(handler);
+		if (!handler.isFinished()) {
+			this.deadlines.add(handler);
+		}
+	}
+
+	/** How many handlers the thread holds on to; on the thread, for tests. */
+	int held() {
+		return Math.max(this.handlers.size(), this.deadlines.size());
 	}
 
 	/** Gives a stream free for another selector; on the thread. */
@@ -457,11 +464,21 @@ final class ConnectionThread implements Runnable {
 				ready.clear();
 				runTasks();
 				checkDeadlines();
-				this.handlers.removeIf(SocketHandler::isFinished);
+				forgetFinished();
 			}
 			catch (Throwable ex) {
 				unexpected(ex);
 			}
+		}
+	}
+
+	/**
+	 * Lets go of what is finished, also where its deadline is not the next: handlers keep
+	 * queue pairs.
+	 */
+	private void forgetFinished() {
+		if (this.handlers.removeIf(SocketHandler::isFinished)) {
+			this.deadlines.removeIf(SocketHandler::isFinished);
 		}
 	}
 

@@ -33,11 +33,13 @@ final class LingeringSocket extends SocketHandler {
 
 	private static final int MAX_READS = 64;
 
+	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
 	private final ConnectionThread thread;
 
 	private final ByteStream bytes;
 
-	private final ByteBuffer lastWords;
+	private ByteBuffer lastWords;
 
 	private boolean halfClosed;
 
@@ -128,6 +130,7 @@ final class LingeringSocket extends SocketHandler {
 	void close() {
 		finish();
 		this.thread.removeLingering(this);
+		this.lastWords = NOTHING; // they count no more
 		closeQuietly(this.bytes);
 	}
 

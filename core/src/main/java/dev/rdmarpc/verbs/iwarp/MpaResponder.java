@@ -257,6 +257,8 @@ final class MpaResponder extends SocketHandler {
 
 	private void end() {
 		finish();
+		this.request = null;
+		this.acceptance = null;
 		this.listener.removePending(this);
 	}
 
@@ -265,14 +267,14 @@ final class MpaResponder extends SocketHandler {
 		if (isFinished()) {
 			return;
 		}
-		end();
 		IwarpConnectionRequest asked = this.request;
+		Acceptance accepted = this.acceptance;
+		end();
 		if (asked != null) {
 			asked.drop();
 			this.listener.removeConnection();
 		}
 		leave();
-		Acceptance accepted = this.acceptance;
 		if (accepted != null) {
 			this.thread.removeAttempt(accepted.lifecycle().queuePair());
 			accepted.lifecycle().connectingFailed();

@@ -138,11 +138,18 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
-	/** Gives a handler another deadline; on the thread. */
+	/** Gives a handler another deadline, unless it is finished; on the thread. */
 	void postpone(SetupHandler handler, long deadlineNanos) {
 		this.deadlines.remove(handler);
 		handler.deadlineNanos(deadlineNanos);
-		this.deadlines.add(handler);
+		if (!handler.isFinished()) {
+			this.deadlines.add(handler);
+		}
+	}
+
+	/** How many handlers the thread holds on to; on the thread, for tests. */
+	int held() {
+		return Math.max(this.handlers.size(), this.deadlines.size());
 	}
 
 	/** Gives a channel free for another selector; on the thread. */
@@ -263,11 +270,21 @@ final class ConnectionThread implements Runnable {
 				ready.clear();
 				runTasks();
 				checkDeadlines();
-				this.handlers.removeIf(SetupHandler::isFinished);
+				forgetFinished();
 			}
 			catch (Throwable ex) {
 				unexpected(ex);
 			}
+		}
+	}
+
+	/**
+	 * Lets go of what is finished, also where its deadline is not the next: handlers keep
+	 * queue pairs.
+	 */
+	private void forgetFinished() {
+		if (this.handlers.removeIf(SetupHandler::isFinished)) {
+			this.deadlines.removeIf(SetupHandler::isFinished);
 		}
 	}
 

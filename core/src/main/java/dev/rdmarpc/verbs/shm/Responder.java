@@ -104,8 +104,7 @@ final class Responder extends SetupHandler {
 		if (refusal != null) {
 			byte[] reason = refusal.getBytes(StandardCharsets.US_ASCII);
 			writeRejection(reason);
-			finish();
-			this.listener.removePending(this);
+			end();
 			closeQuietly(this.socket);
 			return;
 		}
@@ -177,10 +176,9 @@ final class Responder extends SetupHandler {
 		if (!accepted.lifecycle().established(accepted.peer(), this.listener::removeConnection)) {
 			throw new VerbsException(VerbsError.CLOSED, accepted.lifecycle() + " was closed or disconnected");
 		}
-		finish();
-		this.thread().removeAttempt(accepted.lifecycle().queuePair());
-		this.listener.removePending(this);
 		SharedMemoryConnectionRequest asked = this.request;
+		end();
+		this.thread().removeAttempt(accepted.lifecycle().queuePair());
 		InetSocketAddress remote = (asked != null) ? asked.remoteAddress() : this.listener.localAddress();
 		EstablishedPeer peer = accepted.peer();
 		accepted.result()
@@ -211,10 +209,17 @@ final class Responder extends SetupHandler {
 		failed(new VerbsException(VerbsError.CONNECTION_LOST, "connection was dropped: " + reason));
 	}
 
-	private void leave() {
+	private void end() {
 		finish();
+		this.request = null;
+		this.acceptance = null;
 		this.listener.removePending(this);
-		if (this.request != null) {
+	}
+
+	private void leave() {
+		boolean counted = this.request != null;
+		end();
+		if (counted) {
 			this.listener.removeConnection();
 		}
 		closeQuietly(this.socket);
@@ -235,6 +240,7 @@ final class Responder extends SetupHandler {
 			return;
 		}
 		SharedMemoryConnectionRequest asked = this.request;
+		Acceptance accepted = this.acceptance;
 		try {
 			if (asked != null) {
 				asked.drop();
@@ -242,7 +248,6 @@ final class Responder extends SetupHandler {
 		}
 		finally {
 			leave();
-			Acceptance accepted = this.acceptance;
 			if (accepted != null) {
 				closeQuietly(accepted.peer().file());
 				this.listener.device().rendezvous().removeFile(accepted.fileName());

@@ -23,6 +23,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
@@ -128,6 +130,27 @@ class HandshakeFloodTests {
 		}
 		held.countDown();
 		accept(good);
+	}
+
+	/** Handlers keep queue pairs, of which a process cannot have any number. */
+	@Test
+	void oneThatSaysNothingKeepsNothingOfThoseThatHaveFinishedBehindIt() throws Exception {
+		silent();
+		for (int i = 0; i < 20; i++) {
+			try (RawPeer peer = new RawPeer(this.listener.localAddress())) {
+				request(peer);
+				ConnectionRequest request = this.requests.poll(Endpoint.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+				assertThat(request).isNotNull();
+				request.reject(new byte[0]);
+				assertThat(peer.readMpaFrame().rejected()).isTrue();
+			}
+		}
+		Await.until(() -> held() == 2); // the listener and the one that says nothing
+	}
+
+	private int held() {
+		ConnectionThread thread = this.device.connectionThread();
+		return CompletableFuture.supplyAsync(thread::held, thread::execute).join();
 	}
 
 	/** As when there is no memory to say why a connection cannot be accepted. */

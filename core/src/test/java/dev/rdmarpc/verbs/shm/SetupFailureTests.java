@@ -17,21 +17,28 @@
 package dev.rdmarpc.verbs.shm;
 
 import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.verbs.ConnectionListener;
+import dev.rdmarpc.verbs.ListenOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -95,6 +102,33 @@ class SetupFailureTests {
 		assertThat(reader.calls).hasValue(1);
 		assertThat(pipe.source().isOpen()).isFalse();
 		pipe.sink().close();
+	}
+
+	/** Handlers keep queue pairs, of which a process cannot have any number. */
+	@Test
+	void oneThatSaysNothingKeepsNothingOfThoseThatHaveFinishedBehindIt() throws Exception {
+		ListenOptions patient = new ListenOptions(1024, 64, 1024, Duration.ofMinutes(5).toNanos());
+		try (ConnectionListener listener = this.device.listen(Station.loopback(0), patient,
+				(request) -> request.reject(new byte[0])); SocketChannel silent = connect(listener)) {
+			assertThat(silent.isConnected()).isTrue();
+			for (int i = 0; i < 20; i++) {
+				try (SocketChannel peer = connect(listener)) {
+					new SetupFrame(SetupFrame.Kind.REQUEST, 1, 1, 1, new byte[0], "").write(peer);
+					assertThat(peer.read(ByteBuffer.allocate(1))).as("of the rejection").isOne();
+				}
+			}
+			Await.until(() -> held() == 2); // the listener and the one that says nothing
+		}
+	}
+
+	private SocketChannel connect(ConnectionListener listener) throws IOException {
+		return SocketChannel
+			.open(UnixDomainSocketAddress.of(this.directory.resolve(listener.localAddress().getPort() + ".socket")));
+	}
+
+	private int held() {
+		ConnectionThread thread = this.device.connectionThread();
+		return CompletableFuture.supplyAsync(thread::held, thread::execute).join();
 	}
 
 	/** A handler that fails in all it does. */
