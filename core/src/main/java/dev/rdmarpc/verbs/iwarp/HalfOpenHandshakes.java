@@ -27,9 +27,17 @@ import java.util.Set;
  * there are too many, the oldest go: those of the source that has its share already, then
  * those of all. A peer that sends its request at once is through long before it is the
  * oldest, so those that send nothing keep nobody out. A handshake of TLS takes both sides
- * longer: it counts as new again whenever it has come further, and while there are many
- * of which the oldest is not old, others are better left in the backlog. On the
- * connection thread.
+ * longer: it counts as new again whenever it has come further, and while many have, of
+ * which the oldest is not old, others are better left in the backlog. On the connection
+ * thread.
+ *
+ * <p>
+ * Implementation notes. What waits in the backlog waits for all sources, so no source may
+ * bring that about alone: there are many only if they are more than one may have. Those
+ * that have not come further do not count, from however many sources they come, since to
+ * say nothing costs their peers nothing; they are given up for others instead. Those that
+ * have cost their peers the rate at which a source may begin handshakes. A burst of one
+ * source beyond its share costs that source its oldest ones, and nobody else anything.
  */
 final class HalfOpenHandshakes {
 
@@ -44,6 +52,9 @@ final class HalfOpenHandshakes {
 	private final int mostOfOneSource;
 
 	private final Set<MpaResponder> all = new LinkedHashSet<>();
+
+	/** Those that have come further, the one that has not for longest first. */
+	private final Set<MpaResponder> advancing = new LinkedHashSet<>();
 
 	private final Map<InetAddress, Set<MpaResponder>> bySource = new HashMap<>();
 
@@ -76,12 +87,15 @@ final class HalfOpenHandshakes {
 			this.all.add(responder);
 			ofSource.remove(responder);
 			ofSource.add(responder);
+			this.advancing.remove(responder);
+			this.advancing.add(responder);
 		}
 	}
 
-	/** Whether there are many, all of which have come further since a moment. */
+	/** Whether there are many that have come further, all of them since a moment. */
 	boolean areMany(long sinceNanos) {
-		return this.all.size() >= this.mostOfOneSource && this.all.iterator().next().progressNanos() - sinceNanos > 0;
+		return this.advancing.size() > Math.max(this.most / 2, this.mostOfOneSource)
+				&& this.advancing.iterator().next().progressNanos() - sinceNanos > 0;
 	}
 
 	int size() {
@@ -105,6 +119,7 @@ final class HalfOpenHandshakes {
 	/** Removes a handshake whose request has come, or that is over. */
 	void remove(MpaResponder responder) {
 		if (this.all.remove(responder)) {
+			this.advancing.remove(responder);
 			this.bySource.computeIfPresent(responder.source(), (source, ofSource) -> {
 				ofSource.remove(responder);
 				return ofSource.isEmpty() ? null : ofSource;

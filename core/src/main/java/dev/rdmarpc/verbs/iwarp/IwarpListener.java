@@ -65,7 +65,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 	/** How long nothing is accepted after the system has refused to. */
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** How long nothing is accepted while there are many handshakes. */
+	/** How long nothing is accepted while many handshakes come further. */
 	private static final long MANY_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	private final ConnectionThread thread;

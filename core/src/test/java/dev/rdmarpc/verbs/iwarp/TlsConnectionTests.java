@@ -26,6 +26,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -307,6 +308,23 @@ class TlsConnectionTests {
 				}
 			}
 			assertThat(cutOff).isTrue();
+		}
+	}
+
+	@Test
+	void thoseThatSayNothingKeepNobodyOut() throws Exception {
+		listen(new ListenOptions(1024, 256, 1024, Duration.ofMinutes(5).toNanos()).withTls(SERVER));
+		List<Socket> silent = new ArrayList<>();
+		try {
+			for (int i = 0; i < 250; i++) {
+				silent.add(new Socket(InetAddress.getLoopbackAddress(), this.listener.localAddress().getPort()));
+			}
+			ConnectedPair.get(connect(CLIENT));
+		}
+		finally {
+			for (Socket socket : silent) {
+				socket.close();
+			}
 		}
 	}
 
