@@ -48,9 +48,11 @@ import dev.rdmarpc.verbs.iwarp.wire.TerminateError;
  * payload. Where long payloads are expected, no more is read to a buffer than one FPDU's
  * rest or the header of the next one, because whatever is read there must be copied. No
  * FPDU is begun while the completion queue has no room, nor between a refused Read
- * Request and its Terminate; it waits in the buffer. When a Send has come, what is to
- * come of Read Responses is left in the socket until the Send has been polled: moving
- * that takes as long as many small messages do.
+ * Request and its Terminate; it waits in the buffer. So does what is left when a step has
+ * had its share of FPDUs that cost the peer next to nothing: they take no receive, so no
+ * credit bounds them, and a step of bytes may hold thousands of them. When a Send has
+ * come, what is to come of Read Responses is left in the socket until the Send has been
+ * polled: moving that takes as long as many small messages do.
  */
 final class InboundStream {
 
@@ -59,6 +61,15 @@ final class InboundStream {
 
 	/** The same while small messages are not to wait. */
 	private static final int SHORT_STEP_BYTES = 64 * 1024;
+
+	/**
+	 * FPDUs with little in them that complete nothing, handled per stream before others
+	 * get their turn.
+	 */
+	private static final int MOST_LITTLE = 64;
+
+	/** What has less payload has little in it. */
+	private static final int LITTLE_BYTES = 256;
 
 	/**
 	 * What is kept of an FPDU at most whose payload may be placed before it is complete,
@@ -123,6 +134,8 @@ final class InboundStream {
 
 	private int askedBytes;
 
+	private int little;
+
 	private long frames;
 
 	private boolean closed;
@@ -164,13 +177,14 @@ final class InboundStream {
 	 * @throws EOFException if the peer has closed its half of the stream
 	 */
 	boolean advance() throws IOException, ProtocolViolation {
+		this.little = 0;
 		if (this.stalled) {
 			resume();
 		}
 		int before = this.sends.messages();
 		int total = 0;
 		int step = this.outbound.favorsLatency() ? SHORT_STEP_BYTES : STEP_BYTES;
-		while (total < step && mayBegin() && !this.stalled && !this.closed && !lingers(before)) {
+		while (total < step && mayBeginHere() && !this.stalled && !this.closed && !lingers(before)) {
 			long read = (this.state == State.PAYLOAD) ? readPayload() : readFrames();
 			if (read < 0) {
 				throw new EOFException(atBoundary() ? "closed by the peer" : "closed by the peer within a frame");
@@ -186,6 +200,11 @@ final class InboundStream {
 	/** Whether a message that has come would wait for payload that is to come. */
 	private boolean lingers(int messagesBefore) {
 		return this.sends.messages() != messagesBefore && !this.requester.isEmpty();
+	}
+
+	/** Whether another FPDU may begin, also as far as this step is concerned. */
+	private boolean mayBeginHere() {
+		return this.little < MOST_LITTLE && mayBegin();
 	}
 
 	private boolean mayBegin() {
@@ -265,7 +284,7 @@ final class InboundStream {
 			if (this.closed) {
 				return;
 			}
-			if (!mayBegin() || !ahead.isAsExpected(i)) {
+			if (!mayBeginHere() || !ahead.isAsExpected(i)) {
 				ByteBuffer displaced = ahead.displace(i, left, tail);
 				this.buffers.copied(displaced.position());
 				parse(displaced, 0, displaced.position());
@@ -328,7 +347,7 @@ final class InboundStream {
 			if (available < FpduFlyweight.ULPDU_OFFSET) {
 				break;
 			}
-			if (!mayBegin()) {
+			if (!mayBeginHere()) {
 				this.stalled = true;
 				break;
 			}
@@ -363,7 +382,12 @@ final class InboundStream {
 		this.buffers.copied(ulpduBytes - headerBytes);
 		this.expectsLarge = ulpduBytes >= this.directBytes;
 		this.frames++;
+		int before = this.sends.messages();
 		this.dispatcher.end();
+		if (ulpduBytes - headerBytes < LITTLE_BYTES && this.sends.messages() == before
+				&& !this.dispatcher.isReadResponse()) {
+			this.little++;
+		}
 	}
 
 	/** Begins a long payload of which a part is still in the socket, if that may be. */
