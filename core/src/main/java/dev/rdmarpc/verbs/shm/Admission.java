@@ -65,7 +65,11 @@ final class Admission {
 
 	private static final Set<PosixFilePermission> GROUP_FILE = PosixFilePermissions.fromString("rw-rw----");
 
+	private static final Set<PosixFilePermission> TRAVERSED_DIRECTORY = PosixFilePermissions.fromString("rwx--x---");
+
 	private static final int STICKY_GROUP_DIRECTORY = 01770;
+
+	private static final int TRAVERSED_GROUP_DIRECTORY = 0710;
 
 	private final @Nullable GroupPrincipal group;
 
@@ -128,7 +132,7 @@ final class Admission {
 				Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(USER_DIRECTORY));
 			}
 			else {
-				createForGroup(directory, this.group);
+				createForGroup(directory, this.group, STICKY_GROUP_DIRECTORY);
 			}
 		}
 		catch (FileAlreadyExistsException ex) {
@@ -137,13 +141,13 @@ final class Admission {
 	}
 
 	/** Others see the directory when it is theirs, and not before. */
-	private static void createForGroup(Path directory, GroupPrincipal group) throws IOException {
+	private static void createForGroup(Path directory, GroupPrincipal group, int mode) throws IOException {
 		Path unfinished = directory.resolveSibling(directory.getFileName() + "." + UUID.randomUUID());
 		Files.createDirectory(unfinished, PosixFilePermissions.asFileAttribute(USER_DIRECTORY));
 		boolean moved = false;
 		try {
 			setGroup(unfinished, group);
-			Files.setAttribute(unfinished, "unix:mode", STICKY_GROUP_DIRECTORY, LinkOption.NOFOLLOW_LINKS);
+			Files.setAttribute(unfinished, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
 			if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
 				Files.move(unfinished, directory, StandardCopyOption.ATOMIC_MOVE);
 				moved = true;
@@ -159,6 +163,37 @@ final class Admission {
 			if (!moved) {
 				Files.delete(unfinished);
 			}
+		}
+	}
+
+	/** Where the files of a user's connections lie: with a group, not where it meets. */
+	Path connections(Path directory, Object user) {
+		return (this.group != null) ? directory.resolve("." + user) : directory;
+	}
+
+	/** The same for the user of this process. */
+	Path ownConnections(Path directory) throws IOException {
+		return connections(directory, ownUser());
+	}
+
+	/**
+	 * Sees to it that members of the group can open what they know the name of, and
+	 * nothing else, where the files of this user's connections lie.
+	 * @throws VerbsException with {@link VerbsError#UNAVAILABLE} if that is another one's
+	 */
+	void prepareConnections(Path connections) throws IOException {
+		if (this.group == null) {
+			return;
+		}
+		if (!Files.exists(connections, LinkOption.NOFOLLOW_LINKS)) {
+			createForGroup(connections, this.group, TRAVERSED_GROUP_DIRECTORY);
+		}
+		if (!Files.isDirectory(connections, LinkOption.NOFOLLOW_LINKS)
+				|| !isOwn(Files.getAttribute(connections, "unix:uid", LinkOption.NOFOLLOW_LINKS))
+				|| !this.group.equals(Files.getAttribute(connections, "posix:group", LinkOption.NOFOLLOW_LINKS))
+				|| !TRAVERSED_DIRECTORY.equals(Files.getPosixFilePermissions(connections, LinkOption.NOFOLLOW_LINKS))) {
+			throw refused(connections, "it is no directory of this user and group " + this.group.getName()
+					+ " with permissions " + PosixFilePermissions.toString(TRAVERSED_DIRECTORY));
 		}
 	}
 

@@ -166,7 +166,7 @@ final class Initiator extends SetupHandler {
 			long bytes = RingDescriptor.totalBytes(ringBytes);
 			file = this.device.rendezvous().openFile(port, answer.name(), bytes);
 			ByteBuffer memory = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
-			this.device.rendezvous().removeFile(answer.name());
+			this.device.rendezvous().removeConnection(answer.name());
 			this.thread.deregister(current);
 			EstablishedPeer peer = new EstablishedPeer(current, file, memory, ringBytes, 1, readDepth,
 					responderResources, this.device.trusted(), (lastReader) -> sweepLater(port, lastReader));

@@ -55,7 +55,9 @@ import dev.rdmarpc.verbs.shm.ring.RingDescriptor;
 /**
  * The directory in which processes meet: a socket {@code <port>.socket} for each
  * listener, and while a connection is set up, a file {@code <port>-<random>} with its
- * memory. {@link Admission} says who may enter it.
+ * memory. {@link Admission} says who may enter it. Where a group meets, that file lies in
+ * a directory {@code .<uid>} of the listener's user, which members can traverse and not
+ * list: its name is told to the peer alone.
  *
  * <p>
  * Thread-safe. Who creates or removes sockets holds the lock on the file {@code .lock},
@@ -94,12 +96,16 @@ final class Rendezvous {
 
 	private final Path directory;
 
+	/** Where the files of connections to this user's listeners lie. */
+	private final Path connections;
+
 	private final Admission admission;
 
 	private final SecureRandom random = new SecureRandom();
 
-	private Rendezvous(Path directory, Admission admission) {
+	private Rendezvous(Path directory, Path connections, Admission admission) {
 		this.directory = directory;
+		this.connections = connections;
 		this.admission = admission;
 	}
 
@@ -131,7 +137,7 @@ final class Rendezvous {
 				admission.createDirectory(directory);
 			}
 			admission.check(directory);
-			return new Rendezvous(directory, admission);
+			return new Rendezvous(directory, admission.ownConnections(directory), admission);
 		}
 		catch (IOException | UnsupportedOperationException ex) {
 			throw new VerbsException(VerbsError.UNAVAILABLE,
@@ -294,9 +300,11 @@ final class Rendezvous {
 				removeLeftover(socket);
 			}
 		}
-		try (DirectoryStream<Path> files = Files.newDirectoryStream(this.directory, port + "-*")) {
-			for (Path file : files) {
-				removeLeftover(file);
+		if (Files.isDirectory(this.connections, LinkOption.NOFOLLOW_LINKS)) {
+			try (DirectoryStream<Path> files = Files.newDirectoryStream(this.connections, port + "-*")) {
+				for (Path file : files) {
+					removeLeftover(file);
+				}
 			}
 		}
 		return true;
@@ -321,7 +329,7 @@ final class Rendezvous {
 	Path newFile(int port) {
 		byte[] bytes = new byte[RANDOM_BYTES];
 		this.random.nextBytes(bytes);
-		return this.directory.resolve(port + "-" + HexFormat.of().formatHex(bytes));
+		return this.connections.resolve(port + "-" + HexFormat.of().formatHex(bytes));
 	}
 
 	/** How much memory is free for files. */
@@ -339,6 +347,7 @@ final class Rendezvous {
 	 * this fails, and not somebody who uses the memory later.
 	 */
 	FileChannel create(Path file, long bytes) throws IOException {
+		this.admission.prepareConnections(this.connections);
 		FileChannel channel = createForUser(file, bytes);
 		boolean admitted = false;
 		try {
@@ -378,13 +387,14 @@ final class Rendezvous {
 
 	/**
 	 * Opens the file that a listener names.
-	 * @throws IOException if it is no regular file of this directory and of that size
+	 * @throws IOException if it is no regular file of that listener and of that size
 	 */
 	FileChannel openFile(int port, String name, long bytes) throws IOException {
 		if (!name.matches(port + "-[0-9a-f]{" + 2 * RANDOM_BYTES + "}")) {
 			throw new IOException("listener names a file that is none of its own");
 		}
-		Path file = this.directory.resolve(name);
+		Object user = Files.getAttribute(socket(port), "unix:uid", LinkOption.NOFOLLOW_LINKS);
+		Path file = this.admission.connections(this.directory, user).resolve(name);
 		if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
 			throw new IOException("file " + file + " does not exist");
 		}
@@ -397,13 +407,22 @@ final class Rendezvous {
 		return channel;
 	}
 
-	/** Removes the file of a connection, if it is still there. */
+	/** Removes the file of a connection to this user, if it is still there. */
+	void removeConnection(String name) {
+		remove(this.connections.resolve(name));
+	}
+
+	/** Removes a file from where processes meet, if it is still there. */
 	void removeFile(String name) {
+		remove(this.directory.resolve(name));
+	}
+
+	private static void remove(Path file) {
 		try {
-			Files.deleteIfExists(this.directory.resolve(name));
+			Files.deleteIfExists(file);
 		}
 		catch (IOException ex) {
-			logger.debug("Cannot remove {} from {}", name, this.directory, ex);
+			logger.debug("Cannot remove {}", file, ex);
 		}
 	}
 

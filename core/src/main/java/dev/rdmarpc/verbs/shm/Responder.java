@@ -149,7 +149,7 @@ final class Responder extends SetupHandler {
 		catch (IOException | VerbsException ex) {
 			if (this.acceptance == null) {
 				closeQuietly(file);
-				rendezvous.removeFile(name);
+				rendezvous.removeConnection(name);
 				notAccepted(lifecycle, result, ex);
 			}
 			failed(ex);
@@ -172,7 +172,7 @@ final class Responder extends SetupHandler {
 
 	private void established(Acceptance accepted) throws IOException {
 		this.thread().deregister(this.socket);
-		this.listener.device().rendezvous().removeFile(accepted.fileName());
+		this.listener.device().rendezvous().removeConnection(accepted.fileName());
 		if (!accepted.lifecycle().established(accepted.peer(), this.listener::removeConnection)) {
 			throw new VerbsException(VerbsError.CLOSED, accepted.lifecycle() + " was closed or disconnected");
 		}
@@ -250,7 +250,7 @@ final class Responder extends SetupHandler {
 			leave();
 			if (accepted != null) {
 				closeQuietly(accepted.peer().file());
-				this.listener.device().rendezvous().removeFile(accepted.fileName());
+				this.listener.device().rendezvous().removeConnection(accepted.fileName());
 				notAccepted(accepted.lifecycle(), accepted.result(), cause);
 			}
 		}

@@ -106,7 +106,7 @@ public final class HalfwayProcess {
 			FileChannel file = rendezvous.openFile(port, answer.name(), TOTAL_BYTES);
 			this.kept.add(file.map(FileChannel.MapMode.READ_WRITE, 0, TOTAL_BYTES));
 			this.kept.add(file);
-			rendezvous.removeFile(answer.name());
+			rendezvous.removeConnection(answer.name());
 		}
 		return socket;
 	}

@@ -22,7 +22,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +33,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -41,6 +44,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.RemoteRegion;
 import dev.rdmarpc.verbs.VerbsException;
@@ -86,6 +90,9 @@ class SharedGroupTests {
 		if (Files.exists(this.directory)) {
 			assertThat(Station.files(this.directory)).isEmpty();
 			Files.deleteIfExists(this.directory.resolve(".lock"));
+			for (String user : List.of(NOBODY, String.valueOf(Files.getAttribute(Path.of("/proc/self"), "unix:uid")))) {
+				Files.deleteIfExists(connectionsOf(user));
+			}
 			Files.delete(this.directory);
 		}
 		Path classes = this.parent.resolve("classes");
@@ -95,6 +102,11 @@ class SharedGroupTests {
 			}
 		}
 		Files.delete(this.parent);
+	}
+
+	/** Where the files of connections to a user lie while they are set up. */
+	private Path connectionsOf(String user) {
+		return this.directory.resolve("." + user);
 	}
 
 	private SharedMemoryOptions options() {
@@ -125,6 +137,38 @@ class SharedGroupTests {
 			try (Stream<Path> files = Files.list(this.parent)) {
 				assertThat(files).containsExactly(this.directory);
 			}
+		}
+	}
+
+	@Test
+	void membersDoNotFindTheMemoryOfConnectionsOfOthers() throws Exception {
+		try (Station station = newStation();
+				SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(station.socket()))) {
+			new SetupFrame(SetupFrame.Kind.REQUEST, 1, 1, 1, new byte[0], "").write(peer);
+			CompletableFuture<ConnectionInfo> accepting = station.accept();
+			ByteBuffer answer = ByteBuffer.allocate(SetupFrame.BYTES);
+			while (answer.hasRemaining()) {
+				assertThat(peer.read(answer)).isPositive();
+			}
+			String name = SetupFrame.read(answer).name();
+			Path connections = connectionsOf(String.valueOf(Files.getAttribute(Path.of("/proc/self"), "unix:uid")));
+			assertThat(accepting).as("before the peer has confirmed").isNotDone();
+			assertThat(connections.resolve(name)).exists();
+			assertThat(this.directory.resolve(name)).doesNotExist();
+			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(connections)))
+				.isEqualTo("rwx--x---");
+			if (mayBecomeNobody()) {
+				List<String> listing = asNobody(this.group);
+				listing.addAll(List.of("ls", connections.toString()));
+				assertThat(new ProcessBuilder(listing).redirectErrorStream(true)
+					.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+					.start()
+					.waitFor()).isNotZero();
+			}
+			Files.setPosixFilePermissions(connections.resolve(name), PosixFilePermissions.fromString("rw-------"));
+			Files.move(connections.resolve(name), connections.resolve("1-" + name));
+			Rendezvous.open(options().withGroup(this.group)).sweep(1);
+			assertThat(Station.files(connections)).as("what a killed process has left at a port").isEmpty();
 		}
 	}
 

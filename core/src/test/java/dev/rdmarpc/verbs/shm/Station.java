@@ -248,7 +248,7 @@ final class Station implements AutoCloseable {
 	/** What lies in a directory besides its lock. */
 	static List<String> files(Path directory) throws IOException {
 		try (Stream<Path> files = Files.list(directory)) {
-			return files.map((file) -> file.getFileName().toString()).filter((name) -> !name.equals(".lock")).toList();
+			return files.map((file) -> file.getFileName().toString()).filter((name) -> !name.startsWith(".")).toList();
 		}
 	}
 
