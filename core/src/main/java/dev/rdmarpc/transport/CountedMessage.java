@@ -64,6 +64,22 @@ abstract class CountedMessage extends OrderedMessage {
 		}
 	}
 
+	/** A message, if it is counted, counts for so much from now on; driver. */
+	final void recount(int bytes) {
+		SmallReplies where = this.counted;
+		if (where == null) {
+			return;
+		}
+		int more = bytes - this.countedBytes;
+		this.countedBytes = bytes;
+		if (this.large) {
+			where.peer().add(more);
+		}
+		else {
+			where.add(more);
+		}
+	}
+
 	/** The message is about to be given back; the driver, if it was submitted. */
 	final void uncount() {
 		SmallReplies from = this.counted;

@@ -54,6 +54,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private final OutboundQueue outbound;
 
+	private final int mostPackBytes;
+
 	/** Streams to this side that have something to grant. */
 	private final ArrayDeque<StreamReceiver> granting = new ArrayDeque<>();
 
@@ -99,6 +101,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.eagerLimit = new EagerLimit(options.eagerBytes());
 		this.exposures = new Exposures(options.deadPeerNanos());
 		this.small = this.loop.resources().small();
+		this.mostPackBytes = options.frameBytes();
 		this.outbound = new OutboundQueue(this.loop.resources().attachment(), this.loop.metrics(),
 				this.loop.outgoingMessages(), credits, new SendWindow(this.loop.resources().scheduler(), this.small),
 				maxBacklog, this::exposed, calls::waited);
@@ -136,6 +139,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	@Override
 	public int frameBytes() {
 		return this.handshake.peerFrameBytes();
+	}
+
+	@Override
+	public int packBytes() {
+		return Math.min(frameBytes(), this.mostPackBytes);
 	}
 
 	@Override
@@ -312,6 +320,11 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 	}
 
 	@Override
+	public @Nullable RegisteredBuffer tryAllocatePack() {
+		return this.loop.outgoingMessages().tryAllocatePack(this, packBytes());
+	}
+
+	@Override
 	public void drops(int requestId) {
 		this.channel.receiver().drop(requestId);
 	}
@@ -323,7 +336,7 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	@Override
 	public @Nullable OutgoingMessage tryBegin(OutgoingMessage.Owner owner, int requestId, GatheredMessages by) {
-		return this.loop.outgoingMessages().pack(this, owner, requestId, by);
+		return this.loop.outgoingMessages().pack(this, owner, packBytes(), requestId, by);
 	}
 
 	@Override

@@ -69,7 +69,7 @@ final class GatheredMessages {
 		int cost = message.totalBytes() + StreamReceiver.MESSAGE_OVERHEAD_BYTES;
 		synchronized (this) {
 			OutgoingMessage begun = this.open;
-			if (begun != null && begun.hasRoomFor(bytes) && begun.messageBytes()
+			if (begun != null && begun.hasRoomFor(bytes, this.carrier.packBytes()) && begun.messageBytes()
 					+ begun.messages() * StreamReceiver.MESSAGE_OVERHEAD_BYTES + cost <= this.mostCost) {
 				begun.append(Objects.requireNonNull(this.frame), message);
 				return true;

@@ -283,9 +283,12 @@ public final class OutgoingMessage extends BufferedMessage {
 		FrameFlyweight.putFlags(frames, 0, frames.get(FrameFlyweight.FLAGS_OFFSET) | FrameFlyweight.FLAG_LAST);
 	}
 
-	/** Whether the frame, of which nothing was posted, has room for other entries. */
-	boolean hasRoomFor(int bytes) {
-		return isUnposted() && isOneFrame() && FrameFlyweight.HEADER_LENGTH + entriesBytes() + bytes <= this.frameBytes;
+	/**
+	 * Whether the frame, of which nothing was posted, has room for other entries.
+	 * @param mostBytes the size of a frame of several messages
+	 */
+	boolean hasRoomFor(int bytes, int mostBytes) {
+		return isUnposted() && isOneFrame() && FrameFlyweight.HEADER_LENGTH + entriesBytes() + bytes <= mostBytes;
 	}
 
 	/** What its messages take in a frame that they share. */
@@ -299,8 +302,8 @@ public final class OutgoingMessage extends BufferedMessage {
 	}
 
 	/**
-	 * Moves the message, which becomes one of several.
-	 * @param larger has room for a whole frame; takes ownership
+	 * Moves the message, which becomes one of several and counts for all their memory.
+	 * @param larger has room for them all; takes ownership
 	 */
 	private void moveTo(RegisteredBuffer larger) {
 		ByteBuffer from = memory().buffer();
@@ -312,13 +315,14 @@ public final class OutgoingMessage extends BufferedMessage {
 		this.totalBytes = PackedMessages.put(frame, FrameFlyweight.HEADER_LENGTH, from, FrameFlyweight.HEADER_LENGTH,
 				this.packedBytes);
 		movesTo(larger);
+		recount(neededBytes());
 	}
 
 	/**
 	 * Adds the message of another one to the frame, which {@linkplain #hasRoomFor has
 	 * room} for it.
-	 * @param larger memory for a whole frame if it is no {@link #isPack() pack} yet;
-	 * takes ownership
+	 * @param larger memory for all messages if it is no {@link #isPack() pack} yet; takes
+	 * ownership
 	 */
 	void add(OutgoingMessage other, @Nullable RegisteredBuffer larger) {
 		if (larger != null) {

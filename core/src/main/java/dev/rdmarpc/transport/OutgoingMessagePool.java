@@ -233,13 +233,18 @@ final class OutgoingMessagePool {
 		}
 	}
 
+	/**
+	 * Memory for a frame of small messages of a stream, or {@code null} if there is none,
+	 * or the peer has more than it may.
+	 */
+	@Nullable RegisteredBuffer tryAllocatePack(OutgoingMessage.Carrier carrier, int bytes) {
+		return (overdrawn(carrier) != null) ? null : this.memory.tryAllocate(bytes);
+	}
+
 	/** A frame for small messages of a stream, or {@code null} without memory for it. */
-	@Nullable OutgoingMessage pack(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int requestId,
+	@Nullable OutgoingMessage pack(OutgoingMessage.Carrier carrier, OutgoingMessage.Owner stream, int bytes, int requestId,
 			GatheredMessages by) {
-		if (overdrawn(carrier) != null) {
-			return null;
-		}
-		RegisteredBuffer buffer = this.memory.tryAllocate(carrier.frameBytes());
+		RegisteredBuffer buffer = tryAllocatePack(carrier, bytes);
 		if (buffer == null) {
 			return null;
 		}

@@ -266,7 +266,7 @@ public final class StreamSender {
 	}
 
 	private boolean isSmall(int bytes) {
-		return bytes <= Math.min(this.carrier.frameBytes() / SMALL_PART,
+		return bytes <= Math.min(this.carrier.packBytes() / SMALL_PART,
 				this.windowBytes / 2 - StreamReceiver.MESSAGE_OVERHEAD_BYTES);
 	}
 
@@ -333,10 +333,10 @@ public final class StreamSender {
 	 */
 	private boolean joins(OutgoingMessage message) {
 		OutgoingMessage before = this.open;
-		if (before == null || !before.hasRoomFor(message.entriesBytes())) {
+		if (before == null || !before.hasRoomFor(message.entriesBytes(), this.carrier.packBytes())) {
 			return false;
 		}
-		RegisteredBuffer larger = before.isPack() ? null : this.carrier.tryAllocate(this.carrier.frameBytes());
+		RegisteredBuffer larger = before.isPack() ? null : this.carrier.tryAllocatePack();
 		if (larger == null && !before.isPack()) {
 			return false;
 		}
@@ -434,11 +434,17 @@ public final class StreamSender {
 		/** Takes ownership. */
 		void sendData(OutgoingMessage message);
 
-		/** The size of the peer's frames. */
-		int frameBytes();
+		/**
+		 * The size of a frame of several messages: no more than the peer takes, nor than
+		 * this side would, since the peer may say that it takes far more.
+		 */
+		int packBytes();
 
-		/** Memory for a frame of several messages, or {@code null}. */
-		@Nullable RegisteredBuffer tryAllocate(int bytes);
+		/**
+		 * Memory for a frame of several messages, or {@code null}, also where the peer
+		 * has left too much.
+		 */
+		@Nullable RegisteredBuffer tryAllocatePack();
 
 	}
 

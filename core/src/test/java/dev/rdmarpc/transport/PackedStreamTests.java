@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -35,6 +36,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Messages of a stream that share a frame, on both sides. */
 class PackedStreamTests extends AbstractRequestStreamTests {
+
+	private static final byte[] HUGE_FRAMES = Frames
+		.withStreams(Frames.withInt(Frames.hello(2, 1 << 20, 20_000, 16, 64, 0), 40, 64 << 16), 1 << 20);
 
 	@Test
 	void smallMessagesThatAreReadyTogetherShareAFrame() throws Exception {
@@ -124,6 +128,84 @@ class PackedStreamTests extends AbstractRequestStreamTests {
 			fixture.deliver(channel, Frames.control(8, 0, 0));
 			assertThat(pair.sentTypes()).doesNotContain("MESSAGE");
 		});
+	}
+
+	@Test
+	void frameThatIsSharedIsNoLargerThanThisSidesHoweverMuchThePeerTakes() throws Exception {
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS.withStreamWindow(1 << 20), this.handler, HUGE_FRAMES);
+				StreamSender sender = begin(fixture, channel, null);
+				long before = fixture.memory.metrics().allocatedBytes();
+				for (int bytes : new int[] { 2049, 2000, 2000, 2048, 2000, 2000 }) {
+					submit(sender, bytes);
+				}
+				assertThat(fixture.memory.metrics().allocatedBytes() - before).isLessThan(4 * 8192);
+				LoopFixture.pair(channel).depth = 100;
+				fixture.turn();
+				assertThat(LoopFixture.pair(channel).sent.stream().skip(2).map(ByteBuffer::capacity))
+					.containsExactly(16 + 2049, 16 + 3 * 2008 + 2056, 16 + 2000);
+				reply(fixture, channel);
+			});
+		}
+	}
+
+	@Test
+	void messagesThatShareAFrameCountForItsMemoryWithThePeer() throws Exception {
+		int frameBytes = 2 * SmallReplies.STEP_BYTES;
+		PeerReplies peer = new PeerReplies("peer", frameBytes - 1, () -> {
+		});
+		try (LoopFixture fixture = new LoopFixture(frameBytes, 16, 16L << 20)) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS.withFrames(frameBytes, 8).withStreamWindow(1 << 20),
+						this.handler, HUGE_FRAMES);
+				StreamSender sender = begin(fixture, channel, peer);
+				submit(sender, 8);
+				assertThat(peer.isEmpty()).as("one alone").isTrue();
+				submit(sender, 8);
+				assertThat(peer.isOver()).as("two in a frame").isTrue();
+				LoopFixture.pair(channel).depth = 100;
+				fixture.turn();
+				LoopFixture.pair(channel).completeAll();
+				fixture.turn();
+				assertThat(peer.isEmpty()).as("afterwards").isTrue();
+				reply(fixture, channel);
+			});
+		}
+	}
+
+	@Test
+	void messagesToAPeerThatHasLeftTooMuchGoAlone() throws Exception {
+		PeerReplies peer = new PeerReplies("peer", 1000, () -> {
+		});
+		try (LoopFixture fixture = new LoopFixture()) {
+			fixture.drive(() -> {
+				RpcChannel channel = fixture.client(OPTIONS.withStreamWindow(1 << 20), this.handler, HUGE_FRAMES);
+				StreamSender sender = begin(fixture, channel, peer);
+				OutgoingMessage second = sender.prepare(segments(9));
+				submit(sender, 8);
+				peer.add(1001);
+				second.submit();
+				LoopFixture.pair(channel).depth = 100;
+				fixture.turn();
+				assertThat(LoopFixture.pair(channel).sent.stream().skip(2).map(ByteBuffer::capacity))
+					.containsExactly(16 + 8, 16 + 9);
+				reply(fixture, channel);
+			});
+		}
+	}
+
+	/** A stream whose messages are granted and wait for room in the queue. */
+	private StreamSender begin(LoopFixture fixture, RpcChannel channel, @Nullable PeerReplies counting) {
+		StreamSender sender = channel.streams().requestSender(this.user);
+		this.call.streamSender = sender;
+		begin(fixture, channel);
+		if (counting != null) {
+			channel.sender().countReplies(counting);
+		}
+		fixture.deliver(channel, demand(100, 0));
+		LoopFixture.pair(channel).depth = 0;
+		return sender;
 	}
 
 	@Test
