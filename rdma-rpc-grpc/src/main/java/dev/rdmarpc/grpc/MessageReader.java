@@ -16,8 +16,10 @@
 
 package dev.rdmarpc.grpc;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Queue;
 
 import io.grpc.Codec;
@@ -28,6 +30,7 @@ import io.grpc.internal.MessageDeframer;
 import io.grpc.internal.ReadableBuffer;
 import io.grpc.internal.ReadableBuffers;
 import io.grpc.internal.StatsTraceContext;
+import io.grpc.internal.StreamListener;
 import io.grpc.internal.TransportTracer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,10 +45,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Implementation notes. gRPC's own deframer does the same, with two buffers made of
- * buffers for each message, which are a tenth of all that a call allocates. It is used
- * for compressed messages. Bytes count as read when they belong to a message that is
- * asked for, though it may not be complete: a message may be larger than what the sender
- * may send ahead.
+ * buffers for each message, which are a tenth of all that a call allocates. It inflates
+ * messages of calls that may compress them, once they are complete. Bytes count as read
+ * when they belong to a message that is asked for, though it may not be complete: a
+ * message may be larger than what the sender may send ahead. So nothing but the length of
+ * a message bounds in how many parts it comes, and they are put into a
+ * {@link PartialMessage}.
  */
 final class MessageReader {
 
@@ -66,7 +71,10 @@ final class MessageReader {
 
 	private @Nullable Queue<ReceivedBuffer> others;
 
-	/** In all parts. */
+	/** The beginning of a body whose rest has not arrived. */
+	private @Nullable PartialMessage partial;
+
+	/** In all parts, and in that. */
 	private long unreadBytes;
 
 	/** Of those, what belongs to the header or body that is waited for. */
@@ -109,12 +117,8 @@ final class MessageReader {
 		if (decompressor == Codec.Identity.NONE) {
 			return;
 		}
-		MessageDeframer deframer = new MessageDeframer(this.listener, decompressor, this.maxMessageBytes, this.stats,
+		this.inflating = new MessageDeframer(new Inflated(), decompressor, this.maxMessageBytes, this.stats,
 				this.tracer);
-		this.inflating = deframer;
-		if (this.wantedMessages > 0) {
-			deframer.request((int) Math.min(this.wantedMessages, Integer.MAX_VALUE));
-		}
 	}
 
 	/**
@@ -126,11 +130,7 @@ final class MessageReader {
 		if (messages <= 0) {
 			throw new IllegalArgumentException("numMessages must be > 0");
 		}
-		MessageDeframer deframer = this.inflating;
-		if (deframer != null) {
-			deframer.request(messages);
-		}
-		else if (!this.closed) {
+		if (!this.closed) {
 			this.wantedMessages += messages;
 			deliver();
 		}
@@ -142,11 +142,7 @@ final class MessageReader {
 	 * @throws RuntimeException if what has arrived is no message
 	 */
 	void arrived(ReceivedBuffer bytes) {
-		MessageDeframer deframer = this.inflating;
-		if (deframer != null) {
-			deframer.deframe(bytes);
-		}
-		else if (this.closed || this.closing) {
+		if (this.closed || this.closing) {
 			bytes.close();
 		}
 		else {
@@ -177,11 +173,7 @@ final class MessageReader {
 
 	/** Nothing more arrives: closes when all messages have been asked for. */
 	void closeWhenComplete() {
-		MessageDeframer deframer = this.inflating;
-		if (deframer != null) {
-			deframer.closeWhenComplete();
-		}
-		else if (!this.closed) {
+		if (!this.closed) {
 			this.closing = true;
 			closeIfComplete();
 		}
@@ -189,15 +181,17 @@ final class MessageReader {
 
 	/** Drops what has not been handed out. */
 	void close() {
-		MessageDeframer deframer = this.inflating;
-		if (deframer != null) {
-			deframer.close();
-			return;
-		}
 		if (this.closed) {
 			return;
 		}
 		this.closed = true;
+		if (this.inflating != null) {
+			this.inflating.close();
+		}
+		if (this.partial != null) {
+			this.partial.close();
+			this.partial = null;
+		}
 		for (ReceivedBuffer part = this.first; part != null; part = this.first) {
 			nextPart();
 			part.close();
@@ -237,12 +231,18 @@ final class MessageReader {
 		int more = there - this.countedBytes;
 		if (more > 0) {
 			this.countedBytes = there;
-			if (this.inBody) {
+			if (this.inBody && this.inflating == null) {
 				this.stats.inboundWireSize(more);
 			}
 			this.listener.bytesRead(more);
 		}
-		return there == this.neededBytes;
+		if (there == this.neededBytes) {
+			return true;
+		}
+		if (this.inBody && more > 0) {
+			gather(there);
+		}
+		return false;
 	}
 
 	private void readHeader() {
@@ -263,26 +263,48 @@ final class MessageReader {
 		this.compressed = flags == COMPRESSED;
 		this.neededBytes = length;
 		this.inBody = true;
-		this.number++;
-		this.stats.inboundMessage(this.number);
-		this.tracer.reportMessageReceived();
+		if (this.inflating == null) {
+			this.number++;
+			this.stats.inboundMessage(this.number);
+			this.tracer.reportMessageReceived();
+		}
 	}
 
 	private void deliverBody() {
 		int length = this.neededBytes;
-		this.stats.inboundMessageRead(this.number, length, this.compressed ? -1 : length);
-		if (this.compressed) {
-			throw Status.INTERNAL.withDescription("Can't decode compressed gRPC message as compression not configured")
-				.asRuntimeException();
+		MessageDeframer deframer = this.inflating;
+		if (deframer == null) {
+			this.stats.inboundMessageRead(this.number, length, this.compressed ? -1 : length);
+			if (this.compressed) {
+				throw Status.INTERNAL
+					.withDescription("Can't decode compressed gRPC message as compression not configured")
+					.asRuntimeException();
+			}
+			this.stats.inboundUncompressedSize(length);
 		}
-		this.stats.inboundUncompressedSize(length);
-		ReceivedMessage message = new ReceivedMessage(take(length));
+		ReadableBuffer body = take(length);
 		this.unreadBytes -= length;
 		this.countedBytes = 0;
 		this.neededBytes = HEADER_BYTES;
 		this.inBody = false;
 		this.wantedMessages--;
-		this.listener.messagesAvailable(message);
+		if (deframer != null) {
+			inflate(deframer, length, body);
+		}
+		else {
+			this.listener.messagesAvailable(new ReceivedMessage(body));
+		}
+	}
+
+	/** Hands out a message by gRPC's reader, which gets it as it has arrived. */
+	private void inflate(MessageDeframer deframer, int length, ReadableBuffer body) {
+		ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+		header.put((byte) (this.compressed ? COMPRESSED : 0)).putInt(length).flip();
+		CompositeReadableBuffer whole = new CompositeReadableBuffer();
+		whole.addBuffer(ReadableBuffers.wrap(header));
+		whole.addBuffer(body);
+		deframer.request(1);
+		deframer.deframe(whole);
 	}
 
 	/** The part that is read, which is there. */
@@ -312,18 +334,36 @@ final class MessageReader {
 		if (length == 0) {
 			return ReadableBuffers.empty();
 		}
-		ReceivedBuffer part = part();
-		if (part.readableBytes() >= length) {
+		ReceivedBuffer part = this.first;
+		if (this.partial == null && part != null && part.readableBytes() >= length) {
 			return takeFrom(part, length);
 		}
-		CompositeReadableBuffer parts = new CompositeReadableBuffer();
-		int left = length;
-		while (left > 0) {
-			int begun = Math.min(left, part().readableBytes());
-			parts.addBuffer(takeFrom(part(), begun));
-			left -= begun;
+		gather(length);
+		PartialMessage whole = this.partial;
+		this.partial = null;
+		return Objects.requireNonNull(whole).complete();
+	}
+
+	/** Adds what has arrived of a body, up to so many bytes of it. */
+	private void gather(int length) {
+		PartialMessage begun = this.partial;
+		if (begun == null) {
+			begun = new PartialMessage(this.neededBytes);
+			this.partial = begun;
 		}
-		return parts;
+		for (int left = length - begun.bytes(); left > 0; left = length - begun.bytes()) {
+			ReceivedBuffer part = part();
+			int bytes = Math.min(left, part.readableBytes());
+			if (!PartialMessage.isSmall(bytes)) {
+				begun.add(takeFrom(part, bytes));
+				continue;
+			}
+			begun.copy(part, bytes);
+			if (part.readableBytes() == 0) {
+				nextPart();
+				part.close();
+			}
+		}
 	}
 
 	private ReadableBuffer takeFrom(ReceivedBuffer part, int length) {
@@ -332,6 +372,31 @@ final class MessageReader {
 		}
 		nextPart();
 		return part;
+	}
+
+	/** What gRPC's reader says of a message that was read already. */
+	private final class Inflated implements MessageDeframer.Listener {
+
+		@Override
+		public void bytesRead(int count) {
+			// were said when they arrived
+		}
+
+		@Override
+		public void messagesAvailable(StreamListener.MessageProducer producer) {
+			MessageReader.this.listener.messagesAvailable(producer);
+		}
+
+		@Override
+		public void deframerClosed(boolean partial) {
+			// is closed with this one
+		}
+
+		@Override
+		public void deframeFailed(Throwable cause) {
+			MessageReader.this.listener.deframeFailed(cause);
+		}
+
 	}
 
 }

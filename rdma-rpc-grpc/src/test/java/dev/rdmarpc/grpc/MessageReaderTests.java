@@ -39,6 +39,8 @@ import io.grpc.internal.StreamListener;
 import io.grpc.internal.TransportTracer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.memory.MemoryOptions;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -71,6 +73,14 @@ class MessageReaderTests {
 
 	private static byte[] framed(int flags, byte[] message) {
 		return ByteBuffer.allocate(5 + message.length).put((byte) flags).putInt(message.length).put(message).array();
+	}
+
+	private static List<Byte> listOf(byte[] bytes) {
+		List<Byte> all = new ArrayList<>();
+		for (byte value : bytes) {
+			all.add(value);
+		}
+		return all;
 	}
 
 	private static MessageReader reader(Seen seen) {
@@ -192,6 +202,58 @@ class MessageReaderTests {
 		reader.request(1);
 		reader.arrived(received(Arrays.copyOf(framed(0, new byte[10]), 5)));
 		reader.closeWhenComplete();
+		assertThat(seen.events).endsWith("closed, partial: true");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aMessageInManyPartsHoldsNoneOfTheirMemory(boolean compressing) {
+		Seen seen = new Seen();
+		MessageReader reader = reader(seen);
+		reader.request(1);
+		if (compressing) {
+			reader.setDecompressor(new Codec.Gzip());
+		}
+		byte[] message = new byte[MOST_BYTES];
+		new SplittableRandom(1).nextBytes(message);
+		for (byte part : framed(0, message)) {
+			reader.arrived(received(new byte[] { part }));
+			assertThat(this.memory.metrics().outstanding()).isLessThanOrEqualTo((seen.events.size() < 5) ? 5 : 0);
+		}
+		assertThat(seen.bytes).isEqualTo(listOf(message));
+		reader.closeWhenComplete();
+		assertThat(seen.events).endsWith("message", "closed, partial: false");
+	}
+
+	@Test
+	void largePartsOfAMessageStayWhereTheyLie() {
+		Seen seen = new Seen();
+		List<InputStream> kept = new ArrayList<>();
+		seen.keeper = kept;
+		MessageReader reader = reader(seen);
+		reader.request(1);
+		byte[] framed = framed(0, new byte[MOST_BYTES]);
+		reader.arrived(received(Arrays.copyOf(framed, 2500)));
+		reader.arrived(received(new byte[10]));
+		assertThat(this.memory.metrics().outstanding()).as("the large one").isOne();
+		reader.arrived(received(new byte[framed.length - 2510]));
+		assertThat(this.memory.metrics().outstanding()).as("two large ones").isEqualTo(2);
+		assertThat(kept).hasSize(1).allSatisfy((message) -> {
+			try (InputStream taken = message) {
+				assertThat(taken.readAllBytes()).isEqualTo(new byte[MOST_BYTES]);
+			}
+		});
+		reader.close();
+	}
+
+	@Test
+	void aMessageThatIsGivenUpInTheMiddleIsGivenBack() {
+		Seen seen = new Seen();
+		MessageReader reader = reader(seen);
+		reader.request(1);
+		reader.arrived(received(Arrays.copyOf(framed(0, new byte[MOST_BYTES]), 2500)));
+		reader.arrived(received(new byte[10]));
+		reader.close();
 		assertThat(seen.events).endsWith("closed, partial: true");
 	}
 
