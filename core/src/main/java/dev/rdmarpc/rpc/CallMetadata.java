@@ -47,6 +47,9 @@ public final class CallMetadata {
 
 	private static final String BINARY_SUFFIX = "-bin";
 
+	/** What is read in place of bytes that are not UTF-8. */
+	private static final char REPLACEMENT = '\uFFFD';
+
 	/** That of a request that carries none. */
 	static final CallMetadata NONE = new CallMetadata(0);
 
@@ -78,7 +81,10 @@ public final class CallMetadata {
 		return this.maxBytes == 0;
 	}
 
-	/** Replaces all entries with those of a peer's metadata. */
+	/**
+	 * Replaces all entries with those of a peer's metadata. They need more bytes than it
+	 * has if some are not UTF-8, and fewer if a name is there twice.
+	 */
 	synchronized void fill(ByteBuffer encoded) {
 		this.entries = new LinkedHashMap<>();
 		this.encodedBytes = 0;
@@ -92,14 +98,30 @@ public final class CallMetadata {
 			if (encoded.remaining() < valueBytes) {
 				break;
 			}
-			this.entries.put(key, text(encoded, valueBytes));
-			this.encodedBytes += 3 + keyBytes + valueBytes;
+			String value = text(encoded, valueBytes);
+			String before = this.entries.put(key, value);
+			this.encodedBytes += 3 + encodedBytes(key, keyBytes) + encodedBytes(value, valueBytes)
+					- ((before != null) ? encodedBytes(key, before) : 0);
 		}
 	}
 
 	/** Replaces all entries with those of another, which nobody changes. */
 	void fill(CallMetadata other) {
-		fill(ByteBuffer.wrap(other.encode()).order(ByteOrder.LITTLE_ENDIAN));
+		fill(other.asMap(), other.encodedBytes());
+	}
+
+	private synchronized void fill(Map<String, String> all, int bytes) {
+		this.entries = new LinkedHashMap<>(all);
+		this.encodedBytes = bytes;
+	}
+
+	private synchronized int encodedBytes() {
+		return this.encodedBytes;
+	}
+
+	/** What a text takes that was read from so many bytes. */
+	private static int encodedBytes(String text, int readBytes) {
+		return (text.indexOf(REPLACEMENT) < 0) ? readBytes : text.getBytes(StandardCharsets.UTF_8).length;
 	}
 
 	private static String text(ByteBuffer encoded, int bytes) {

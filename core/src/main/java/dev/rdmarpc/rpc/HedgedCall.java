@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -199,16 +200,40 @@ final class HedgedCall extends CallerStage implements Runnable {
 		if (!decide(thrown)) {
 			return false;
 		}
+		try {
+			won(attempt, thrown == null);
+		}
+		catch (Throwable ex) {
+			// no other attempt decides any more
+			failWith((thrown != null) ? thrown : internal(ex));
+			return false;
+		}
+		return (thrown != null) ? failWith(thrown) : succeed(value);
+	}
+
+	/** Ends the other attempts, and says what came with this one. */
+	private void won(HedgedAttempt attempt, boolean good) {
 		stop(attempt);
 		CallMetadata wanted = this.options.replyMetadata();
 		CallMetadata received = attempt.options().replyMetadata();
 		if (wanted != null && received != null) {
 			wanted.fill(received);
 		}
-		if (thrown == null && attempt.number() > 1) {
+		if (good && attempt.number() > 1) {
 			tell((listener) -> listener.won(this.calls.target(), this.method, attempt.number()));
 		}
-		return (thrown != null) ? failWith(thrown) : succeed(value);
+	}
+
+	private Throwable internal(Throwable why) {
+		try {
+			return RpcException
+				.madeElsewhere(RpcStatus.INTERNAL, "a reply was not handed over: " + FailureText.of(why), this.method,
+						why)
+				.forCaller();
+		}
+		catch (Throwable ex) {
+			return why;
+		}
 	}
 
 	/** Whether what an attempt brings is what becomes of the call. */

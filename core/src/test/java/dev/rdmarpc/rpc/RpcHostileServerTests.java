@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -274,6 +275,33 @@ class RpcHostileServerTests {
 		});
 	}
 
+	@Test
+	void metadataThatIsNoTextEndsACallThatIsHedged() throws Exception {
+		byte[] metadata = { 1, 'a', 10, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+		CallMetadata received = new CallMetadata();
+		try (RpcFixture fixture = new RpcFixture();
+				RawPeer server = RawPeer.listen();
+				RpcClient client = RpcClient.builder()
+					.transport(fixture.clientTransport)
+					.target("127.0.0.1", server.address().getPort())
+					.methodOptions(
+							(method) -> MethodOptions.NONE.withHedging(new HedgingOptions(2, Duration.ofMinutes(1))))
+					.build()) {
+			CompletableFuture<String> call = CallOptions.deadline(Duration.ofSeconds(30))
+				.withReplyMetadata(received)
+				.on(client.proxy(Search.class))
+				.find("hello");
+			open(server);
+			int id = RawPeer.view(server.receive(3)).getInt(4);
+			byte[] reply = Frames.reply(1, id, 5, 0, Arrays.copyOf(metadata, 16));
+			RawPeer.view(reply).putShort(18, (short) metadata.length);
+			server.send(reply);
+			assertThat(failureOf(call).status()).isEqualTo(RpcStatus.NOT_FOUND);
+			assertThat(received.get("a")).isEqualTo("\uFFFD".repeat(10));
+			server.leave();
+		}
+	}
+
 	private static void open(RawPeer server) throws InterruptedException {
 		server.accept();
 		server.send(Frames.hello(2, 32));
@@ -325,6 +353,14 @@ class RpcHostileServerTests {
 				throw new AssertionError(ex);
 			}
 		}
+	}
+
+	/** May be called twice. */
+	interface Search {
+
+		@RdmaMethod(idempotent = true)
+		CompletableFuture<String> find(String what);
+
 	}
 
 	/** What a test does to a client. */

@@ -209,6 +209,18 @@ class RpcMetadataTests {
 	}
 
 	@Test
+	void whatAPeerHasSentTwiceOrNotAsTextIsEncodedAsItWasRead() {
+		byte[] sent = { 1, 'a', 2, 0, -1, 'x', 1, 'b', 3, 0, 1, 2, 3, 1, 'b', 1, 0, 'y' };
+		CallMetadata read = CallMetadata.decode(ByteBuffer.wrap(sent).order(ByteOrder.LITTLE_ENDIAN));
+		assertThat(read.encode()).asString(StandardCharsets.UTF_8).isEqualTo("\1a\4\0\uFFFDx\1b\1\0y");
+		CallMetadata copy = new CallMetadata(20);
+		copy.fill(read);
+		assertThat(copy.asMap()).containsExactly(Map.entry("a", "\uFFFDx"), Map.entry("b", "y"));
+		assertThat(copy.put("c", "1234")).as("8 more than 13 bytes").isFalse();
+		assertThat(copy.put("d", "123")).isTrue();
+	}
+
+	@Test
 	void entriesAreReplacedAsLongAsThereIsRoom() {
 		CallMetadata own = new CallMetadata(20);
 		own.set("a", "12345");
