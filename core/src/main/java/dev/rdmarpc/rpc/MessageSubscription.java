@@ -52,7 +52,9 @@ import dev.rdmarpc.transport.UserTask;
  * sees what the one before it wrote. Demand is added first and then it is asked whether
  * it can be granted, while that becomes possible first and then the demand is taken: the
  * one or the other grants it. If the subscriber takes long on the loop's thread, the rest
- * waits for another time after a turn; the work is not accounted for until then.
+ * waits for another time after a turn; the work is not accounted for until then. If
+ * anything is thrown meanwhile, the loop has the work done at its next tick, and the
+ * subscriber is told that.
  */
 abstract class MessageSubscription extends LinkableTask
 		implements UserTask, Flow.Subscription, StreamReceiver.Listener {
@@ -103,6 +105,9 @@ abstract class MessageSubscription extends LinkableTask
 
 	/** Whether some are left for another time; whoever does the work. */
 	private boolean paused;
+
+	/** Whether the work was given up in the middle; whoever does it. */
+	private boolean interrupted;
 
 	private volatile boolean cancelled;
 
@@ -240,7 +245,13 @@ abstract class MessageSubscription extends LinkableTask
 
 	private void grantSoon() {
 		if (!this.ended && !this.cancelled && this.granting.compareAndSet(false, true)) {
-			loop().execute(this.grant);
+			try {
+				loop().execute(this.grant);
+			}
+			catch (Throwable ex) {
+				this.granting.set(false);
+				throw ex;
+			}
 		}
 	}
 
@@ -277,14 +288,40 @@ abstract class MessageSubscription extends LinkableTask
 	 */
 	final int finishWork() {
 		int before = this.delivered;
+		try {
+			tellAll();
+		}
+		catch (Throwable ex) {
+			// the work is not accounted for: nobody else begins with it
+			this.interrupted = true;
+			loop().executeAtTick(this);
+		}
+		return Math.max(1, this.delivered - before);
+	}
+
+	/** Something has failed that should not, perhaps for want of memory. */
+	private void recover() {
+		if (this.cancelled) {
+			abandon();
+		}
+		else if (this.reason == null) {
+			this.reason = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED,
+					"no memory to tell the subscriber of messages", called(), null);
+		}
+		this.interrupted = false;
+	}
+
+	private void tellAll() {
+		if (this.interrupted) {
+			recover();
+		}
 		for (int done = this.work.get(); done != 0; done = this.work.addAndGet(-done)) {
 			boolean last = this.ended;
 			beginWork();
 			Flow.Subscriber<? super Object> told = this.subscriber;
 			RuntimeException wrong = this.reason;
 			if (told != null && !this.cancelled && wrong != null) {
-				giveUp();
-				fail(told, RpcStatus.CANCELLED, wrong);
+				giveUpAndFail(told, RpcStatus.CANCELLED, wrong);
 			}
 			Arrived first = this.arrived.peek();
 			if (first != null && first.pack()) {
@@ -306,7 +343,6 @@ abstract class MessageSubscription extends LinkableTask
 				finish(this.subscriber);
 			}
 		}
-		return Math.max(1, this.delivered - before);
 	}
 
 	private void resume() {
@@ -361,8 +397,7 @@ abstract class MessageSubscription extends LinkableTask
 					: decode(memory, message, Replies.received());
 		}
 		catch (RpcException ex) {
-			giveUp();
-			fail(told, ex.status(), ex);
+			giveUpAndFail(told, ex.status(), ex);
 			return;
 		}
 		try {
@@ -425,6 +460,15 @@ abstract class MessageSubscription extends LinkableTask
 		}
 		catch (Throwable ex) {
 			misbehaved(ex);
+		}
+	}
+
+	private void giveUpAndFail(Flow.Subscriber<? super Object> told, RpcStatus code, Throwable why) {
+		try {
+			giveUp();
+		}
+		finally {
+			fail(told, code, why);
 		}
 	}
 
