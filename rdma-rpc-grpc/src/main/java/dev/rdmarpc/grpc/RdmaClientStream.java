@@ -148,16 +148,20 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		known.discardAll(GrpcUtil.USER_AGENT_KEY);
 		this.headers = HeaderBlock.of(known);
 		register();
-		if (this.following != null && this.held == null) {
-			sendRequest();
-		}
 	}
 
 	/** The call begins; the caller's thread. */
 	private void register() {
 		Status refused = transport().began(this);
 		tracer().reportLocalStreamStarted();
+		if (refused != null) {
+			this.lost = true;
+		}
 		if (this.held == null) {
+			if (this.following != null) {
+				sendRequest();
+			}
+			// the user may send from here on, on another thread
 			tasks().execute(this::begin);
 		}
 		if (refused != null) {
@@ -262,6 +266,15 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		catch (Throwable ex) {
 			this.lost = true;
 			giveUpLater(Unsent.request(ex));
+			closeFollowing();
+		}
+	}
+
+	/** What was submitted before goes nowhere, also if the channel knows no request. */
+	private void closeFollowing() {
+		StreamSender stream = this.following;
+		if (stream != null) {
+			transport().channel().loop().execute(stream::close);
 		}
 	}
 

@@ -16,6 +16,8 @@
 
 package dev.rdmarpc.grpc;
 
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,14 +25,18 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
+import io.grpc.KnownLength;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -44,6 +50,8 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.rdmarpc.Await;
 
 /** Calls with many messages, in either direction. */
 class StreamingCallTests {
@@ -76,6 +84,67 @@ class StreamingCallTests {
 			requests.onCompleted();
 			Assertions.assertThat(replies.await()).containsExactly(bytes(sum));
 		}
+	}
+
+	/** What is written while the call starts follows the request. */
+	@Test
+	void aCallStartsWhileItsUserWrites() throws Exception {
+		try (GrpcFixture fixture = new GrpcFixture()) {
+			Server server = fixture.serve((builder) -> builder
+				.addService(Bytes.of(Bytes.BIDI, ServerCalls.asyncBidiStreamingCall(Echo::new))));
+			ManagedChannel channel = fixture.connect(server, RdmaChannelBuilder::disableRetry);
+			GrpcFixture.await(() -> channel.getState(true) == ConnectivityState.READY, "there is a connection");
+			CountDownLatch written = new CountDownLatch(1);
+			CountDownLatch started = new CountDownLatch(1);
+			Executor executor = (task) -> {
+				new Thread(task).start();
+				Await.latch(written);
+			};
+			ClientCall<byte[], byte[]> call = channel.newCall(halting(written, started),
+					CallOptions.DEFAULT.withExecutor(executor));
+			List<byte[]> replies = Collections.synchronizedList(new ArrayList<>());
+			CompletableFuture<Status> end = new CompletableFuture<>();
+			call.start(new ClientCall.Listener<>() {
+				@Override
+				public void onReady() {
+					if (written.getCount() > 0) {
+						call.sendMessage(random(10));
+						call.sendMessage(random(2_000_000));
+						call.halfClose();
+					}
+				}
+
+				@Override
+				public void onMessage(byte[] message) {
+					replies.add(message);
+				}
+
+				@Override
+				public void onClose(Status status, Metadata trailers) {
+					end.complete(status);
+				}
+			}, new Metadata());
+			started.countDown();
+			call.request(10);
+			Assertions.assertThat(end.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS)).isEqualTo(Status.OK);
+			Assertions.assertThat(replies).containsExactly(random(10), random(2_000_000));
+		}
+	}
+
+	/** A large message is only read to its middle until the call has started. */
+	private static MethodDescriptor<byte[], byte[]> halting(CountDownLatch written, CountDownLatch started) {
+		return Bytes.BIDI.toBuilder(new MethodDescriptor.Marshaller<byte[]>() {
+			@Override
+			public InputStream stream(byte[] value) {
+				return (value.length < 1_000_000) ? Bytes.BIDI.streamRequest(value)
+						: new HaltingStream(value, written, started);
+			}
+
+			@Override
+			public byte[] parse(InputStream stream) {
+				return Bytes.BIDI.parseRequest(stream);
+			}
+		}, Bytes.BIDI.getResponseMarshaller()).build();
 	}
 
 	@ParameterizedTest
@@ -265,6 +334,30 @@ class StreamingCallTests {
 				Assertions.assertThatThrownBy(replies::await).hasMessageContaining("ABORTED: not now");
 			}
 		}
+	}
+
+	/** Says when it is read to the middle, and waits there. */
+	private static final class HaltingStream extends ByteArrayInputStream implements KnownLength {
+
+		private final CountDownLatch read;
+
+		private final CountDownLatch on;
+
+		HaltingStream(byte[] value, CountDownLatch read, CountDownLatch on) {
+			super(value);
+			this.read = read;
+			this.on = on;
+		}
+
+		@Override
+		public int read(byte[] into, int offset, int length) {
+			if (this.pos > (1 << 20) + length) {
+				this.read.countDown();
+				Await.latch(this.on);
+			}
+			return super.read(into, offset, length);
+		}
+
 	}
 
 	/** Ends its call at once. */
