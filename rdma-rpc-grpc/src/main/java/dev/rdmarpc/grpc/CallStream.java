@@ -45,7 +45,7 @@ import dev.rdmarpc.transport.StreamSender;
  * under it. gRPC has classes of this kind for transports over HTTP/2; they divide a call
  * into three objects and more for each end.
  */
-abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer.Listener {
+abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer.Listener, OutgoingPieces.Owner {
 
 	/** More may be sent while less than this waits; as in gRPC's own transports. */
 	private static final int READY_BYTES = 32 * 1024;
@@ -76,6 +76,7 @@ abstract class CallStream implements Stream, MessageFramer.Sink, MessageDeframer
 		this.pieces = pieces;
 		this.stats = stats;
 		this.tracer = tracer;
+		pieces.ownedBy(this);
 		this.framer = new MessageFramer(this, pieces, stats);
 		this.reader = new MessageReader(this, maxMessageBytes, stats, tracer);
 	}

@@ -16,13 +16,14 @@
 
 package dev.rdmarpc.grpc;
 
-import io.grpc.Status;
+import java.util.Objects;
+
 import io.grpc.internal.WritableBuffer;
 import io.grpc.internal.WritableBufferAllocator;
 import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.codec.MessageSegments;
-import dev.rdmarpc.memory.MemoryExhaustedException;
+import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.memory.RegisteredMemory;
 
 /**
@@ -41,6 +42,8 @@ final class OutgoingPieces implements WritableBufferAllocator {
 
 	private final RegisteredMemory memory;
 
+	private @Nullable Owner owner;
+
 	/** Those that are being filled, the last one first. */
 	private @Nullable OutgoingPiece live;
 
@@ -57,6 +60,15 @@ final class OutgoingPieces implements WritableBufferAllocator {
 		this.memory = memory;
 	}
 
+	/** Says whose pieces they are; before any is asked for. */
+	void ownedBy(Owner value) {
+		this.owner = value;
+	}
+
+	/**
+	 * A piece to be filled. Where there is no memory for it, its owner is told, and what
+	 * is written goes nowhere: gRPC's framer, and what calls it, expect no exception.
+	 */
 	@Override
 	public WritableBuffer allocate(int wantedBytes) {
 		int capacity = Math.max(SMALLEST_BYTES, Math.min(wantedBytes, LARGEST_BYTES));
@@ -65,13 +77,7 @@ final class OutgoingPieces implements WritableBufferAllocator {
 				return new OutgoingPiece(this, null, capacity);
 			}
 		}
-		OutgoingPiece piece;
-		try {
-			piece = new OutgoingPiece(this, this.memory.allocate(capacity), capacity);
-		}
-		catch (MemoryExhaustedException ex) {
-			throw Status.RESOURCE_EXHAUSTED.withDescription(ex.getMessage()).withCause(ex).asRuntimeException();
-		}
+		OutgoingPiece piece = new OutgoingPiece(this, claim(capacity), capacity);
 		synchronized (this) {
 			if (!this.closed) {
 				piece.next = this.live;
@@ -81,6 +87,22 @@ final class OutgoingPieces implements WritableBufferAllocator {
 		}
 		piece.drop();
 		return piece;
+	}
+
+	private @Nullable RegisteredBuffer claim(int bytes) {
+		Owner told = Objects.requireNonNull(this.owner);
+		try {
+			return this.memory.allocate(bytes,
+					Math.min(told.patienceNanos(), this.memory.patience().longestNanos()));
+		}
+		catch (Throwable ex) {
+			if (!Unsent.isMemory(ex)) {
+				throw ex;
+			}
+			told.lacksMemory(ex);
+			close();
+			return null;
+		}
 	}
 
 	synchronized void forget(OutgoingPiece piece) {
@@ -157,6 +179,19 @@ final class OutgoingPieces implements WritableBufferAllocator {
 			piece.drop();
 			piece = next;
 		}
+	}
+
+	/** The call that they are of; told by who writes its messages. */
+	interface Owner {
+
+		/** How long to wait for memory, if not less is usual. */
+		default long patienceNanos() {
+			return Long.MAX_VALUE;
+		}
+
+		/** There was no memory for a piece, and there will be no more pieces. */
+		void lacksMemory(Throwable cause);
+
 	}
 
 }

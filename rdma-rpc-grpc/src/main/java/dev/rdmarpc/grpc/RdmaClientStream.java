@@ -73,8 +73,10 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 
 	private @Nullable Held held;
 
+	private @Nullable Deadline deadline;
+
 	/** Whether something could not be sent, so that nothing may follow it. */
-	private boolean lost;
+	private volatile boolean lost;
 
 	private boolean halfClosed;
 
@@ -106,10 +108,11 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 	}
 
 	@Override
-	public void setDeadline(Deadline deadline) {
+	public void setDeadline(Deadline value) {
+		this.deadline = value;
 		Metadata known = Objects.requireNonNull(this.metadata);
 		known.discardAll(GrpcUtil.TIMEOUT_KEY);
-		known.put(GrpcUtil.TIMEOUT_KEY, deadline.timeRemaining(TimeUnit.NANOSECONDS));
+		known.put(GrpcUtil.TIMEOUT_KEY, value.timeRemaining(TimeUnit.NANOSECONDS));
 	}
 
 	@Override
@@ -264,10 +267,16 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 			}
 		}
 		catch (Throwable ex) {
-			this.lost = true;
-			giveUpLater(Unsent.request(ex));
+			lose(ex);
 			closeFollowing();
 		}
+	}
+
+	private void lose(Throwable cause) {
+		this.lost = true;
+		Deadline known = this.deadline;
+		boolean late = known != null && known.isExpired() && Unsent.isMemory(cause);
+		giveUpLater(late ? Status.DEADLINE_EXCEEDED.withDescription(cause.getMessage()) : Unsent.request(cause));
 	}
 
 	/** What was submitted before goes nowhere, also if the channel knows no request. */
@@ -276,6 +285,23 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		if (stream != null) {
 			transport().channel().loop().execute(stream::close);
 		}
+	}
+
+	@Override
+	public void lacksMemory(Throwable cause) {
+		lose(cause);
+	}
+
+	@Override
+	public long patienceNanos() {
+		long remaining = remainingNanos();
+		return (remaining > 0) ? remaining : Long.MAX_VALUE;
+	}
+
+	/** What remains of the deadline, at least 1; 0 if there is none. */
+	private long remainingNanos() {
+		Deadline known = this.deadline;
+		return (known != null) ? Math.max(1, known.timeRemaining(TimeUnit.NANOSECONDS)) : 0;
 	}
 
 	private OutgoingMessage beginRequest() {
@@ -304,8 +330,8 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 			if (stream != null) {
 				channel.streams().begin(stream, Integer.MAX_VALUE);
 			}
-			return channel.prepareRequest(this, GrpcProtocol.CALL, Long.MAX_VALUE, 0, RequestTemplate.NO_METADATA,
-					message);
+			return channel.prepareRequest(this, GrpcProtocol.CALL, Long.MAX_VALUE, remainingNanos(),
+					RequestTemplate.NO_METADATA, message);
 		}
 		finally {
 			message.clear();

@@ -181,6 +181,14 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		}
 	}
 
+	@Override
+	public void lacksMemory(Throwable cause) {
+		if (this.lost == null) {
+			this.call.unsent(cause);
+			lose(Unsent.reply(cause));
+		}
+	}
+
 	/** Ends the call, since one of its messages cannot be sent. */
 	private void lose(Status reason) {
 		this.lost = reason;

@@ -114,6 +114,11 @@ class CallStreamTests {
 		}
 
 		@Override
+		public void lacksMemory(Throwable cause) {
+			throw new IllegalStateException("nothing is written");
+		}
+
+		@Override
 		public void bytesRead(int bytes) {
 			// they count for nothing
 		}
