@@ -125,9 +125,9 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		this.submitted = true;
 	}
 
-	/** Ends the call from outside its tasks. */
+	/** Ends the call from outside its tasks, whatever of it has arrived. */
 	void fail(Status status, RpcProgress how) {
-		tasks().execute(() -> failed(status, how));
+		tasks().execute(() -> failed(status, how, true));
 	}
 
 	/**
@@ -137,7 +137,7 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 	void failUnlessSubmitted(Status status) {
 		tasks().execute(() -> {
 			if (!this.submitted) {
-				failed(status, RpcProgress.MISCARRIED);
+				failed(status, RpcProgress.MISCARRIED, false);
 			}
 		});
 	}
@@ -163,11 +163,11 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		}
 	}
 
-	private void failed(Status status, RpcProgress how) {
+	private void failed(Status status, RpcProgress how, boolean stop) {
 		this.done = true;
 		if (!this.ended) {
 			try {
-				report(status, how, false, new Metadata());
+				report(status, how, stop, new Metadata());
 			}
 			finally {
 				ended();
@@ -299,7 +299,7 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		}
 		Status described = head.description().isEmpty() ? status : status.withDescription(head.description());
 		if (head.refused() && !status.isOk()) {
-			failed(described, RpcProgress.REFUSED);
+			failed(described, RpcProgress.REFUSED, false);
 		}
 		else {
 			stats().clientInboundTrailers(head.trailers());
@@ -384,7 +384,7 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 		closeStream();
 		Status status = this.transport.statusOf(failure, detail);
 		RpcProgress how = (failure == CallFailure.NOT_SENT) ? RpcProgress.MISCARRIED : RpcProgress.PROCESSED;
-		goOn(() -> failed(status, how));
+		goOn(() -> failed(status, how, false));
 	}
 
 	/**

@@ -31,6 +31,7 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.IncomingMessage;
 import dev.rdmarpc.transport.OutgoingMessage;
@@ -80,6 +81,9 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	/** 1 when the reply that ends the call has been begun. */
 	@SuppressWarnings("UnusedVariable") // changed by its updater
 	private volatile int replied;
+
+	/** What is sent when the messages before it are on their way; the driver's. */
+	private @Nullable OutgoingMessage answer;
 
 	private volatile @Nullable Metadata headers;
 
@@ -318,46 +322,63 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 			begun.fail(reason, reason);
 		}
 		else {
-			reply(null, new Metadata(), reason);
+			fail(reason);
 		}
 	}
 
 	/**
-	 * Ends the call, unless it has ended another way. Any thread but the driver.
+	 * Ends the call with what its handler answers, when the messages before are on their
+	 * way, unless it has ended another way. Any thread but the driver.
 	 * @param headers those not sent yet, or {@code null}
 	 */
 	void reply(byte @Nullable [][] headers, Metadata trailers, Status status) {
 		if (!REPLIED.compareAndSet(this, 0, 1)) {
 			return;
 		}
-		OutgoingMessage ready = null;
+		OutgoingMessage ready;
 		try {
-			ready = prepareSurely(headers, trailers, status);
-			hand(ready);
-		}
-		catch (Throwable ex) {
-			failures.log(Level.WARN, "A call of {} could not be answered", this.channel.remoteAddress(), ex);
-			if (ready != null) {
-				ready.abort();
-			}
-			this.channel.close("no memory for a reply");
-		}
-	}
-
-	private void hand(OutgoingMessage reply) {
-		this.channel.loop().execute(() -> end(reply));
-	}
-
-	/** A reply or, if that is not possible, a small one that says so. */
-	private OutgoingMessage prepareSurely(byte @Nullable [][] headers, Metadata trailers, Status status) {
-		try {
-			return prepare(headers, HeaderBlock.of(trailers), status);
+			ready = prepare(headers, HeaderBlock.of(trailers), status);
 		}
 		catch (Throwable ex) {
 			unsent(ex);
 			this.pieces.clear();
-			return prepare(null, HeaderBlock.NONE, Unsent.reply(ex));
+			Status why = Unsent.reply(ex);
+			drive(() -> endFailed(why));
+			return;
 		}
+		if (!drive(() -> end(ready))) {
+			ready.abort();
+		}
+	}
+
+	/**
+	 * Ends the call at once, since it is given up here, also if an answer waits to be
+	 * sent. Any thread; does not wait for memory.
+	 */
+	void fail(Status why) {
+		giveUp();
+		this.replied = 1;
+		drive(() -> {
+			drop();
+			endFailed(why);
+		});
+	}
+
+	/** Has the driver end the call, or the connection if that cannot be. */
+	private boolean drive(Runnable end) {
+		try {
+			this.channel.loop().execute(end);
+			return true;
+		}
+		catch (Throwable ex) {
+			unanswered(ex);
+			return false;
+		}
+	}
+
+	private void unanswered(Throwable cause) {
+		failures.log(Level.WARN, "A call of {} could not be answered", this.channel.remoteAddress(), cause);
+		this.channel.close("no memory for a reply");
 	}
 
 	/** Notes that something could not be sent. */
@@ -370,10 +391,86 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 		}
 	}
 
+	/** The driver, as below. */
 	private void end(OutgoingMessage reply) {
+		this.answer = reply;
 		StreamSender messages = this.sender;
-		if (messages == null || messages.drain(() -> this.transport.ended(this, reply))) {
-			this.transport.ended(this, reply);
+		if (messages == null || messages.drain(this::drained)) {
+			drained();
+		}
+	}
+
+	private void drained() {
+		OutgoingMessage reply = this.answer;
+		if (reply != null) {
+			this.answer = null;
+			if (this.transport.ended(this, reply) && this.sender != null) {
+				tellAnswered();
+			}
+		}
+	}
+
+	private void tellAnswered() {
+		boolean told = false;
+		try {
+			this.tasks.executeAfterTurn(() -> {
+				RdmaServerStream begun = this.stream;
+				if (begun != null) {
+					begun.answered();
+				}
+			});
+			told = true;
+		}
+		finally {
+			if (!told) {
+				handled();
+			}
+		}
+	}
+
+	/** Drops what waits until the caller takes it. */
+	private void drop() {
+		OutgoingMessage reply = this.answer;
+		this.answer = null;
+		if (reply != null) {
+			reply.abort();
+		}
+		if (this.sender != null) {
+			this.sender.close();
+		}
+	}
+
+	private void endFailed(Status why) {
+		if (!this.transport.isActive(this)) {
+			return;
+		}
+		try {
+			end(prepareFailure(why));
+		}
+		catch (Throwable ex) {
+			unanswered(ex);
+		}
+	}
+
+	/** A small reply, for which the driver has memory kept. */
+	private OutgoingMessage prepareFailure(Status why) {
+		try {
+			return prepareFailure(why, why.getDescription());
+		}
+		catch (MemoryExhaustedException ex) {
+			return prepareFailure(why, null);
+		}
+	}
+
+	private OutgoingMessage prepareFailure(Status why, @Nullable String description) {
+		MessageSegments message = GrpcProtocol.segments();
+		try {
+			ReplyHead.add(message, null, HeaderBlock.NONE, description);
+			return this.channel.prepareReply(this.requestId, why.getCode().value(), RequestTemplate.NO_METADATA,
+					message);
+		}
+		finally {
+			message.clear();
 		}
 	}
 

@@ -193,8 +193,6 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 	private void lose(Status reason) {
 		this.lost = reason;
 		pieces().clear();
-		this.call.giveUp();
-		this.call.reply(null, new Metadata(), reason);
 		tasks().execute(() -> fail(reason, reason));
 	}
 
@@ -218,15 +216,31 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 		if (this.lost == null) {
 			this.call.reply(this.headers, trailers, status);
 		}
-		tasks().execute(() -> {
-			this.done = true;
-			try {
+		tasks().execute(this::ended);
+	}
+
+	/** The handler has ended the call. */
+	private void ended() {
+		this.done = true;
+		try {
+			if (this.call.sender() == null) {
 				endWith(Status.OK);
 			}
-			finally {
-				pieces().close();
+			else {
+				end();
+				reader().close();
 			}
-		});
+		}
+		finally {
+			pieces().close();
+		}
+	}
+
+	/** What the handler has ended the call with is on its way, behind its messages. */
+	void answered() {
+		if (!this.failed) {
+			endWith(Status.OK);
+		}
 	}
 
 	@Override
@@ -269,11 +283,10 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 	 * @param why what the caller is told
 	 */
 	void fail(Status reason, Status why) {
-		if (!this.failed) {
+		if (!this.failed && !this.told) {
 			this.failed = true;
 			this.done = true;
-			this.call.giveUp();
-			this.call.reply(null, new Metadata(), why);
+			this.call.fail(why);
 			try {
 				endWith(reason);
 			}
@@ -297,7 +310,7 @@ final class RdmaServerStream extends CallStream implements ServerStream {
 	@Override
 	public void deframerClosed(boolean partialMessage) {
 		this.readerClosed = true;
-		if (this.halfClosed && this.ending == null) {
+		if (this.halfClosed && this.ending == null && !this.done) {
 			if (partialMessage) {
 				deframeFailed(
 						Status.INTERNAL.withDescription("Encountered end-of-stream mid-frame").asRuntimeException());

@@ -446,18 +446,19 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	/**
 	 * A call has ended: sends its reply unless nobody waits for it any more; driver.
 	 * @param reply takes ownership
+	 * @return whether it was sent
 	 */
-	void ended(RdmaServerCall call, OutgoingMessage reply) {
+	boolean ended(RdmaServerCall call, OutgoingMessage reply) {
 		int slot = call.requestId() & 0xFFFF;
 		call.onEnded();
 		if (this.active[slot] == call) {
 			remove(slot);
 			call.answered();
 			reply.submit();
+			return true;
 		}
-		else {
-			reply.abort();
-		}
+		reply.abort();
+		return false;
 	}
 
 	@Override
@@ -469,6 +470,11 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		int slot = requestId & 0xFFFF;
 		RdmaServerCall call = (slot < this.active.length) ? this.active[slot] : null;
 		return (call != null && call.requestId() == requestId) ? call : null;
+	}
+
+	/** Whether a call has not ended; driver. */
+	boolean isActive(RdmaServerCall call) {
+		return find(call.requestId()) == call;
 	}
 
 	@Override

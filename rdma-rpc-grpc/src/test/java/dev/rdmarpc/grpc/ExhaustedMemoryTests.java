@@ -44,7 +44,9 @@ import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.TransportOptions;
 
-/** Messages for which one side has no registered memory end their calls, and only them. */
+/**
+ * Messages for which one side has no registered memory end their calls, and only them.
+ */
 class ExhaustedMemoryTests {
 
 	private static final int LARGE = 16 << 20;
@@ -76,13 +78,17 @@ class ExhaustedMemoryTests {
 		}
 	}
 
-	/** One that replies with as much as the first byte of the request says in MiB. */
+	/**
+	 * Replies with as many MiB as the first byte of the request says, if not negative.
+	 */
 	private Server serve(RdmaTransport transport) throws Exception {
 		return this.fixture.serve((builder) -> builder.transport(transport)
 			.maxInboundMessageSize(2 * LARGE)
 			.addService(Bytes.unary((request, replies) -> {
-				replies.onNext(new byte[request[0] << 20]);
-				replies.onCompleted();
+				if (request[0] >= 0) {
+					replies.onNext(new byte[request[0] << 20]);
+					replies.onCompleted();
+				}
 			})));
 	}
 
@@ -98,6 +104,11 @@ class ExhaustedMemoryTests {
 	}
 
 	private static Status call(ManagedChannel channel, byte[] request, CallOptions options) throws Exception {
+		return begin(channel, request, options, new Metadata()).get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+	}
+
+	private static CompletableFuture<Status> begin(ManagedChannel channel, byte[] request, CallOptions options,
+			Metadata headers) {
 		CompletableFuture<Status> end = new CompletableFuture<>();
 		ClientCall<byte[], byte[]> call = channel.newCall(Bytes.UNARY, options);
 		call.start(new ClientCall.Listener<>() {
@@ -105,11 +116,11 @@ class ExhaustedMemoryTests {
 			public void onClose(Status status, Metadata trailers) {
 				end.complete(status);
 			}
-		}, new Metadata());
+		}, headers);
 		call.request(2);
 		call.sendMessage(request);
 		call.halfClose();
-		return end.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+		return end;
 	}
 
 	@ParameterizedTest
@@ -129,8 +140,7 @@ class ExhaustedMemoryTests {
 			Assertions.assertThat(status.getDescription()).startsWith("no registered memory for ");
 		}
 		Assertions.assertThat(call(channel, new byte[1], CallOptions.DEFAULT)).isEqualTo(Status.OK);
-		Assertions
-			.assertThat(channel.shutdown().awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS))
+		Assertions.assertThat(channel.shutdown().awaitTermination(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS))
 			.isTrue();
 	}
 
@@ -146,7 +156,35 @@ class ExhaustedMemoryTests {
 		Assertions.assertThat(call(channel, new byte[1], CallOptions.DEFAULT)).isEqualTo(Status.OK);
 	}
 
-	/** The user's thread, which waits for memory, is back when the call has no more time. */
+	/** Nobody waits for memory to say so, least of all the thread of gRPC's deadlines. */
+	@Test
+	void deadlinesEndCallsOfTheirServer() throws Exception {
+		Server server = serve(this.scarce);
+		ManagedChannel channel = connect(server, this.fixture.transport(), (builder) -> {
+		});
+		Assertions.assertThat(call(channel, new byte[1], CallOptions.DEFAULT)).isEqualTo(Status.OK);
+		List<CompletableFuture<Status>> ends = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			Metadata headers = new Metadata();
+			headers.put(Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER), "2S");
+			ends.add(begin(channel, new byte[] { -1 }, CallOptions.DEFAULT, headers));
+		}
+		for (int size = 1 << 20; size >= 64; size /= 2) {
+			for (RegisteredBuffer next = this.small.tryAllocate(size); next != null; next = this.small
+				.tryAllocate(size)) {
+				this.held.add(next);
+			}
+		}
+		for (CompletableFuture<Status> end : ends) {
+			Status status = end.get(GrpcFixture.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+			Assertions.assertThat(status.getCode()).isEqualTo(Status.Code.CANCELLED);
+			Assertions.assertThat(status.getDescription()).isEqualTo("the server has given the call up");
+		}
+	}
+
+	/**
+	 * The user's thread, which waits for memory, is back when the call has no more time.
+	 */
 	@Test
 	void aDeadlineEndsTheWait() throws Exception {
 		Server server = serve(this.fixture.transport());
@@ -158,9 +196,12 @@ class ExhaustedMemoryTests {
 		long fastest = Long.MAX_VALUE;
 		// others may be slow
 		for (int i = 0; i < 5 && fastest >= 800_000_000; i++) {
+			// who waits goes on waiting while something moves
+			this.held.remove(0).release();
+			this.held.add(this.small.allocate(1 << 20));
 			long begin = System.nanoTime();
-			status.set(call(channel, new byte[LARGE],
-					CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS)));
+			status
+				.set(call(channel, new byte[LARGE], CallOptions.DEFAULT.withDeadlineAfter(200, TimeUnit.MILLISECONDS)));
 			fastest = Math.min(fastest, System.nanoTime() - begin);
 			Assertions.assertThat(status.get().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
 		}
