@@ -92,6 +92,9 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 
 	private final SerialTasks tasks;
 
+	/** Let calls begin, which may wait for memory. */
+	private final SerialTasks releases;
+
 	private final Set<RdmaClientStream> calls = new LinkedHashSet<>();
 
 	/** Those of the calls that wait until others have ended, in their order. */
@@ -140,6 +143,7 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 			.build();
 		this.channel = transport.newChannel(settings.loop(transport, rail), settings.channel(), this);
 		this.tasks = newTasks();
+		this.releases = newTasks();
 	}
 
 	RpcChannel channel() {
@@ -258,7 +262,8 @@ final class RdmaClientTransport implements ConnectionClientTransport, ChannelHan
 			this.channel.drain();
 		}
 		if (next != null) {
-			this.tasks.execute(next::release);
+			// the thread may be the one that gRPC has for all deadlines
+			this.releases.executeElsewhere(next::release);
 		}
 	}
 

@@ -86,6 +86,18 @@ final class SerialTasks extends LinkableTask implements UserTask {
 		this.loop.afterTurn(this);
 	}
 
+	/** Runs a task on a thread that may wait, in the order of adding. Not the driver. */
+	void executeElsewhere(Runnable task) {
+		synchronized (this) {
+			add(task);
+			if (this.busy) {
+				return;
+			}
+			this.busy = true;
+		}
+		runElsewhere();
+	}
+
 	private void add(Runnable task) {
 		if (this.first == null) {
 			this.first = task;
