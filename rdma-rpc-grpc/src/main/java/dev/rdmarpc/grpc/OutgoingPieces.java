@@ -92,8 +92,7 @@ final class OutgoingPieces implements WritableBufferAllocator {
 	private @Nullable RegisteredBuffer claim(int bytes) {
 		Owner told = Objects.requireNonNull(this.owner);
 		try {
-			return this.memory.allocate(bytes,
-					Math.min(told.patienceNanos(), this.memory.patience().longestNanos()));
+			return this.memory.allocate(bytes, Math.min(told.patienceNanos(), this.memory.patience().longestNanos()));
 		}
 		catch (Throwable ex) {
 			if (!Unsent.isMemory(ex)) {

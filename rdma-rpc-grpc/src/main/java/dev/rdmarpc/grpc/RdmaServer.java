@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.google.common.util.concurrent.Futures;
 import com.google.common.util.concurrent.ListenableFuture;
@@ -88,7 +89,8 @@ final class RdmaServer implements InternalServer {
 
 	private boolean shutdown;
 
-	private boolean closed;
+	/** Not under the lock, which a failing start would wait for that gRPC's waits for. */
+	private final AtomicBoolean closed = new AtomicBoolean();
 
 	RdmaServer(ObjectPool<SharedTransport> pool, ServerSettings settings) {
 		this.pool = pool;
@@ -194,7 +196,7 @@ final class RdmaServer implements InternalServer {
 	private void closeIfOver() {
 		SharedTransport lent = this.shared;
 		synchronized (this) {
-			if (!this.shutdown || this.connections > 0 || this.closed || lent == null) {
+			if (!this.shutdown || this.connections > 0 || this.closed.get() || lent == null) {
 				return;
 			}
 		}
@@ -209,11 +211,8 @@ final class RdmaServer implements InternalServer {
 	/** Idempotent. */
 	private void close() {
 		SharedTransport lent = this.shared;
-		synchronized (this) {
-			if (this.closed || lent == null) {
-				return;
-			}
-			this.closed = true;
+		if (lent == null || !this.closed.compareAndSet(false, true)) {
+			return;
 		}
 		lent.transport().forget(this.closing);
 		this.loops.forEach(ChannelLoop::close);
