@@ -38,7 +38,6 @@ import io.grpc.InternalLogId;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.internal.GrpcAttributes;
-import io.grpc.internal.MaxConnectionIdleManager;
 import io.grpc.internal.ServerTransport;
 import io.grpc.internal.ServerTransportListener;
 import io.grpc.internal.TransportTracer;
@@ -101,11 +100,15 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private final TransportTracer tracer = GrpcProtocol.newTracer();
 
-	private final @Nullable MaxConnectionIdleManager idle;
-
 	private @Nullable RdmaServerCall[] active = new RdmaServerCall[INITIAL_SLOTS];
 
 	private int activeCalls;
+
+	/** Whether there was a call since the last tick. */
+	private boolean used;
+
+	/** When there was a call for the last time, as far as ticks tell. */
+	private long usedNanos;
 
 	/** Calls that count: those that are active, and those whose handlers still run. */
 	private final AtomicInteger countedCalls = new AtomicInteger();
@@ -147,8 +150,6 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		this.server = server;
 		this.transport = transport;
 		this.settings = settings;
-		this.idle = (settings.maxIdleNanos() != ServerSettings.NEVER)
-				? new MaxConnectionIdleManager(settings.maxIdleNanos()) : null;
 		this.farewell = new Farewell(settings.farewellNanos(), () -> new Underway(channel()).requests(),
 				() -> new Underway(channel()).isSending());
 	}
@@ -205,6 +206,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	@Override
 	public void onOpen(RpcChannel opened) {
 		this.channel = opened;
+		this.usedNanos = System.nanoTime();
 		this.logId = InternalLogId.allocate(RdmaServerTransport.class, String.valueOf(opened.remoteAddress()));
 		SerialTasks own = new SerialTasks(this.transport, opened.loop());
 		this.tasks = own;
@@ -254,10 +256,6 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 	}
 
 	private void watch() {
-		MaxConnectionIdleManager manager = this.idle;
-		if (manager != null) {
-			manager.start(this::shutdown, this.server.timer());
-		}
 		if (this.settings.maxAgeNanos() != ServerSettings.NEVER) {
 			double factor = ThreadLocalRandom.current().nextDouble(LEAST_AGE, MOST_AGE);
 			this.age = this.server.timer()
@@ -375,9 +373,8 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		}
 		// from here on, the call itself sees to it that it counts no more
 		this.active[slot] = call;
-		if (this.activeCalls++ == 0 && this.idle != null) {
-			this.idle.onTransportActive();
-		}
+		this.activeCalls++;
+		this.used = true;
 		call.onArrived();
 	}
 
@@ -400,9 +397,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	private void remove(int slot) {
 		this.active[slot] = null;
-		if (--this.activeCalls == 0 && this.idle != null) {
-			this.idle.onTransportIdle();
-		}
+		this.activeCalls--;
 	}
 
 	/**
@@ -505,6 +500,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 
 	@Override
 	public void onTick(RpcChannel ticked, long nowNanos) {
+		endIfIdle(ticked, nowNanos);
 		boolean over = this.farewell.tick(nowNanos, this.activeCalls);
 		if (this.farewell.answers() && !this.unanswered.isEmpty()) {
 			this.unanswered.forEach(this::refuse);
@@ -516,6 +512,17 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 						ticked.remoteAddress(), this.farewell.refused());
 			}
 			ticked.close("closed after goodbye, which the caller has not heeded");
+		}
+	}
+
+	/** gRPC has a class for this, which has to be called by the thread of its timer. */
+	private void endIfIdle(RpcChannel ticked, long nowNanos) {
+		if (this.used || this.activeCalls > 0) {
+			this.used = false;
+			this.usedNanos = nowNanos;
+		}
+		else if (ticked.isOpen() && nowNanos - this.usedNanos >= this.settings.maxIdleNanos()) {
+			shutdown();
 		}
 	}
 
@@ -571,9 +578,6 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 			}
 		}
 		if (known != null) {
-			if (this.idle != null) {
-				this.idle.onTransportTermination();
-			}
 			try {
 				known.transportTerminated();
 			}
