@@ -268,7 +268,6 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		}
 		catch (Throwable ex) {
 			lose(ex);
-			closeFollowing();
 		}
 	}
 
@@ -277,14 +276,6 @@ final class RdmaClientStream extends ClientReply implements StreamSender.Listene
 		Deadline known = this.deadline;
 		boolean late = known != null && known.isExpired() && Unsent.isMemory(cause);
 		giveUpLater(late ? Status.DEADLINE_EXCEEDED.withDescription(cause.getMessage()) : Unsent.request(cause));
-	}
-
-	/** What was submitted before goes nowhere, also if the channel knows no request. */
-	private void closeFollowing() {
-		StreamSender stream = this.following;
-		if (stream != null) {
-			transport().channel().loop().execute(stream::close);
-		}
 	}
 
 	@Override

@@ -350,7 +350,7 @@ class StreamingCallTests {
 		}
 
 		@Override
-		public int read(byte[] into, int offset, int length) {
+		public synchronized int read(byte[] into, int offset, int length) {
 			if (this.pos > (1 << 20) + length) {
 				this.read.countDown();
 				Await.latch(this.on);
