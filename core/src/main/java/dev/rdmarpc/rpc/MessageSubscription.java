@@ -55,6 +55,12 @@ import dev.rdmarpc.transport.UserTask;
  * waits for another time after a turn; the work is not accounted for until then. If
  * anything is thrown meanwhile, the loop has the work done at its next tick, and the
  * subscriber is told that.
+ *
+ * <p>
+ * What has arrived belongs to whoever takes it from the queue, who gives its memory back
+ * and says so. When the driver drops it, it says so before it takes the first one, and
+ * whoever else takes one behind that finds it said: the subscriber is told none after one
+ * that it was not told.
  */
 abstract class MessageSubscription extends LinkableTask
 		implements UserTask, Flow.Subscription, StreamReceiver.Listener {
@@ -115,6 +121,9 @@ abstract class MessageSubscription extends LinkableTask
 	private volatile @Nullable RuntimeException reason;
 
 	private volatile boolean ended;
+
+	/** Whether what has arrived is not told any more. */
+	private volatile boolean dropping;
 
 	MessageSubscription(MethodDescriptor method, MessageFormat format, boolean holdsMemory) {
 		this.method = method;
@@ -189,14 +198,33 @@ abstract class MessageSubscription extends LinkableTask
 	private void arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack) {
 		Arrived part;
 		try {
-			part = new Arrived(memory, message, pack);
+			part = new Arrived(memory, message, pack, memory.length());
 			this.arrived.add(part);
 		}
 		catch (Throwable ex) {
+			int bytes = memory.length();
 			memory.release();
+			receiver().consumed(bytes);
 			throw ex;
 		}
 		workAfterTurn();
+	}
+
+	/** Gives up what has arrived and was not told, so that the end is next; driver. */
+	final void dropArrived() {
+		this.dropping = true;
+		for (Arrived part = this.arrived.poll(); part != null; part = this.arrived.poll()) {
+			giveBack(part);
+		}
+	}
+
+	private void giveBack(Arrived part) {
+		try {
+			part.memory().release();
+		}
+		finally {
+			receiver().consumed(part.heldBytes());
+		}
 	}
 
 	/** Nothing more comes; driver. */
@@ -375,7 +403,7 @@ abstract class MessageSubscription extends LinkableTask
 			}
 		}
 		finally {
-			part.memory().release();
+			giveBack(part);
 			consumed();
 		}
 	}
@@ -386,7 +414,7 @@ abstract class MessageSubscription extends LinkableTask
 	 */
 	private void deliver(RegisteredBuffer memory, ByteBuffer message, @Nullable ReceivedMemory shared) {
 		Flow.Subscriber<? super Object> told = this.subscriber;
-		if (this.cancelled || told == null) {
+		if (this.cancelled || this.dropping || told == null) {
 			return;
 		}
 		this.delivered++;
@@ -492,8 +520,10 @@ abstract class MessageSubscription extends LinkableTask
 	/**
 	 * A message, or several in a {@link PackedMessages}, and the memory they lie in,
 	 * which this owns.
+	 *
+	 * @param heldBytes what that counts for
 	 */
-	record Arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack) {
+	record Arrived(RegisteredBuffer memory, ByteBuffer message, boolean pack, int heldBytes) {
 
 	}
 

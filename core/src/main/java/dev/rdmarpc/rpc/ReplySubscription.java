@@ -215,7 +215,7 @@ final class ReplySubscription extends MessageSubscription implements DeferredCal
 		this.status = last.status();
 		this.metadataBytes = last.metadataBytes();
 		ByteBuffer message = last.message();
-		this.reply = new Arrived(last.take(), message, false);
+		this.reply = new Arrived(last.take(), message, false, 0);
 		end();
 	}
 

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.ChannelLoop;
+import dev.rdmarpc.transport.RpcChannel;
 import dev.rdmarpc.transport.StreamReceiver;
 
 /**
@@ -41,6 +42,8 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 	private final ServerSession session;
 
 	private final ExportedMethod method;
+
+	private final RpcChannel channel;
 
 	private final ChannelLoop loop;
 
@@ -66,9 +69,10 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 		super(method.descriptor(), method.descriptor().messages(), method.descriptor().messagesHoldMemory());
 		this.session = session;
 		this.method = method;
-		this.loop = call.channel().loop();
+		this.channel = call.channel();
+		this.loop = this.channel.loop();
 		this.context = call.context();
-		this.receiver = call.channel().streams().requestReceiver(requestId, this);
+		this.receiver = this.channel.streams().requestReceiver(requestId, this);
 		this.waitedFor = method.descriptor().awaitsMessages();
 		this.turn.priority = call.priority;
 		this.turn.dueNanos = call.deadlineNanos();
@@ -159,6 +163,13 @@ final class RequestMessages extends MessageSubscription implements Flow.Publishe
 	public void onLost(CallFailure why, String detail) {
 		this.receiver.cancel();
 		end(Replies.failure(null, why, detail));
+	}
+
+	@Override
+	public void onLimit(String detail) {
+		dropArrived();
+		this.session.calls().limitedStream(this.channel, detail);
+		onLost(CallFailure.RESOURCE_EXHAUSTED, detail);
 	}
 
 	/** The call has ended; driver. */

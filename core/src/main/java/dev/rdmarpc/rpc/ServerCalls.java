@@ -150,6 +150,12 @@ final class ServerCalls {
 		this.limits.log(Level.WARN, "Refused a call from {}: {}", channel.remoteAddress(), why);
 	}
 
+	/** A stream of a caller has ended because of a limit of the caller. */
+	void limitedStream(RpcChannel channel, String why) {
+		Objects.requireNonNull(this.limited.get(PeerShare.Limit.REQUEST_BYTES)).increment();
+		this.limits.log(Level.WARN, "Ended a stream from {}: {}", channel.remoteAddress(), why);
+	}
+
 	/**
 	 * Why no call of a caller may begin: it has not taken the replies to others; counted
 	 * as refused, or {@code null}.

@@ -58,7 +58,8 @@ final class AcceptedChannels {
 
 	AcceptedChannels(int limit, PeerLimits limits) {
 		this.principals = new PeerShares(limits.principal(), limits.maxReplyBytes());
-		this.addresses = new PeerShares(new PrincipalLimits(limits.maxConnections(), Integer.MAX_VALUE, Long.MAX_VALUE),
+		this.addresses = new PeerShares(
+				new PrincipalLimits(limits.maxConnections(), Integer.MAX_VALUE, limits.principal().maxRequestBytes()),
 				limits.maxReplyBytes());
 		this.limit = limit;
 	}
@@ -87,7 +88,7 @@ final class AcceptedChannels {
 		if (share != null) {
 			this.lock.lock();
 			try {
-				channel.sender().countReplies(share.replies());
+				channel.sender().countFor(share);
 				this.shares.put(channel, share);
 			}
 			catch (Throwable ex) {
@@ -152,7 +153,7 @@ final class AcceptedChannels {
 					}
 					remove(victim);
 				}
-				channel.sender().countReplies(share.replies());
+				channel.sender().countFor(share);
 				this.channels.put(channel, share);
 				entered = true;
 				return null;

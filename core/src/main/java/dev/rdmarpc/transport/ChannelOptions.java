@@ -44,9 +44,9 @@ import java.time.Duration;
  * {@value #BESIDE_METADATA_BYTES} less than {@code frameBytes}
  * @param streamWindowBytes what one stream may have on the way to this side, and may have
  * ready to be sent by it, where each message counts for
- * {@value StreamReceiver#MESSAGE_OVERHEAD_BYTES} bytes more than it has; a larger message
- * is then the only one. From {@value #MIN_STREAM_WINDOW_BYTES} to
- * {@value #MAX_STREAM_WINDOW_BYTES}
+ * {@value StreamReceiver#MESSAGE_OVERHEAD_BYTES} bytes more than it has, but for half of
+ * this at most, so that there may be two of any size. From
+ * {@value #MIN_STREAM_WINDOW_BYTES} to {@value #MAX_STREAM_WINDOW_BYTES}
  * @param security how connections are protected
  */
 public record ChannelOptions(int frameBytes, int minCredits, int credits, int maxMessageBytes, long maxUnfinishedBytes,

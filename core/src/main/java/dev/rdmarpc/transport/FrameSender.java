@@ -86,6 +86,8 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 
 	private @Nullable SmallReplies replies;
 
+	private @Nullable PeerShare peer;
+
 	/**
 	 * Creates the half of a channel.
 	 * @param transfers whose Reads are posted to the same queue pair
@@ -112,9 +114,20 @@ final class FrameSender implements OutgoingMessage.Carrier, StreamReceiver.Carri
 		this.queuePair = created;
 	}
 
-	/** Where to count what is said to a peer that calls; before the channel opens. */
-	void countReplies(PeerReplies peer) {
-		this.replies = new SmallReplies(peer, this.eagerLimit);
+	/** Where to count what a peer that calls uses; before the channel opens. */
+	void countFor(PeerShare share) {
+		countReplies(share.replies());
+		this.peer = share;
+	}
+
+	/** Where to count what is said to it. */
+	void countReplies(PeerReplies to) {
+		this.replies = new SmallReplies(to, this.eagerLimit);
+	}
+
+	@Override
+	public @Nullable PeerShare peer() {
+		return this.peer;
 	}
 
 	@Override

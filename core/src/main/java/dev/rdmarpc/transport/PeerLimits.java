@@ -69,9 +69,20 @@ public record PeerLimits(int maxConnections, int maxConnectionsPerSecond, Princi
 		return new PeerLimits(this.maxConnections, this.maxConnectionsPerSecond, this.principal, other);
 	}
 
-	/** These limits, with {@link #BY_MEMORY} made out. */
+	/**
+	 * These limits, with {@link #BY_MEMORY} made out, and bytes of requests that are
+	 * those by default.
+	 */
 	PeerLimits within(long memoryBytes, int messageBytes) {
-		return (this.maxReplyBytes != BY_MEMORY) ? this : withMaxReplyBytes(Math.max(memoryBytes / 2, messageBytes));
+		PeerLimits known = (this.maxReplyBytes != BY_MEMORY) ? this
+				: withMaxReplyBytes(Math.max(memoryBytes / 2, messageBytes));
+		long requestBytes = this.principal.maxRequestBytes();
+		long mostBytes = memoryBytes / 4 * 3;
+		if (requestBytes != PrincipalLimits.DEFAULTS.maxRequestBytes() || requestBytes <= mostBytes) {
+			return known;
+		}
+		return known
+			.withPrincipal(new PrincipalLimits(this.principal.maxConnections(), this.principal.maxCalls(), mostBytes));
 	}
 
 }

@@ -26,12 +26,17 @@ import org.jspecify.annotations.Nullable;
  * a principal, or all that have the same address. Thread-safe.
  *
  * <p>
- * Implementation notes. A share is known while there are connections, calls or replies of
- * it: a peer that leaves its calls behind finds them counted when it comes back. Calls
- * begin only while a connection is counted, and replies are added while a call is or a
- * connection. Of the ends of the last call, the last reply and the last connection, the
- * latest one sees all counts at zero, and has the share forgotten. Replies added after
- * that, for the end of a connection that is over, are given back at once.
+ * Implementation notes. A share is known while there are connections, calls, replies or
+ * messages of streams of it: a peer that leaves its calls behind finds them counted when
+ * it comes back. Calls begin only while a connection is counted, and so do messages of
+ * streams; replies are added while a call is or a connection. Of the ends of the last
+ * call, the last message, the last reply and the last connection, the latest one sees all
+ * counts at zero, and has the share forgotten. Replies added after that, for the end of a
+ * connection that is over, are given back at once. Messages of streams are added by the
+ * drivers of the connections, and taken off by whoever consumes them: a share that is
+ * forgotten meanwhile, because its connection has made room for another one, is still the
+ * one they are taken off. What is refused is taken off again, so that others may be
+ * refused in between, but only such as would exceed the limit together with it.
  */
 public final class PeerShare {
 
@@ -82,7 +87,8 @@ public final class PeerShare {
 	}
 
 	boolean isUnused() {
-		return this.connections.get() == 0 && this.calls.get() == 0 && this.replies.isEmpty();
+		return this.connections.get() == 0 && this.calls.get() == 0 && this.requestBytes.get() == 0
+				&& this.replies.isEmpty();
 	}
 
 	private void forgetIfUnused() {
@@ -106,13 +112,46 @@ public final class PeerShare {
 			this.calls.decrementAndGet();
 			return Limit.CALLS;
 		}
-		long all = this.requestBytes.addAndGet(bytes);
-		if (all > this.limits.maxRequestBytes() && all > bytes) {
-			this.requestBytes.addAndGet(-bytes);
+		if (!tryAdd(bytes)) {
 			this.calls.decrementAndGet();
 			return Limit.REQUEST_BYTES;
 		}
 		return null;
+	}
+
+	private boolean tryAdd(int bytes) {
+		long all = this.requestBytes.addAndGet(bytes);
+		if (all > this.limits.maxRequestBytes() && all > bytes) {
+			this.requestBytes.addAndGet(-bytes);
+			return false;
+		}
+		return true;
+	}
+
+	/**
+	 * Counts a message of a stream that is there and not consumed, beside the requests,
+	 * until it is {@linkplain #consumed consumed}, unless there is too much; the only one
+	 * never is.
+	 * @param bytes what it holds
+	 */
+	boolean tryHold(int bytes) {
+		if (tryAdd(bytes)) {
+			return true;
+		}
+		forgetIfUnused();
+		return false;
+	}
+
+	/** A message of a stream that was counted holds nothing any more. */
+	void consumed(int bytes) {
+		if (this.requestBytes.addAndGet(-bytes) == 0) {
+			forgetIfUnused();
+		}
+	}
+
+	/** What requests have, and messages of streams hold. */
+	long requestBytes() {
+		return this.requestBytes.get();
 	}
 
 	/** A call has ended. */
@@ -133,13 +172,22 @@ public final class PeerShare {
 		};
 	}
 
+	/** Says which limit a stream has reached, and whose. */
+	String explainHeld() {
+		return "too many bytes in messages of streams of " + shortName(this.name)
+				+ " that have not been consumed, and in its requests (limit " + this.limits.maxRequestBytes() + ")";
+	}
+
 	/** Why a call is refused. */
 	public enum Limit {
 
 		/** There are as many calls of the peer as it may have. */
 		CALLS,
 
-		/** The requests of its calls have as many bytes as they may have. */
+		/**
+		 * The requests of its calls, and the messages of their streams that have not been
+		 * consumed, have as many bytes as they may have.
+		 */
 		REQUEST_BYTES,
 
 		/** It has left as many bytes in replies as it may. */

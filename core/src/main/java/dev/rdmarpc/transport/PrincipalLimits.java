@@ -23,7 +23,9 @@ package dev.rdmarpc.transport;
  * @param maxConnections how many connections it has at a time; further ones are rejected
  * @param maxCalls how many calls of it are in progress at a time
  * @param maxRequestBytes how many bytes the requests of its calls in progress have
- * together; a single one may have more
+ * together, and the messages of their streams that have arrived and were not consumed; a
+ * single one may have more. Those of one address whom nobody knows may leave as many in
+ * messages of streams
  */
 public record PrincipalLimits(int maxConnections, int maxCalls, long maxRequestBytes) {
 

@@ -29,13 +29,27 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  * <p>
  * The peer may send a message while it has been granted one, and as many bytes as the
  * message counts for. Messages are granted when the consumer asks for them, bytes when it
- * has consumed some, so that a stream holds no more memory than its window, whatever the
- * peer sends. A message counts for {@value #MESSAGE_OVERHEAD_BYTES} bytes more than it
- * has, but for no more than half of the window: so much is always free when the other
- * half has not been granted again yet.
+ * has consumed some, so that small messages hold no more memory than the window. A
+ * message counts for {@value #MESSAGE_OVERHEAD_BYTES} bytes more than it has, but for no
+ * more than half of the window: so much is always free when the other half has not been
+ * granted again yet. So two messages of any size may be there. What they hold at the side
+ * that serves is counted for the peer, together with its requests, until it is
+ * {@linkplain #consumed consumed}; a message that would exceed the peer's limit ends the
+ * stream.
  *
  * <p>
  * Confined to the loop's driver: on the caller's side from when the request is submitted.
+ *
+ * <p>
+ * Implementation notes. The driver counts a message before it hands it over, with the
+ * length of the memory that it hands over, so that nobody can take off what is not
+ * counted. From then on the memory and its count have one owner: the listener, also when
+ * it throws, and whomever it hands both to. Who gives the memory back takes the count
+ * off, on any thread and after the end of the stream as well, so that the end of a call
+ * or of a connection needs to know of no count. The peer's share is set before the stream
+ * is handed to anybody and does not change, and is thread-safe itself. Memory is given
+ * back before it is taken off: what is counted may for a moment be more than what is
+ * held, and is never less.
  */
 public final class StreamReceiver {
 
@@ -60,6 +74,9 @@ public final class StreamReceiver {
 	private long owedBytes;
 
 	private @Nullable Carrier carrier;
+
+	/** Whose messages are counted; {@code null} if nobody's are. */
+	private @Nullable PeerShare peer;
 
 	private int requestId;
 
@@ -94,6 +111,7 @@ public final class StreamReceiver {
 	static StreamReceiver following(Carrier sender, int requestId, int windowBytes, Listener listener) {
 		StreamReceiver stream = new StreamReceiver(windowBytes, listener);
 		stream.carrier = sender;
+		stream.peer = sender.peer();
 		stream.requestId = requestId;
 		stream.known = true;
 		return stream;
@@ -333,6 +351,14 @@ public final class StreamReceiver {
 	private void hand(IncomingMessage message) {
 		ByteBuffer view = message.message();
 		RegisteredBuffer copy = tryCompact(message.memory(), view);
+		PeerShare counting = this.peer;
+		if (counting != null && !counting.tryHold(((copy != null) ? copy : message.memory()).length())) {
+			if (copy != null) {
+				copy.release();
+			}
+			this.listener.onLimit(counting.explainHeld());
+			return;
+		}
 		RegisteredBuffer memory = (copy != null) ? copy : message.take();
 		ByteBuffer content = (copy != null) ? copy.buffer().limit(message.messageBytes()) : view;
 		if (message.isPack()) {
@@ -340,6 +366,23 @@ public final class StreamReceiver {
 		}
 		else {
 			this.listener.onMessage(memory, content);
+		}
+	}
+
+	/** Whether messages are counted until they are {@link #consumed}. */
+	public boolean isCounted() {
+		return this.peer != null;
+	}
+
+	/**
+	 * Memory that the listener was handed has been given back, which is to be said once
+	 * for each. Any thread, also when the stream has ended.
+	 * @param bytes the length of the memory
+	 */
+	public void consumed(int bytes) {
+		PeerShare counting = this.peer;
+		if (counting != null) {
+			counting.consumed(bytes);
 		}
 	}
 
@@ -393,6 +436,9 @@ public final class StreamReceiver {
 		/** Memory for a copy, or {@code null}. */
 		@Nullable RegisteredBuffer tryAllocate(int bytes);
 
+		/** What the peer uses, or {@code null} if that is not counted. */
+		@Nullable PeerShare peer();
+
 	}
 
 	/** What the request tells of itself. */
@@ -411,7 +457,10 @@ public final class StreamReceiver {
 
 	}
 
-	/** The consumer's side; driver. */
+	/**
+	 * The consumer's side; driver. Memory that it is handed is to be
+	 * {@linkplain StreamReceiver#consumed consumed} when it has given it back.
+	 */
 	public interface Listener {
 
 		/**
@@ -450,6 +499,15 @@ public final class StreamReceiver {
 		 * @param detail one sentence for the caller
 		 */
 		default void onLost(CallFailure why, String detail) {
+		}
+
+		/**
+		 * There is too much of the peer that has not been consumed for another message,
+		 * which ends the stream; only where messages follow a request.
+		 * @param detail one sentence for the caller
+		 */
+		default void onLimit(String detail) {
+			onLost(CallFailure.RESOURCE_EXHAUSTED, detail);
 		}
 
 	}

@@ -231,15 +231,6 @@ class RpcHedgingTests {
 	}
 
 	@Test
-	void aCallEndsThoughWhatFollowsItsDecisionFails() {
-		this.told.failure = new StackOverflowError("test");
-		CompletableFuture<Integer> found = place(SOON).findLater("slow");
-		RpcException failure = RpcException.in(catchThrowable(() -> found.get(20, TimeUnit.SECONDS)));
-		assertThat(failure.status()).isEqualTo(RpcStatus.INTERNAL);
-		assertThat(failure).hasRootCause(this.told.failure);
-	}
-
-	@Test
 	void repliesThatLendMemoryAndComeTwiceAreReleasedOnce() throws Exception {
 		this.budget = new AttemptBudget(1);
 		Place place = place(new HedgingOptions(2, Duration.ZERO));
@@ -406,8 +397,6 @@ class RpcHedgingTests {
 
 	/** Notes down what it is told. */
 	private static final class Told implements HedgingListener {
-
-		private volatile Error failure;
 
 		private final Queue<String> all = new ConcurrentLinkedQueue<>();
 

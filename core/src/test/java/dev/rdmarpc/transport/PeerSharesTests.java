@@ -83,6 +83,29 @@ class PeerSharesTests {
 	}
 
 	@Test
+	void messagesOfStreamsCountBesideRequestsAndAreKnownUntilTheyAreConsumed() {
+		PeerShares shares = new PeerShares(new PrincipalLimits(1, 10, 10), 1000);
+		PeerShare share = shares.tryConnect("a");
+		assertThat(share).isNotNull();
+		assertThat(share.tryHold(30)).as("the only one").isTrue();
+		assertThat(share.tryHold(1)).isFalse();
+		assertThat(share.explainHeld()).isEqualTo("too many bytes in messages of streams of 'a' that have not been"
+				+ " consumed, and in its requests (limit 10)");
+		assertThat(share.tryBegin(1)).isEqualTo(PeerShare.Limit.REQUEST_BYTES);
+		share.consumed(30);
+		assertThat(share.tryBegin(8)).isNull();
+		assertThat(share.tryHold(3)).isFalse();
+		assertThat(share.tryHold(2)).isTrue();
+		share.end(8);
+		shares.disconnected(share);
+		assertThat(shares.size()).as("a message is not consumed").isOne();
+		assertThat(shares.tryConnect("a")).isSameAs(share);
+		shares.disconnected(share);
+		share.consumed(2);
+		assertThat(shares.size()).isZero();
+	}
+
+	@Test
 	void aLongNameIsNotToldInFull() {
 		assertThat(PeerShare.shortName("x".repeat(5000))).hasSizeLessThan(80);
 	}

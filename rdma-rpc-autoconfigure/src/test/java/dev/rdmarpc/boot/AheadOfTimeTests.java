@@ -169,7 +169,8 @@ class AheadOfTimeTests {
 	void theGeneratedContextHasAnExecutorOfItsOwn() {
 		runGenerated(Threading.class, (context) -> {
 			assertThat(context.getBean("applicationTaskExecutor")).isNotNull();
-			assertThat(context.getBean("threads.aheadOfTimeTests.ThreadName", ThreadName.class).get()).startsWith("rdma-rpc-handler-");
+			assertThat(context.getBean("threads.aheadOfTimeTests.ThreadName", ThreadName.class).get())
+				.startsWith("rdma-rpc-handler-");
 		}, "rdma.rpc.server.dispatch=executor");
 	}
 

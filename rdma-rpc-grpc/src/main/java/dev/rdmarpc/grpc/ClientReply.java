@@ -240,7 +240,7 @@ abstract class ClientReply extends CallStream implements ClientStream, PendingCa
 	}
 
 	@Override
-	public int onMessage(RegisteredBuffer memory, ByteBuffer message) {
+	public int onMessage(RegisteredBuffer memory, ByteBuffer message, @Nullable HeldPart part) {
 		int length = message.remaining();
 		if (this.ended) {
 			memory.release();

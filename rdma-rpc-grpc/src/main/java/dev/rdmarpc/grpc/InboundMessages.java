@@ -22,6 +22,8 @@ import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.rdmarpc.memory.RegisteredBuffer;
 import dev.rdmarpc.transport.CallFailure;
 import dev.rdmarpc.transport.PackedMessages;
@@ -35,7 +37,9 @@ import dev.rdmarpc.transport.StreamReceiver;
  *
  * <p>
  * Implementation notes. {@link #consumed} is called by the tasks of the call, one after
- * the other; what is to be granted is left to the driver by an atomic number.
+ * the other; what is to be granted is left to the driver by an atomic number. What gRPC
+ * has read it may have left in a queue of its own: so what a part holds counts for the
+ * peer until its memory has been given back, see {@link HeldPart}.
  */
 final class InboundMessages implements StreamReceiver.Listener {
 
@@ -76,23 +80,44 @@ final class InboundMessages implements StreamReceiver.Listener {
 
 	@Override
 	public void onMessage(RegisteredBuffer memory, ByteBuffer message) {
-		hand(memory, () -> arrived(memory, message));
+		HeldPart part = part(memory);
+		hand(memory, part, () -> arrived(memory, message, part));
 	}
 
 	@Override
 	public void onPack(RegisteredBuffer memory, ByteBuffer pack) {
-		hand(memory, () -> PackedMessages.forEach(memory, pack, this::arrived));
+		HeldPart part = part(memory);
+		hand(memory, part, () -> arrivedAll(memory, pack, part));
+	}
+
+	private @Nullable HeldPart part(RegisteredBuffer memory) {
+		int bytes = memory.length();
+		try {
+			return HeldPart.of(this.receiver, bytes);
+		}
+		catch (Throwable ex) {
+			memory.release();
+			this.receiver.consumed(bytes);
+			throw ex;
+		}
 	}
 
 	/** Leaves memory to a task, which releases it. */
-	private void hand(RegisteredBuffer memory, Runnable task) {
+	private void hand(RegisteredBuffer memory, @Nullable HeldPart part, Runnable task) {
 		try {
 			this.tasks.executeAfterTurn(task);
 		}
 		catch (Throwable ex) {
 			memory.release();
+			HeldPart.release(part);
 			throw ex;
 		}
+	}
+
+	@Override
+	public void onLimit(String detail) {
+		this.receiver.close();
+		this.tasks.executeAfterTurn(() -> this.consumer.onLimit(detail));
 	}
 
 	@Override
@@ -110,10 +135,19 @@ final class InboundMessages implements StreamReceiver.Listener {
 		this.uncountedBytes += bytes;
 	}
 
-	private void arrived(RegisteredBuffer memory, ByteBuffer message) {
+	private void arrivedAll(RegisteredBuffer memory, ByteBuffer pack, @Nullable HeldPart part) {
+		try {
+			PackedMessages.forEach(memory, pack, (own, message) -> arrived(own, message, HeldPart.retain(part)));
+		}
+		finally {
+			HeldPart.release(part);
+		}
+	}
+
+	private void arrived(RegisteredBuffer memory, ByteBuffer message, @Nullable HeldPart part) {
 		int length = message.remaining();
 		this.lengths.add(length);
-		consumed(this.consumer.onMessage(memory, message));
+		consumed(this.consumer.onMessage(memory, message, part));
 	}
 
 	/** The reader has read bytes, or there were some not for it. */
@@ -145,9 +179,10 @@ final class InboundMessages implements StreamReceiver.Listener {
 		 * @param memory where it lies; takes ownership
 		 * @param message its bytes, position to limit; belongs to whom the memory belongs
 		 * to, which may have given it back when this returns
+		 * @param part what it counts for, to be released with the memory
 		 * @return how many of the bytes are not for the reader
 		 */
-		int onMessage(RegisteredBuffer memory, ByteBuffer message);
+		int onMessage(RegisteredBuffer memory, ByteBuffer message, @Nullable HeldPart part);
 
 		/** There are no more messages. */
 		default void onEnd() {
@@ -155,6 +190,11 @@ final class InboundMessages implements StreamReceiver.Listener {
 
 		/** A message could not be received, which ends the stream. */
 		default void onLost(String detail) {
+		}
+
+		/** The peer has left too much unread, which ends the stream. */
+		default void onLimit(String detail) {
+			onLost(detail);
 		}
 
 	}

@@ -203,14 +203,15 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 	}
 
 	@Override
-	public int onMessage(RegisteredBuffer arrived, ByteBuffer message) {
+	public int onMessage(RegisteredBuffer arrived, ByteBuffer message, @Nullable HeldPart part) {
 		RdmaServerStream begun = this.stream;
 		if (begun == null || begun.isDone()) {
 			int length = message.remaining();
 			arrived.release();
+			HeldPart.release(part);
 			return length;
 		}
-		begun.arrived(new ReceivedBuffer(arrived, message));
+		begun.arrived(new ReceivedBuffer(arrived, message, part));
 		return 0;
 	}
 
@@ -229,6 +230,12 @@ final class RdmaServerCall extends CountedCall implements StreamSender.Listener,
 			Status reason = Status.RESOURCE_EXHAUSTED.withDescription(detail);
 			begun.fail(reason, reason);
 		}
+	}
+
+	@Override
+	public void onLimit(String detail) {
+		this.transport.limited("Ended a stream", detail);
+		onLost(detail);
 	}
 
 	@Override

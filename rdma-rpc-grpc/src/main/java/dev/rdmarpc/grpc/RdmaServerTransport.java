@@ -357,7 +357,7 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		PeerShare own = this.share;
 		String why = refusal(own, bytes);
 		if (why != null) {
-			limits.log(Level.WARN, "Refused a call from {}: {}", channel().remoteAddress(), why);
+			limited("Refused a call", why);
 			reply(request.requestId(), Status.RESOURCE_EXHAUSTED.withDescription(why), false);
 			return;
 		}
@@ -376,6 +376,11 @@ final class RdmaServerTransport implements ServerTransport, ChannelHandler {
 		this.activeCalls++;
 		this.used = true;
 		call.onArrived();
+	}
+
+	/** Notes that a limit has been reached. Any thread. */
+	void limited(String what, String why) {
+		limits.log(Level.WARN, "{} from {}: {}", what, channel().remoteAddress(), why);
 	}
 
 	/** A call that counted does so no more. Any thread. */

@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 
 import io.grpc.internal.AbstractReadableBuffer;
 import io.grpc.internal.ReadableBuffer;
+import org.jspecify.annotations.Nullable;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 
@@ -43,6 +44,8 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 
 	private final int end;
 
+	private final @Nullable HeldPart part;
+
 	private int position;
 
 	private int mark;
@@ -55,11 +58,20 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 	 * @param bytes from position to limit; neither is changed nor asked later
 	 */
 	ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes) {
-		this(memory, bytes, bytes.position(), bytes.limit());
+		this(memory, bytes, null);
 	}
 
-	private ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes, int begin, int end) {
+	/**
+	 * Wraps bytes of a part of a stream.
+	 * @param part what it counts for until this is closed, and all that was read of it
+	 */
+	ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes, @Nullable HeldPart part) {
+		this(memory, bytes, bytes.position(), bytes.limit(), part);
+	}
+
+	private ReceivedBuffer(RegisteredBuffer memory, ByteBuffer bytes, int begin, int end, @Nullable HeldPart part) {
 		this.memory = memory;
+		this.part = part;
 		this.bytes = bytes;
 		this.position = begin;
 		this.mark = begin;
@@ -109,7 +121,7 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 	@Override
 	public ReadableBuffer readBytes(int length) {
 		int begin = advance(length);
-		return new ReceivedBuffer(this.memory.retain(), this.bytes, begin, begin + length);
+		return new ReceivedBuffer(this.memory.retain(), this.bytes, begin, begin + length, HeldPart.retain(this.part));
 	}
 
 	@Override
@@ -145,6 +157,7 @@ final class ReceivedBuffer extends AbstractReadableBuffer {
 			this.position = this.end;
 			this.mark = this.end;
 			this.memory.release();
+			HeldPart.release(this.part);
 		}
 	}
 

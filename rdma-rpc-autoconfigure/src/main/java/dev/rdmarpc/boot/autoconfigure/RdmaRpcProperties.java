@@ -284,8 +284,10 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * @param maxCallsPerPrincipal Maximum number of calls in progress of one caller that
 	 * is known. Further calls fail with RESOURCE_EXHAUSTED.
 	 * @param maxRequestSizePerPrincipal Size of all requests in progress of one caller
-	 * that is known; a single one may have more. Further calls fail with
-	 * RESOURCE_EXHAUSTED. By default three quarters of 'rdma.rpc.memory.max'.
+	 * that is known, and of messages of its streams that were not consumed; a single one
+	 * may have more. An address of which nobody knows who it is may have as much in
+	 * messages of streams. Further calls and streams fail with RESOURCE_EXHAUSTED. By
+	 * default three quarters of 'rdma.rpc.memory.max'.
 	 * @param maxReplySizePerPeer Size of all replies, and messages of streams, that one
 	 * caller has not taken yet: a principal, or an address of which nobody knows who it
 	 * is. A single one may have more. Further calls fail with RESOURCE_EXHAUSTED. By
