@@ -40,6 +40,7 @@ import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ConnectionRequest;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.SourceAddress;
 import dev.rdmarpc.verbs.VerbsException;
 
 /**
@@ -220,7 +221,7 @@ public final class ChannelListener implements AutoCloseable {
 
 	/** Counts a connection that is to have TLS before it costs anything. */
 	private boolean mayBeginTls(InetSocketAddress remote) {
-		if (this.rates.tryBegin(remote.getAddress(), System.nanoTime())) {
+		if (this.rates.tryBegin(SourceAddress.of(remote.getAddress()), System.nanoTime())) {
 			return true;
 		}
 		count(remote, Limit.RATE_OF_ADDRESS);
@@ -229,7 +230,7 @@ public final class ChannelListener implements AutoCloseable {
 
 	private void onConnectionRequest(ChannelLoop loop, ConnectionRequest request) {
 		if (this.options.security().tls() == null
-				&& !this.rates.tryBegin(request.remoteAddress().getAddress(), System.nanoTime())) {
+				&& !this.rates.tryBegin(SourceAddress.of(request.remoteAddress().getAddress()), System.nanoTime())) {
 			reject(request, Limit.RATE_OF_ADDRESS);
 			return;
 		}
@@ -245,7 +246,7 @@ public final class ChannelListener implements AutoCloseable {
 		try {
 			channel = new RpcChannel(loop, this.options, this.handlers.get(), false);
 			channel.acceptedAmong(this.accepted);
-			Limit reached = this.accepted.tryEnter(channel, request.remoteAddress().getAddress());
+			Limit reached = this.accepted.tryEnter(channel, SourceAddress.of(request.remoteAddress().getAddress()));
 			if (reached != null) {
 				reject(request, reached);
 				return;

@@ -35,6 +35,7 @@ import org.slf4j.LoggerFactory;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.SourceAddress;
 import dev.rdmarpc.verbs.VerbsError;
 import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.iwarp.wire.MpaFrame;
@@ -119,7 +120,7 @@ final class MpaResponder extends SocketHandler {
 	}
 
 	InetAddress source() {
-		return this.remote.getAddress();
+		return SourceAddress.of(this.remote.getAddress());
 	}
 
 	/** Makes room for others, unless the request has come meanwhile. */

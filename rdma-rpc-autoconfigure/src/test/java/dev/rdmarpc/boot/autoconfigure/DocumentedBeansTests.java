@@ -54,10 +54,9 @@ class DocumentedBeansTests {
 			.withUserConfiguration(GreeterService.class)
 			.withBean(SimpleMeterRegistry.class)
 			.withBean(ObservationRegistry.class, ObservationRegistry::create)
-			.withConfiguration(
-					AutoConfigurations.of(MetricsAutoConfiguration.class, RdmaDiscoveryAutoConfiguration.class,
-							RdmaResilienceAutoConfiguration.class, RdmaSecurityAutoConfiguration.class,
-							RdmaValidationAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+					RdmaDiscoveryAutoConfiguration.class, RdmaResilienceAutoConfiguration.class,
+					RdmaSecurityAutoConfiguration.class, RdmaValidationAutoConfiguration.class))
 			.withBean(DiscoveryClient.class, () -> new SimpleDiscoveryClient(new SimpleDiscoveryProperties()))
 			.withBean(CircuitBreakerRegistry.class, CircuitBreakerRegistry::ofDefaults)
 			.withBean(RateLimiterRegistry.class, RateLimiterRegistry::ofDefaults)
