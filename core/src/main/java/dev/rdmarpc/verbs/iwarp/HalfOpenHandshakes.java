@@ -38,6 +38,9 @@ import java.util.Set;
  * say nothing costs their peers nothing; they are given up for others instead. Those that
  * have cost their peers the rate at which a source may begin handshakes. A burst of one
  * source beyond its share costs that source its oldest ones, and nobody else anything.
+ * Where handshakes take long, those that came further of late, or have only just begun,
+ * are spared, since a client may well begin a hundred at once; the places of all bound
+ * them.
  */
 final class HalfOpenHandshakes {
 
@@ -47,9 +50,17 @@ final class HalfOpenHandshakes {
 	/** What one source may have at least. */
 	private static final int LEAST_OF_ONE_SOURCE = 16;
 
+	/** For how long one is spared that has not come further. */
+	private static final long FRESH_NANOS = 500_000_000;
+
+	/** The same for one that has. */
+	private static final long ADVANCING_NANOS = 2_000_000_000;
+
 	private final int most;
 
 	private final int mostOfOneSource;
+
+	private final boolean slow;
 
 	private final Set<MpaResponder> all = new LinkedHashSet<>();
 
@@ -58,8 +69,14 @@ final class HalfOpenHandshakes {
 
 	private final Map<InetAddress, Set<MpaResponder>> bySource = new HashMap<>();
 
-	HalfOpenHandshakes(int most) {
+	/**
+	 * Creates an empty set.
+	 * @param most how many there may be
+	 * @param slow whether they take more than one message each way
+	 */
+	HalfOpenHandshakes(int most, boolean slow) {
 		this.most = most;
+		this.slow = slow;
 		this.mostOfOneSource = Math.max(most / SHARES, LEAST_OF_ONE_SOURCE);
 	}
 
@@ -72,12 +89,18 @@ final class HalfOpenHandshakes {
 		Set<MpaResponder> ofSource = this.bySource.computeIfAbsent(responder.source(),
 				(source) -> new LinkedHashSet<>());
 		ofSource.add(responder);
-		if (ofSource.size() > this.mostOfOneSource) {
-			giveUp(ofSource.iterator().next());
+		MpaResponder oldest = ofSource.iterator().next();
+		if (ofSource.size() > this.mostOfOneSource && !isSpared(oldest)) {
+			giveUp(oldest);
 		}
 		else if (this.all.size() + others > this.most) {
 			tryGiveUpOldest();
 		}
+	}
+
+	private boolean isSpared(MpaResponder responder) {
+		long nanos = this.advancing.contains(responder) ? ADVANCING_NANOS : FRESH_NANOS;
+		return this.slow && System.nanoTime() - responder.progressNanos() < nanos;
 	}
 
 	/** Notes that a handshake has come further. */

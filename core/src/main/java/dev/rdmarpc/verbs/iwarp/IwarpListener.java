@@ -113,7 +113,7 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		this.options = options;
 		this.handler = handler;
 		this.claim = claim;
-		this.halfOpen = new HalfOpenHandshakes(options.maxPendingHandshakes());
+		this.halfOpen = new HalfOpenHandshakes(options.maxPendingHandshakes(), options.tls() != null);
 	}
 
 	/**
