@@ -40,7 +40,7 @@ import java.util.Set;
  * source beyond its share costs that source its oldest ones, and nobody else anything.
  * Where handshakes take long, those that came further of late, or have only just begun,
  * are spared, since a client may well begin a hundred at once; the places of all bound
- * them.
+ * them, and those beyond the share make no listener wait.
  */
 final class HalfOpenHandshakes {
 
@@ -115,10 +115,22 @@ final class HalfOpenHandshakes {
 		}
 	}
 
-	/** Whether there are many that have come further, all of them since a moment. */
+	/**
+	 * Whether there are many that have come further, all of them since a moment. What one
+	 * source has beyond its share does not count.
+	 */
 	boolean areMany(long sinceNanos) {
-		return this.advancing.size() > Math.max(this.most / 2, this.mostOfOneSource)
-				&& this.advancing.iterator().next().progressNanos() - sinceNanos > 0;
+		int many = Math.max(this.most / 2, this.mostOfOneSource);
+		return this.advancing.size() > many && this.advancing.iterator().next().progressNanos() - sinceNanos > 0
+				&& withinShares() > many;
+	}
+
+	private long withinShares() {
+		return this.bySource.values()
+			.stream()
+			.mapToLong((ofSource) -> Math.min(ofSource.stream().filter(this.advancing::contains).count(),
+					this.mostOfOneSource))
+			.sum();
 	}
 
 	int size() {
