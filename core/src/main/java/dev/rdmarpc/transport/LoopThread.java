@@ -58,8 +58,12 @@ final class LoopThread {
 	/** For how long they do. */
 	private static final long LEAVE_NANOS = 200_000;
 
-	/** After how long a turn comes between tasks of which there are always some. */
-	private static final long TURN_NANOS = 1_000_000;
+	/**
+	 * After how long a turn comes between tasks of which there are always some: far
+	 * longer than what one turn makes ready takes, so that calls do not arrive faster
+	 * than they are served.
+	 */
+	private static final long TURN_NANOS = 20_000_000;
 
 	/** For how long users' code may hold up the loop where processors are scarce. */
 	private static final long MOST_NANOS = 20_000_000;

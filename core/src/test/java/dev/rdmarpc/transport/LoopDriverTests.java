@@ -162,7 +162,7 @@ class LoopDriverTests {
 			this.driver.execute(() -> this.driver.afterTurn(task));
 		}
 		int before = this.work.turns.get();
-		Await.until(() -> this.work.turns.get() > before + 100);
+		Await.until(() -> this.work.turns.get() > before + 10);
 		over.set(true);
 	}
 
