@@ -451,16 +451,16 @@ final class Extents {
 		if (takeBack(leastBytes)) {
 			return true;
 		}
-		boolean room = this.memory.leftBytes() >= leastBytes;
-		this.adding.addAndGet(room ? 1 : 0);
+		if (this.memory.leftBytes() < leastBytes) {
+			return addWithin(leastBytes, bytes);
+		}
+		this.adding.incrementAndGet();
 		try {
 			return addWithin(leastBytes, bytes);
 		}
 		finally {
-			if (room) {
-				this.addedNanos = this.clock.getAsLong();
-				this.adding.decrementAndGet();
-			}
+			this.addedNanos = this.clock.getAsLong();
+			this.adding.decrementAndGet();
 		}
 	}
 

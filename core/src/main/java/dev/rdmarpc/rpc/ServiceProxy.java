@@ -20,8 +20,6 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -80,20 +78,15 @@ final class ServiceProxy implements InvocationHandler, OptionsTarget {
 		if (method.isDefault()) {
 			return Modifier.isPublic(method.getDeclaringClass().getModifiers())
 					? InvocationHandler.invokeDefault(proxy, method, arguments)
-					: this.methods.bodyOf(method).invokeWithArguments(withProxy(proxy, arguments));
+					: this.methods.bodyOf(method)
+						.bindTo(proxy)
+						.invokeWithArguments((arguments != null) ? arguments : NO_ARGUMENTS);
 		}
 		return switch (method.getName()) {
 			case "equals" -> arguments != null && proxy == arguments[0];
 			case "hashCode" -> System.identityHashCode(proxy);
 			default -> "client of " + this.service.name() + " at " + this.calls.target();
 		};
-	}
-
-	private static List<@Nullable Object> withProxy(Object proxy, @Nullable Object @Nullable [] arguments) {
-		List<@Nullable Object> all = new ArrayList<>();
-		all.add(proxy);
-		all.addAll(Arrays.asList((arguments != null) ? arguments : NO_ARGUMENTS));
-		return all;
 	}
 
 	private @Nullable Object call(MethodDescriptor method, @Nullable Object[] arguments) {
