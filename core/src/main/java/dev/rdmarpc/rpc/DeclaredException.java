@@ -30,10 +30,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageCodec;
-import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.logging.RateLimitedLogger;
 
 /**
  * An exception that a method declares, which travels with a failed reply and is made
@@ -48,13 +49,14 @@ import dev.rdmarpc.codec.MethodSignature;
  */
 final class DeclaredException {
 
-	/** The name of the class. */
-	static final String TYPE_KEY = "rdma-exception";
-
-	/** What it holds, encoded like arguments, in Base64. */
-	static final String VALUES_KEY = "rdma-exception-bin";
+	/** The name of the class; what it holds, encoded like arguments, is behind it. */
+	static final String KEY = "rdma-exception";
 
 	private static final Logger logger = LoggerFactory.getLogger(DeclaredException.class);
+
+	private static final RateLimitedLogger contradictions = new RateLimitedLogger(logger);
+
+	private final String method;
 
 	private final Class<?> type;
 
@@ -62,13 +64,14 @@ final class DeclaredException {
 
 	private final List<Method> accessors;
 
-	private final @Nullable MessageFormat values;
+	private final @Nullable MetadataFormat values;
 
 	DeclaredException(String service, String method, Class<?> type, MessageCodec codec) {
+		this.method = service + "/" + method;
 		this.type = type;
 		Constructor<?> chosen = null;
 		List<Method> read = List.of();
-		MessageFormat format = null;
+		MetadataFormat format = null;
 		for (Constructor<?> candidate : likeRecords(type)) {
 			read = accessors(type, candidate);
 			format = (read.size() == candidate.getParameterCount()) ? format(service, method, candidate, codec) : null;
@@ -120,12 +123,13 @@ final class DeclaredException {
 		return null;
 	}
 
-	private static @Nullable MessageFormat format(String service, String method, Constructor<?> constructor,
+	private static @Nullable MetadataFormat format(String service, String method, Constructor<?> constructor,
 			MessageCodec codec) {
 		List<String> names = Arrays.stream(constructor.getParameters()).map(Parameter::getName).toList();
 		try {
-			return codec.arguments(new MethodSignature(service, method + ", exception " + constructor.getName(), names,
-					List.of(constructor.getGenericParameterTypes()), void.class));
+			return MetadataFormat.ofArguments(KEY, codec,
+					new MethodSignature(service, method + ", exception " + constructor.getName(), names,
+							List.of(constructor.getGenericParameterTypes()), void.class));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("{} of {}/{} travels with its message only", constructor.getName(), service, method, ex);
@@ -157,9 +161,9 @@ final class DeclaredException {
 	 * Writes its name and what it holds into the metadata of a reply, if there is room.
 	 */
 	void write(Throwable failure, CallMetadata metadata) {
-		MessageFormat format = this.values;
+		MetadataFormat format = this.values;
 		if (format == null) {
-			metadata.put(TYPE_KEY, this.type.getName());
+			metadata.put(KEY, this.type.getName());
 			return;
 		}
 		try {
@@ -167,9 +171,8 @@ final class DeclaredException {
 			for (int i = 0; i < held.length; i++) {
 				held[i] = this.accessors.get(i).invoke(failure);
 			}
-			String encoded = MetadataValue.encode(format, held);
-			if (metadata.put(VALUES_KEY, encoded)) {
-				metadata.put(TYPE_KEY, this.type.getName());
+			if (!format.write(this.type.getName(), held, metadata)) {
+				logger.debug("{} exceeds the room for metadata", this.type);
 			}
 		}
 		catch (ReflectiveOperationException | RuntimeException ex) {
@@ -188,10 +191,8 @@ final class DeclaredException {
 			return null;
 		}
 		try {
-			MessageFormat format = this.values;
-			if (format != null) {
-				return (Throwable) made
-					.newInstance((@Nullable Object[]) MetadataValue.decode(format, metadata.get(VALUES_KEY)));
+			if (this.values != null) {
+				return read(made, this.values, MetadataFormat.Received.of(KEY, metadata));
 			}
 			String text = message.isEmpty() ? null : message;
 			Throwable failure = (Throwable) switch (made.getParameterCount()) {
@@ -205,6 +206,20 @@ final class DeclaredException {
 			logger.debug("{} cannot be made again", this.type, ex);
 			return null;
 		}
+	}
+
+	private @Nullable Throwable read(Constructor<?> made, MetadataFormat format,
+			MetadataFormat.@Nullable Received received) throws ReflectiveOperationException {
+		if (received == null) {
+			return null;
+		}
+		String contradiction = format.contradictionOf(received);
+		if (contradiction != null) {
+			contradictions.log(Level.WARN, "{} of {} arrives as a status with its message: {}", this.type.getName(),
+					this.method, contradiction);
+			return null;
+		}
+		return (Throwable) made.newInstance((@Nullable Object[]) format.read(received));
 	}
 
 }

@@ -58,7 +58,7 @@ final class DeclaredExceptions {
 
 	/** The exception that a failed reply carries, or {@code null} if there is none. */
 	@Nullable Throwable read(String message, CallMetadata metadata) {
-		String name = this.declared.isEmpty() ? null : metadata.get(DeclaredException.TYPE_KEY);
+		String name = this.declared.isEmpty() ? null : metadata.get(DeclaredException.KEY);
 		if (name != null) {
 			for (DeclaredException candidate : this.declared) {
 				if (candidate.type().getName().equals(name)) {

@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageCodec;
-import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.logging.RateLimitedLogger;
 
@@ -37,15 +36,14 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  */
 final class DetailsFormats {
 
-	/** The name of the class. */
-	static final String TYPE_KEY = "rdma-details";
-
-	/** What they hold, in Base64. */
-	static final String VALUE_KEY = "rdma-details-bin";
+	/** The name of the class; what they hold is behind it. */
+	static final String KEY = "rdma-details";
 
 	private static final Logger logger = LoggerFactory.getLogger(DetailsFormats.class);
 
 	private static final RateLimitedLogger unsendable = new RateLimitedLogger(logger);
+
+	private static final RateLimitedLogger contradictions = new RateLimitedLogger(logger);
 
 	private final String service;
 
@@ -53,7 +51,7 @@ final class DetailsFormats {
 
 	private final MessageCodec codec;
 
-	private final Map<Class<?>, MessageFormat> formats = new ConcurrentHashMap<>();
+	private final Map<Class<?>, MetadataFormat> formats = new ConcurrentHashMap<>();
 
 	DetailsFormats(String service, String method, MessageCodec codec) {
 		this.service = service;
@@ -61,11 +59,11 @@ final class DetailsFormats {
 		this.codec = codec;
 	}
 
-	private MessageFormat format(Class<?> type) {
-		MessageFormat known = this.formats.get(type);
+	private MetadataFormat format(Class<?> type) {
+		MetadataFormat known = this.formats.get(type);
 		if (known == null) {
-			known = this.codec
-				.result(new MethodSignature(this.service, this.method + ", details", List.of(), List.of(), type));
+			known = MetadataFormat.ofResult(KEY, this.codec,
+					new MethodSignature(this.service, this.method + ", details", List.of(), List.of(), type));
 			this.formats.put(type, known);
 		}
 		return known;
@@ -77,15 +75,12 @@ final class DetailsFormats {
 	 */
 	void write(Record details, CallMetadata metadata) {
 		try {
-			MessageFormat format = format(details.getClass());
+			MetadataFormat format = format(details.getClass());
 			Record shorter = details;
-			while (shorter != null && !metadata.put(VALUE_KEY, MetadataValue.encode(format, shorter))) {
+			while (shorter != null && !format.write(details.getClass().getName(), shorter, metadata)) {
 				shorter = (shorter instanceof FieldViolations several) ? several.firstHalf() : null;
 			}
-			if (shorter != null) {
-				metadata.put(TYPE_KEY, details.getClass().getName());
-			}
-			else {
+			if (shorter == null) {
 				logger.debug("details of {}/{} exceed the room for metadata: {}", this.service, this.method, details);
 			}
 		}
@@ -96,30 +91,33 @@ final class DetailsFormats {
 
 	/** The details that a failed reply carries, or {@code null} if there are none. */
 	@Nullable FailureDetails read(CallMetadata metadata) {
-		String type = metadata.get(TYPE_KEY);
-		String value = metadata.get(VALUE_KEY);
-		return (type != null && value != null) ? new Received(type, value) : null;
+		MetadataFormat.Received received = MetadataFormat.Received.of(KEY, metadata);
+		return (received != null) ? new Received(received) : null;
 	}
 
 	/** Those of a peer, decoded when they are asked for. */
 	private final class Received implements FailureDetails {
 
-		private final String type;
+		private final MetadataFormat.Received received;
 
-		private final String value;
-
-		Received(String type, String value) {
-			this.type = type;
-			this.value = value;
+		Received(MetadataFormat.Received received) {
+			this.received = received;
 		}
 
 		@Override
 		public <T extends Record> @Nullable T as(Class<T> wanted) {
-			if (!wanted.getName().equals(this.type)) {
+			if (!wanted.getName().equals(this.received.type())) {
 				return null;
 			}
 			try {
-				return wanted.cast(MetadataValue.decode(format(wanted), this.value));
+				MetadataFormat format = format(wanted);
+				String contradiction = format.contradictionOf(this.received);
+				if (contradiction != null) {
+					contradictions.log(Level.WARN, "{}, details of {}/{}, cannot be read: {}", wanted.getName(),
+							DetailsFormats.this.service, DetailsFormats.this.method, contradiction);
+					return null;
+				}
+				return wanted.cast(format.read(this.received));
 			}
 			catch (RuntimeException ex) {
 				logger.debug("details of {}/{} cannot be decoded", DetailsFormats.this.service,

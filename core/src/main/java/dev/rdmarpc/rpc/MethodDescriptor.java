@@ -124,15 +124,9 @@ public final class MethodDescriptor implements CalledMethod {
 
 	private final RequestTemplate[] templates;
 
-	private final MessageFormat arguments;
+	private final ArgumentFormats arguments;
 
 	private final MessageCodec codec;
-
-	/** The format of peers whose method has one parameter, once there is such a peer. */
-	private volatile @Nullable MessageFormat oneArgument;
-
-	/** The same for more than one. */
-	private volatile @Nullable MessageFormat severalArguments;
 
 	private final MessageFormat result;
 
@@ -192,7 +186,7 @@ public final class MethodDescriptor implements CalledMethod {
 		}
 		this.codec = codec;
 		MethodSignature signature = signature();
-		this.arguments = codec.arguments(signature);
+		this.arguments = new ArgumentFormats(codec, signature, this.argumentCount);
 		this.result = codec.result(signature);
 		this.exceptions = new DeclaredExceptions(service, this.name, javaMethod, codec);
 		this.details = new DetailsFormats(service, this.name, codec);
@@ -550,7 +544,7 @@ public final class MethodDescriptor implements CalledMethod {
 	}
 
 	MessageFormat arguments() {
-		return this.arguments;
+		return this.arguments.own();
 	}
 
 	/**
@@ -558,20 +552,7 @@ public final class MethodDescriptor implements CalledMethod {
 	 * @param count the number of its arguments
 	 */
 	MessageFormat arguments(int count) {
-		if (count == argumentCount() || count == 0) {
-			return this.arguments;
-		}
-		MessageFormat known = (count == 1) ? this.oneArgument : this.severalArguments;
-		if (known == null) {
-			known = this.codec.arguments(signature(), count);
-			if (count == 1) {
-				this.oneArgument = known;
-			}
-			else {
-				this.severalArguments = known;
-			}
-		}
-		return known;
+		return this.arguments.of(count);
 	}
 
 	MessageFormat result() {

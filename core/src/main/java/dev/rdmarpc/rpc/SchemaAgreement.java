@@ -40,8 +40,6 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class SchemaAgreement implements PendingCall {
 
-	private static final int MAX_TEXT_LENGTH = 300;
-
 	private final RpcChannel channel;
 
 	private final ClientMethods methods;
@@ -169,16 +167,11 @@ final class SchemaAgreement implements PendingCall {
 			List<Contradiction> known = this.contradictions;
 			List<Contradiction> more = (known != null) ? new ArrayList<>(known) : new ArrayList<>();
 			more.add(new Contradiction(method,
-					"it is " + shortened(MethodDescriptor.shown(method.schema())) + " at the client and "
-							+ shortened(MethodDescriptor.shown(different.schema())) + " at the server: "
-							+ shortened(contradiction)));
+					"it is " + PeerText.shown(MethodDescriptor.shown(method.schema())) + " at the client and "
+							+ PeerText.shown(MethodDescriptor.shown(different.schema())) + " at the server: "
+							+ PeerText.shown(contradiction)));
 			this.contradictions = more;
 		}
-	}
-
-	private static String shortened(String text) {
-		String printable = text.replaceAll("[^ -~]", "?");
-		return (printable.length() <= MAX_TEXT_LENGTH) ? printable : printable.substring(0, MAX_TEXT_LENGTH) + "…";
 	}
 
 	/**

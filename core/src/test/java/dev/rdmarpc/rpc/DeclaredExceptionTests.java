@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import dev.rdmarpc.TestEnvironment;
+import dev.rdmarpc.codec.MethodSignature;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,6 +47,10 @@ class DeclaredExceptionTests {
 	private final RpcFixture fixture = new RpcFixture();
 
 	private volatile Throwable thrown = new IllegalStateException("not set");
+
+	/** What a handler does before it throws. */
+	private volatile Runnable before = () -> {
+	};
 
 	private volatile RpcExceptionHandler handler = (method, failure) -> null;
 
@@ -116,6 +122,22 @@ class DeclaredExceptionTests {
 	void oneForWhichMetadataHasNoRoomIsAStatusWithItsMessage() {
 		assertThat(of(new OutOfStock("pear".repeat(1000), 2, List.of()))).isInstanceOfSatisfying(RpcException.class,
 				(ex) -> assertThat(ex.detail()).startsWith("only 2 of pear"));
+	}
+
+	/** Of the same name, but the server's class holds something else. */
+	@Test
+	@SuppressWarnings("NullAway") // set before
+	void oneThatHoldsSomethingElseAtTheServerIsAStatusWithItsMessage() {
+		MethodSignature signature = new MethodSignature("s", "m", List.of("article", "left"),
+				List.of(String.class, double.class), void.class);
+		MetadataFormat servers = MetadataFormat.ofArguments(DeclaredException.KEY, new FlatBuffersCodec(), signature);
+		this.before = () -> servers.write(OutOfStock.class.getName(), new Object[] { "pear", 2.5 },
+				RpcContext.current().replyMetadata());
+		RpcException chosen = new RpcException(RpcStatus.NOT_FOUND, "only 2.5 of pear");
+		assertThat(of(chosen)).isInstanceOfSatisfying(RpcException.class, (ex) -> {
+			assertThat(ex.status()).isEqualTo(RpcStatus.NOT_FOUND);
+			assertThat(ex.detail()).isEqualTo("only 2.5 of pear");
+		});
 	}
 
 	@Test
@@ -274,6 +296,7 @@ class DeclaredExceptionTests {
 
 		@SuppressWarnings({ "unchecked", "TypeParameterUnusedInFormals" })
 		private <T extends Throwable> T sneaky() throws T {
+			DeclaredExceptionTests.this.before.run();
 			throw (T) DeclaredExceptionTests.this.thrown;
 		}
 

@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -42,6 +43,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 class FailureDetailsTests {
 
 	private static final Missing MISSING = new Missing("pear", List.of(new Offer("apple", 7)));
+
+	private static final String VALUE_KEY = DetailsFormats.KEY + "-bin";
 
 	private final RpcFixture fixture = new RpcFixture();
 
@@ -156,10 +159,11 @@ class FailureDetailsTests {
 	/** Without reading outside of the message, and without failing. */
 	@Test
 	void whateverAPeerSendsInTheirPlace() {
-		byte[] good = Base64.getDecoder()
-			.decode(MetadataValue.encode(
-					new FlatBuffersCodec().result(new MethodSignature("s", "m", List.of(), List.of(), Missing.class)),
-					MISSING));
+		CallMetadata written = new CallMetadata();
+		MetadataFormat format = MetadataFormat.ofResult(DetailsFormats.KEY, new FlatBuffersCodec(),
+				new MethodSignature("s", "m", List.of(), List.of(), Missing.class));
+		assertThat(format.write(Missing.class.getName(), MISSING, written)).isTrue();
+		byte[] good = Objects.requireNonNull(written.getBytes(VALUE_KEY));
 		long seed = new Random().nextLong();
 		Random random = new Random(seed);
 		for (int i = 0; i < 300; i++) {
@@ -170,8 +174,8 @@ class FailureDetailsTests {
 			String value = (i % 10 == 0) ? "not Base64: " + i : Base64.getEncoder().encodeToString(bytes);
 			RpcException failure = of(() -> {
 				CallMetadata reply = RpcContext.current().replyMetadata();
-				reply.put(DetailsFormats.TYPE_KEY, Missing.class.getName());
-				reply.put(DetailsFormats.VALUE_KEY, value);
+				reply.put(DetailsFormats.KEY, Missing.class.getName());
+				reply.put(VALUE_KEY, value);
 				throw new RpcException(RpcStatus.NOT_FOUND, "no such article");
 			});
 			assertThat(catchThrowable(() -> failure.details(Missing.class))).as("seed %d, %s", seed, value).isNull();
@@ -183,8 +187,8 @@ class FailureDetailsTests {
 	void registeredMemoryIsNoPartOfThem() {
 		RpcException failure = of(() -> {
 			CallMetadata reply = RpcContext.current().replyMetadata();
-			reply.put(DetailsFormats.TYPE_KEY, Borrowing.class.getName());
-			reply.put(DetailsFormats.VALUE_KEY, "AAAAAAAAAAAAAAAAAAAAAA==");
+			reply.put(DetailsFormats.KEY, Borrowing.class.getName());
+			reply.put(VALUE_KEY, "AAAAAAAAAAAAAAAAAAAAAA==");
 			throw new RpcException(RpcStatus.NOT_FOUND, "no such article");
 		});
 		assertThat(failure.details(Borrowing.class)).isEmpty();
