@@ -84,7 +84,13 @@ final class InboundTransfer extends InboundMessage {
 				: isEarlier(other) && !other.hasYieldedEnough();
 	}
 
-	/** The same, unless the other one has memory already. */
+	/** The same for one that waits, and if this one is many times as short. */
+	boolean mayOvertake(InboundTransfer waiting) {
+		return mayPass(waiting) || (isMuchShorter(waiting) && !waiting.hasYieldedEnough()
+				&& !Classes.isDue(waiting.priority(), waiting.passes));
+	}
+
+	/** The same as {@link #mayPass}, unless the other one has memory already. */
 	boolean mayPassWaiting(InboundTransfer other) {
 		return other.heldBytes() == 0 && mayPass(other);
 	}
@@ -157,7 +163,7 @@ final class InboundTransfer extends InboundMessage {
 	boolean passedBy(InboundTransfer next) {
 		boolean overtaken = next.priority() > priority();
 		this.passes += overtaken ? 1 : 0;
-		this.yields += next.isEarlier(this) ? 1 : 0;
+		this.yields += (next.isEarlier(this) || (!overtaken && next.isMuchShorter(this))) ? 1 : 0;
 		return overtaken;
 	}
 

@@ -22,9 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Watches whether the peer is alive: any frame is a sign of life; after some silence it
  * is asked, after more it is taken for dead. So is one that speaks but for as long grants
  * no credits for what waits to be sent. Nobody is taken for dead without having been
- * asked and given the time to answer, however late this side looks at the clock. Before
- * the channel is open only the handshake's time counts; who has shaken hands as the side
- * that connected has as much time again to call or to answer.
+ * asked and given the time to answer, however late this side looks at the clock, unless
+ * there was no memory to ask for as long again. Before the channel is open only the
+ * handshake's time counts; who has shaken hands as the side that connected has as much
+ * time again to call or to answer.
  *
  * <p>
  * Confined to the loop's driver.
@@ -49,6 +50,10 @@ final class KeepAlive {
 	private long lastFedNanos;
 
 	private long lastLookNanos;
+
+	private long dueNanos;
+
+	private boolean due;
 
 	private long askedNanos;
 
@@ -87,6 +92,7 @@ final class KeepAlive {
 	/** A frame has arrived. */
 	void sign(long nowNanos) {
 		this.lastSignNanos = nowNanos;
+		this.due = false;
 		this.asked = false;
 	}
 
@@ -105,8 +111,7 @@ final class KeepAlive {
 					? "no handshake within " + this.options.handshakeTimeoutNanos() / NANOS_PER_MILLI + " ms" : null;
 		}
 		long silence = nowNanos - this.lastSignNanos;
-		long patience = this.deadNanos - this.askNanos;
-		if (silence > this.deadNanos && this.asked && nowNanos - this.askedNanos >= patience) {
+		if (silence > this.deadNanos && hasHadTime(nowNanos)) {
 			return "peer silent for " + silence / NANOS_PER_MILLI + " ms";
 		}
 		boolean paused = nowNanos - this.lastLookNanos > this.options.keepAliveNanos();
@@ -119,14 +124,29 @@ final class KeepAlive {
 				: null;
 	}
 
-	/** Whether to ask the peer now; says so once per silence. */
+	/** Whether the peer could have answered, or could not be asked for too long. */
+	private boolean hasHadTime(long nowNanos) {
+		long patience = this.deadNanos - this.askNanos;
+		return this.asked ? nowNanos - this.askedNanos >= patience
+				: this.due && nowNanos - this.dueNanos >= patience + this.deadNanos;
+	}
+
+	/** Whether the peer is to be asked now. */
 	boolean shouldAsk(long nowNanos) {
 		if (this.asked || nowNanos - this.lastSignNanos <= this.askNanos) {
 			return false;
 		}
+		if (!this.due) {
+			this.due = true;
+			this.dueNanos = nowNanos;
+		}
+		return true;
+	}
+
+	/** The peer has been asked. */
+	void asked(long nowNanos) {
 		this.asked = true;
 		this.askedNanos = nowNanos;
-		return true;
 	}
 
 }

@@ -535,8 +535,8 @@ public final class RpcChannel implements QueuePairListener {
 			return;
 		}
 		this.handler.onTick(this, now);
-		if (isUp() && this.keepAlive.shouldAsk(now)) {
-			this.sender.sendControl(FrameType.PING, 0);
+		if (isUp() && this.keepAlive.shouldAsk(now) && this.sender.sendControl(FrameType.PING, 0)) {
+			this.keepAlive.asked(now);
 		}
 		if (this.state == ChannelState.OPEN && !this.sender.outbound().hasWaiting()) {
 			this.credits.tick(now);

@@ -21,6 +21,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 
@@ -120,6 +122,38 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 			assertThat(due).as("others begun meanwhile").isGreaterThan(2 * DeadlineQueue.MOST_PASSES);
 			completeAll(transfers, pair, 1000);
 		});
+	}
+
+	/** They come whenever nothing is ready, so that the long one stays without memory. */
+	@ParameterizedTest
+	@CsvSource({ "1,0", "4,0", "16,0", "1,2", "4,2", "16,2" })
+	void longMessageIsReadThoughShortOnesKeepComing(int readDepth, int priority) throws Exception {
+		int chunk = 256 * 1024;
+		int most = 2000;
+		reading(100_000, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(readDepth);
+			earnTrust(transfers, pair, buffer, chunk);
+			for (int id = 1000; id < 1000 + readDepth; id++) {
+				begin(transfers, buffer, id, chunk / 4, priority, 0);
+			}
+			transfers.post(pair);
+			begin(transfers, buffer, 2000, chunk / 4, priority, 0);
+			begin(transfers, buffer, 1, 8 * chunk, LOW, 0);
+			int begun = 0;
+			while (begun < most && isUnread(transfers, 1)) {
+				begin(transfers, buffer, 3000 + begun++, chunk / 4, priority, 0);
+				complete(transfers, pair);
+				transfers.post(pair);
+			}
+			assertThat(begun).as("short ones begun before it").isBetween(2, most / 10);
+			completeAll(transfers, pair, 3000);
+		});
+	}
+
+	private static boolean isUnread(InboundTransfers transfers, int id) {
+		return transfers.all()
+			.stream()
+			.anyMatch((transfer) -> transfer.requestId() == id && transfer.postedBytes() == 0);
 	}
 
 	@Test

@@ -59,7 +59,7 @@ class KeepAliveTests {
 	void silenceEndsAnOpenChannel(ChannelState state) {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(10));
-		assertThat(keepAlive.shouldAsk(millis(111))).isTrue();
+		assertThat(asks(keepAlive, millis(111))).isTrue();
 		assertThat(keepAlive.problem(state, false, millis(310))).isNull();
 		assertThat(keepAlive.problem(state, false, millis(311))).isEqualTo("peer silent for 301 ms");
 	}
@@ -68,7 +68,7 @@ class KeepAliveTests {
 	void nobodyIsDeadWhoWasNotAsked() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5000))).as("this side slept").isNull();
-		assertThat(keepAlive.shouldAsk(millis(5000))).isTrue();
+		assertThat(asks(keepAlive, millis(5000))).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5199))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(5200))).isEqualTo("peer silent for 5200 ms");
 	}
@@ -85,12 +85,12 @@ class KeepAliveTests {
 	@Test
 	void asksOncePerSilence() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
-		assertThat(keepAlive.shouldAsk(millis(100))).isFalse();
-		assertThat(keepAlive.shouldAsk(millis(101))).isTrue();
-		assertThat(keepAlive.shouldAsk(millis(102))).isFalse();
+		assertThat(asks(keepAlive, millis(100))).isFalse();
+		assertThat(asks(keepAlive, millis(101))).isTrue();
+		assertThat(asks(keepAlive, millis(102))).isFalse();
 		keepAlive.sign(millis(110));
-		assertThat(keepAlive.shouldAsk(millis(120))).isFalse();
-		assertThat(keepAlive.shouldAsk(millis(211))).isTrue();
+		assertThat(asks(keepAlive, millis(120))).isFalse();
+		assertThat(asks(keepAlive, millis(211))).isTrue();
 	}
 
 	@Test
@@ -123,8 +123,8 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.sign(millis(40));
 		keepAlive.newcomer(false);
-		assertThat(keepAlive.shouldAsk(millis(50))).isFalse();
-		assertThat(keepAlive.shouldAsk(millis(51))).isTrue();
+		assertThat(asks(keepAlive, millis(50))).isFalse();
+		assertThat(asks(keepAlive, millis(51))).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(90))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(91))).isEqualTo("peer silent for 51 ms");
 	}
@@ -133,7 +133,7 @@ class KeepAliveTests {
 	void newcomerIsAskedAtOnceWhereItIsCrowded() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.newcomer(true);
-		assertThat(keepAlive.shouldAsk(0)).isTrue();
+		assertThat(asks(keepAlive, 0)).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(50))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(51))).isNotNull();
 	}
@@ -143,7 +143,7 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.newcomer(false);
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(60))).as("not asked").isNull();
-		assertThat(keepAlive.shouldAsk(millis(60))).isTrue();
+		assertThat(asks(keepAlive, millis(60))).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(99))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(100))).isNotNull();
 	}
@@ -152,12 +152,12 @@ class KeepAliveTests {
 	void whoeverHasAnsweredIsNoNewcomer() {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
 		keepAlive.newcomer(false);
-		assertThat(keepAlive.shouldAsk(millis(11))).isTrue();
+		assertThat(asks(keepAlive, millis(11))).isTrue();
 		keepAlive.sign(millis(12));
 		keepAlive.introduced();
-		assertThat(keepAlive.shouldAsk(millis(112))).isFalse();
+		assertThat(asks(keepAlive, millis(112))).isFalse();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(112))).isNull();
-		assertThat(keepAlive.shouldAsk(millis(113))).isTrue();
+		assertThat(asks(keepAlive, millis(113))).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(312))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(313))).isNotNull();
 	}
@@ -168,10 +168,35 @@ class KeepAliveTests {
 		KeepAlive keepAlive = new KeepAlive(OPTIONS, start);
 		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(50))).isNull();
 		assertThat(keepAlive.problem(ChannelState.HANDSHAKING, false, start + millis(51))).isNotNull();
-		assertThat(keepAlive.shouldAsk(start + millis(99))).isFalse();
-		assertThat(keepAlive.shouldAsk(start + millis(101))).isTrue();
+		assertThat(asks(keepAlive, start + millis(99))).isFalse();
+		assertThat(asks(keepAlive, start + millis(101))).isTrue();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(300))).isNull();
 		assertThat(keepAlive.problem(ChannelState.OPEN, false, start + millis(301))).isNotNull();
+	}
+
+	@Test
+	void whoeverCannotBeAskedIsAskedAgainAndHasAsMuchTimeMore() {
+		KeepAlive keepAlive = new KeepAlive(OPTIONS, 0);
+		for (long now : new long[] { 101, 200, 300, 600 }) {
+			assertThat(keepAlive.shouldAsk(millis(now))).as("no memory for it").isTrue();
+			assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(now))).isNull();
+		}
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(601))).isEqualTo("peer silent for 601 ms");
+		assertThat(asks(keepAlive, millis(601))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(800))).isNull();
+		keepAlive.sign(millis(800));
+		assertThat(keepAlive.shouldAsk(millis(901))).isTrue();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(1400))).isNull();
+		assertThat(keepAlive.problem(ChannelState.OPEN, false, millis(1401))).isNotNull();
+	}
+
+	/** Asks if it is time to. */
+	private static boolean asks(KeepAlive keepAlive, long now) {
+		boolean should = keepAlive.shouldAsk(now);
+		if (should) {
+			keepAlive.asked(now);
+		}
+		return should;
 	}
 
 	private static long millis(long count) {

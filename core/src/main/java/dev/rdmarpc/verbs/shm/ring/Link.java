@@ -120,7 +120,7 @@ public final class Link {
 		if (!this.yielded) {
 			flush();
 		}
-		if (this.memory.peerHasEnded() && !this.inbound.look() && !this.peerEnded) {
+		if (this.memory.peerHasEnded() && isConsumed() && !this.peerEnded) {
 			this.peerEnded = true;
 			tellEnd();
 		}
@@ -256,9 +256,12 @@ public final class Link {
 		return this.responder.isEmpty();
 	}
 
-	/** Whether all that the peer has published is consumed. */
+	/**
+	 * Whether all that the peer has published is consumed. Nothing behind a refused Read
+	 * counts.
+	 */
 	public boolean isConsumed() throws LinkFailure {
-		return !this.inbound.look();
+		return this.responder.isRefusing() || !this.inbound.look();
 	}
 
 	/** Whether bytes have moved since the last time. */
@@ -286,7 +289,7 @@ public final class Link {
 		wakeIf(this.inbound.publish());
 		boolean stalled = isStalled();
 		this.memory.fallAsleep(stalled ? RingDescriptor.ASLEEP_FOR_ROOM : RingDescriptor.ASLEEP_FOR_DATA);
-		return !isPostponed() && !this.inbound.look() && !this.memory.peerHasEnded()
+		return !isPostponed() && isConsumed() && !this.memory.peerHasEnded()
 				&& !(stalled && this.outbound.hasMoreRoom());
 	}
 

@@ -138,6 +138,42 @@ class HostileRingsTests {
 		}
 	}
 
+	/**
+	 * A peer that takes no answer has this side wait for room, with a refused Read behind
+	 * it and another record behind that.
+	 */
+	@Test
+	void whatIsBehindARefusedReadKeepsNobodyAwake() throws Exception {
+		Owner owner = new Owner();
+		WorkQueue none = new WorkQueue(4, 2);
+		Link link = new Link(new SharedMemory(this.bytes, RING_BYTES, 0), 2, 32, this.access, new SendQueue(none),
+				source(none), owner);
+		SharedMemory peer = new SharedMemory(this.bytes, RING_BYTES, 1);
+		OutboundRing ring = new OutboundRing(peer);
+		for (int i = 0; i < 2 * RING_BYTES / REGION_BYTES; i++) {
+			request(ring, i, this.region.remoteKey(), REGION_BYTES);
+		}
+		request(ring, 99, this.region.remoteKey() + 1, 1);
+		assertThat(ring.tryClaim(0, 0)).isZero();
+		ring.commit(RingDescriptor.PADDING, 0, 0, 0, 0, 0, 0);
+		ring.publish();
+		for (int i = 0; i < 10; i++) {
+			link.advance();
+		}
+		assertThat(link.isStalled()).isTrue();
+		assertThat(link.tryFallAsleep()).isTrue();
+		assertThat(link.isConsumed()).isTrue();
+		peer.end(0, 0, "disconnected");
+		assertThat(link.tryFallAsleep()).isFalse();
+		link.advance();
+		assertThat(owner.ends).isOne();
+	}
+
+	private void request(OutboundRing ring, int sequence, int key, int length) throws LinkFailure {
+		assertThat(ring.tryClaim(0, 0)).isZero();
+		ring.commit(RingDescriptor.READ_REQUEST, 0, sequence, key, this.region.remoteAddress(), length, 0);
+	}
+
 	private void clear() {
 		for (int i = 0; i < RingDescriptor.CONTROL_BYTES; i += Long.BYTES) {
 			this.bytes.putLong(i, 0);
@@ -201,6 +237,8 @@ class HostileRingsTests {
 	/** Bears whatever it is told. */
 	private static final class Owner implements LinkOwner {
 
+		private int ends;
+
 		@Override
 		public boolean hasRoom() {
 			return true;
@@ -218,6 +256,7 @@ class HostileRingsTests {
 
 		@Override
 		public void peerEnded(WorkStatus status, String detail) {
+			this.ends++;
 			assertThat(detail.length()).isLessThanOrEqualTo(RingDescriptor.MAX_DETAIL_BYTES);
 		}
 
