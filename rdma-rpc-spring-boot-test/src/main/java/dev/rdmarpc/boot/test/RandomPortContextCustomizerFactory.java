@@ -17,7 +17,6 @@
 package dev.rdmarpc.boot.test;
 
 import java.net.InetAddress;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +33,7 @@ import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.test.context.support.TestPropertySourceUtils;
 
 import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
@@ -53,12 +53,18 @@ class RandomPortContextCustomizerFactory implements ContextCustomizerFactory {
 
 	private static final String PROVIDER = "rdma.rpc.provider";
 
+	private static final String PROVIDERS = "rdma.rpc.providers";
+
+	private static final String DEVICE = "rdma.rpc.device";
+
 	@Override
 	public @Nullable ContextCustomizer createContextCustomizer(Class<?> testClass,
 			List<ContextConfigurationAttributes> configuration) {
 		Map<String, Object> properties = new LinkedHashMap<>();
 		if (TestContextAnnotationUtils.hasAnnotation(testClass, AutoConfigureRdmaRpc.class)) {
 			properties.put(PROVIDER, IwarpProvider.NAME);
+			properties.put(PROVIDERS, "");
+			properties.put(DEVICE, "");
 			properties.put(ADDRESS, InetAddress.getLoopbackAddress().getHostAddress());
 			properties.put(PORT, 0);
 		}
@@ -80,20 +86,17 @@ class RandomPortContextCustomizerFactory implements ContextCustomizerFactory {
 		@Override
 		public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration test) {
 			Map<String, Object> missing = new LinkedHashMap<>(this.properties);
-			missing.keySet()
-				.removeIf((property) -> Arrays.stream(test.getPropertySourceProperties())
-					.anyMatch((text) -> sets(text, property)));
+			Map<String, Object> set = TestPropertySourceUtils
+				.convertInlinedPropertiesToMap(test.getPropertySourceProperties());
+			if (set.containsKey(PROVIDER) || set.containsKey(PROVIDERS)) {
+				missing.keySet().removeAll(List.of(PROVIDER, PROVIDERS, DEVICE));
+			}
+			missing.keySet().removeAll(set.keySet());
 			if (!missing.isEmpty()) {
 				context.getEnvironment()
 					.getPropertySources()
 					.addFirst(new MapPropertySource("randomRdmaPort", missing));
 			}
-		}
-
-		private static boolean sets(String line, String property) {
-			String text = line.strip();
-			return text.startsWith(property) && text.length() > property.length()
-					&& "=: \t".indexOf(text.charAt(property.length())) >= 0;
 		}
 
 	}

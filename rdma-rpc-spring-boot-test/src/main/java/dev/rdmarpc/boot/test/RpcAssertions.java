@@ -16,10 +16,19 @@
 
 package dev.rdmarpc.boot.test;
 
+import java.util.Iterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
 
 import org.assertj.core.api.Assertions;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Mono;
 
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcStatus;
@@ -32,12 +41,44 @@ import dev.rdmarpc.rpc.RpcStatus;
  */
 public final class RpcAssertions {
 
+	private static final boolean REACTOR = ClassUtils.isPresent("reactor.core.publisher.Mono",
+			RpcAssertions.class.getClassLoader());
+
 	private RpcAssertions() {
 	}
 
 	/** Begins an assertion about a blocking call, or any code that makes calls. */
 	public static RpcCallAssert assertThatCall(ThrowingCallable call) {
 		return new RpcCallAssert(call);
+	}
+
+	/**
+	 * Begins an assertion about a call that returns something. The future of an
+	 * asynchronous call, or the {@code Mono} of a reactive one, is waited for. A stream
+	 * would have to be read for its call to fail, so the code has to do that.
+	 */
+	public static RpcCallAssert assertThatCall(Callable<?> call) {
+		return new RpcCallAssert(() -> await(call.call()));
+	}
+
+	private static void await(@Nullable Object result) throws Exception {
+		if (result == null) {
+			return;
+		}
+		if (result instanceof CompletionStage<?> stage) {
+			stage.toCompletableFuture().get();
+		}
+		else if (result instanceof Future<?> future) {
+			future.get();
+		}
+		else if (REACTOR && Reactive.isMono(result)) {
+			Reactive.await(result);
+		}
+		else if (result instanceof BaseStream || result instanceof Iterator || result instanceof Flow.Publisher
+				|| (REACTOR && Reactive.isPublisher(result))) {
+			throw new IllegalArgumentException("the call returns a " + result.getClass().getName()
+					+ " that nobody reads (expected: code that reads it)");
+		}
 	}
 
 	/** Begins an assertion about the future of a call, which is waited for. */
@@ -78,6 +119,23 @@ public final class RpcAssertions {
 		/** Makes the call and verifies that it succeeds. */
 		public void succeeds() {
 			Assertions.assertThatCode(this.call).doesNotThrowAnyException();
+		}
+
+	}
+
+	/** What needs Reactor on the class path. */
+	private static final class Reactive {
+
+		static boolean isMono(Object result) {
+			return result instanceof Mono;
+		}
+
+		static boolean isPublisher(Object result) {
+			return result instanceof Publisher;
+		}
+
+		static void await(Object mono) throws Exception {
+			((Mono<?>) mono).toFuture().get();
 		}
 
 	}

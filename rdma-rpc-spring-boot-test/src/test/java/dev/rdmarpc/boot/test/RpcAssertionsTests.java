@@ -18,8 +18,12 @@ package dev.rdmarpc.boot.test;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 import dev.rdmarpc.rpc.FieldViolations;
 import dev.rdmarpc.rpc.RpcException;
@@ -62,6 +66,34 @@ class RpcAssertionsTests {
 		future.completeExceptionally(this.failure);
 		assertThatCall(future).failsWith(RpcStatus.NOT_FOUND);
 		assertThatCall(future.thenApply(String::length)).failsWith(RpcStatus.NOT_FOUND);
+	}
+
+	@Test
+	void whatACallReturnsIsWaitedFor() {
+		CompletableFuture<String> failed = CompletableFuture.failedFuture(this.failure);
+		CompletableFuture<String> known = CompletableFuture.completedFuture("pear");
+		assertThatCall(() -> failed).failsWith(RpcStatus.NOT_FOUND);
+		assertThatCall(failed::copy).failsWith(RpcStatus.NOT_FOUND);
+		assertThatCall(() -> failed.minimalCompletionStage()).failsWith(RpcStatus.NOT_FOUND);
+		assertSays("NOT_FOUND", () -> assertThatCall(() -> failed).succeeds());
+		assertThatCall(() -> known).succeeds();
+		assertThatCall(() -> known.minimalCompletionStage()).succeeds();
+		assertThatCall(() -> Mono.fromFuture(failed)).failsWith(RpcStatus.NOT_FOUND);
+		assertThatCall(() -> Mono.just("pear")).succeeds();
+		assertThatCall(() -> "pear").succeeds();
+		assertThatCall(() -> null).succeeds();
+		assertThatCall(() -> {
+			throw this.failure;
+		}).failsWith(RpcStatus.NOT_FOUND);
+	}
+
+	@Test
+	void aStreamHasToBeRead() {
+		assertSays("that nobody reads", () -> assertThatCall(() -> Stream.of("pear")).succeeds());
+		assertSays("that nobody reads",
+				() -> assertThatCall(() -> (Flow.Publisher<String>) (subscriber) -> this.fail()).succeeds());
+		assertSays("that nobody reads", () -> assertThatCall(() -> Flux.just("pear")).succeeds());
+		assertThatCall(() -> Stream.of("pear").toList()).succeeds();
 	}
 
 	@Test

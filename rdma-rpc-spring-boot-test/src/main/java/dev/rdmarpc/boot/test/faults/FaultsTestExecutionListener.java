@@ -46,10 +46,17 @@ class FaultsTestExecutionListener extends AbstractTestExecutionListener {
 			return;
 		}
 		Throwable failure = test.getTestException();
+		String mistake = faults.mistake();
 		if (failure != null && faults.isUsed()) {
 			failure.addSuppressed(new Arranged(faults.toString()));
 		}
-		faults.clear();
+		faults.end();
+		if (mistake != null && failure != null) {
+			failure.addSuppressed(new Arranged(mistake));
+		}
+		else if (mistake != null) {
+			throw new AssertionError(mistake);
+		}
 	}
 
 	private static @Nullable RdmaFaults faults(TestContext test) {

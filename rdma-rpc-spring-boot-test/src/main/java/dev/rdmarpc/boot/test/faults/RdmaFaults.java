@@ -17,10 +17,15 @@
 package dev.rdmarpc.boot.test.faults;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The faults of the connections that an application under test makes: what a test
@@ -38,14 +43,26 @@ import java.util.concurrent.ConcurrentHashMap;
  * which the property {@value #SEED_PROPERTY} sets.
  *
  * <p>
- * Thread-safe.
+ * A test that names a target to which the application has never tried to connect fails,
+ * since what it arranges there has no effect.
+ *
+ * <p>
+ * Thread-safe. Faults are those of all connections of an application: tests that share a
+ * context and run at the same time cannot use them, which is refused.
  */
 public final class RdmaFaults {
 
 	/** The property with the seed. */
 	public static final String SEED_PROPERTY = "rdma.test.faults.seed";
 
+	private static final String ALONE = "two tests that share a context run at the same time, and one of them uses "
+			+ "RdmaFaults (expected: one after the other, for example by @Execution(SAME_THREAD) and "
+			+ "@ResourceLock, or a context of its own)";
+
 	private final long seed;
+
+	/** How many tests have begun and not ended. */
+	private final AtomicInteger running = new AtomicInteger();
 
 	private final Map<String, TargetFaults> targets = new ConcurrentHashMap<>();
 
@@ -81,7 +98,7 @@ public final class RdmaFaults {
 			throw new IllegalArgumentException(
 					"delay of " + least + " to " + most + " (expected: not negative, and the longer one last)");
 		}
-		of(target).delay(least.toNanos(), most.toNanos());
+		named(target).delay(least.toNanos(), most.toNanos());
 	}
 
 	/**
@@ -89,12 +106,12 @@ public final class RdmaFaults {
 	 * fault is cleared, unless the connection has ended meanwhile.
 	 */
 	public void stall(String target) {
-		of(target).stall();
+		named(target).stall();
 	}
 
 	/** Cuts the connections to a target that there are. Others can be made. */
 	public void cut(String target) {
-		of(target).cut("now");
+		named(target).cut("now");
 	}
 
 	/**
@@ -108,7 +125,7 @@ public final class RdmaFaults {
 		if (messages < 0) {
 			throw new IllegalArgumentException("cut after " + messages + " messages (expected: at least 0)");
 		}
-		of(target).cutAfter(messages);
+		named(target).cutAfter(messages);
 	}
 
 	/**
@@ -120,27 +137,27 @@ public final class RdmaFaults {
 		if (!(probability >= 0 && probability <= 1)) {
 			throw new IllegalArgumentException("probability " + probability + " (expected: 0 to 1)");
 		}
-		of(target).cutRandomly(probability);
+		named(target).cutRandomly(probability);
 	}
 
 	/** Refuses new connections to a target. Those that there are stay. */
 	public void refuse(String target) {
-		of(target).refuse();
+		named(target).refuse();
 	}
 
 	/** How many connections to a target have been cut in this test. */
 	public int cuts(String target) {
-		return of(target).cuts();
+		return named(target).cuts();
 	}
 
 	/** How many connections to a target have been refused in this test. */
 	public int refusals(String target) {
-		return of(target).refusals();
+		return named(target).refusals();
 	}
 
 	/** Ends the faults of a target: what was held back arrives. */
 	public void clear(String target) {
-		of(target).clear();
+		named(target).clear();
 	}
 
 	/** Ends all faults: what was held back arrives. */
@@ -148,14 +165,58 @@ public final class RdmaFaults {
 		this.targets.values().forEach(TargetFaults::clear);
 	}
 
-	/** A test begins. */
+	/**
+	 * A test begins.
+	 * @throws IllegalStateException if another one has not ended and has arranged
+	 * something
+	 */
 	void begin() {
-		this.targets.values().forEach((faults) -> faults.begin(this.seed));
+		boolean alone = this.running.getAndIncrement() == 0;
+		if (!alone && isUsed()) {
+			throw new IllegalStateException(ALONE);
+		}
+		if (alone) {
+			this.targets.values().forEach((faults) -> faults.begin(this.seed));
+		}
+	}
+
+	/** A test has ended. */
+	void end() {
+		this.running.updateAndGet((tests) -> Math.max(0, tests - 1));
+		clear();
 	}
 
 	/** Whether the test has arranged anything. */
 	boolean isUsed() {
 		return this.targets.values().stream().anyMatch(TargetFaults::isUsed);
+	}
+
+	private TargetFaults named(String target) {
+		if (this.running.get() > 1) {
+			throw new IllegalStateException(ALONE);
+		}
+		TargetFaults faults = of(target);
+		faults.name();
+		return faults;
+	}
+
+	/**
+	 * What is wrong with the targets that the test has named, or {@code null}: faults of
+	 * one to which the application has never tried to connect have done nothing.
+	 */
+	@Nullable String mistake() {
+		List<String> vain = names(TargetFaults::isNamedInVain);
+		return vain.isEmpty() ? null : "the test has named the targets " + vain
+				+ ", to which this application has never connected (expected: " + names(TargetFaults::isKnown) + ")";
+	}
+
+	private List<String> names(Predicate<TargetFaults> which) {
+		return this.targets.entrySet()
+			.stream()
+			.filter((target) -> which.test(target.getValue()))
+			.map(Map.Entry::getKey)
+			.sorted()
+			.toList();
 	}
 
 	/**

@@ -62,6 +62,12 @@ final class TargetFaults {
 
 	private final List<String> arranged = new ArrayList<>();
 
+	/** Whether the test has named it, be it in a question. */
+	private boolean named;
+
+	/** Whether the application has ever tried to connect to it. */
+	private boolean known;
+
 	TargetFaults(String target, long seed, Runnable onChange) {
 		this.target = target;
 		this.onChange = onChange;
@@ -72,7 +78,14 @@ final class TargetFaults {
 		return new Random(seed ^ this.target.hashCode());
 	}
 
-	synchronized void begin(long seed) {
+	/** What another test has left ends, too. */
+	void begin(long seed) {
+		clear();
+		restart(seed);
+	}
+
+	private synchronized void restart(long seed) {
+		this.named = false;
 		this.random = random(seed);
 		this.cuts = 0;
 		this.refusals = 0;
@@ -81,6 +94,19 @@ final class TargetFaults {
 
 	synchronized boolean isUsed() {
 		return !this.arranged.isEmpty();
+	}
+
+	synchronized void name() {
+		this.named = true;
+	}
+
+	/** Whether the test has named it, and nobody has ever connected to it. */
+	synchronized boolean isNamedInVain() {
+		return this.named && !this.known;
+	}
+
+	synchronized boolean isKnown() {
+		return this.known;
 	}
 
 	synchronized void delay(long least, long most) {
@@ -145,6 +171,7 @@ final class TargetFaults {
 
 	/** Whether a new connection is refused, which is counted. */
 	synchronized boolean refuses() {
+		this.known = true;
 		if (this.refusing) {
 			this.refusals++;
 		}

@@ -25,7 +25,9 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.test.context.TestContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
@@ -43,6 +45,7 @@ class RandomFaultsTests {
 			draws.add(of.of("depot (10.0.0.1:7471)").loses());
 			draws.add(of.of("depot").delayNanos());
 		}
+		of.end();
 		return draws;
 	}
 
@@ -66,6 +69,45 @@ class RandomFaultsTests {
 	}
 
 	@Test
+	void aTargetToWhichNobodyHasConnectedIsAMistake() {
+		assertThat(this.faults.of("depot").refuses()).isFalse();
+		this.faults.begin();
+		this.faults.cut("depot");
+		assertThat(this.faults.mistake()).isNull();
+		this.faults.cutAfter("Depot", 0);
+		assertThat(this.faults.cuts("stock")).isZero();
+		assertThat(this.faults.mistake())
+			.isEqualTo("the test has named the targets [Depot, stock], to which this application has never connected "
+					+ "(expected: [depot])");
+		this.faults.end();
+		this.faults.begin();
+		assertThat(this.faults.mistake()).isNull();
+	}
+
+	@Test
+	void whatWasLeftBehindEndsWhenATestBegins() {
+		this.faults.refuse("depot");
+		this.faults.begin();
+		assertThat(this.faults.of("depot").refuses()).isFalse();
+		assertThat(this.faults.isUsed()).isFalse();
+	}
+
+	@Test
+	void testsThatRunAtTheSameTimeCannotUseThem() {
+		this.faults.begin();
+		this.faults.begin();
+		assertThatIllegalStateException().isThrownBy(() -> this.faults.stall("depot"))
+			.withMessageStartingWith("two tests that share a context run at the same time");
+		this.faults.end();
+		this.faults.stall("depot");
+		assertThatIllegalStateException().isThrownBy(this.faults::begin);
+		assertThat(this.faults.of("depot").isStalled()).isTrue();
+		this.faults.end();
+		this.faults.end();
+		assertThat(this.faults.of("depot").isStalled()).isFalse();
+	}
+
+	@Test
 	void aTestThatFailsTellsItsFaults() {
 		FaultsTestExecutionListener listener = new FaultsTestExecutionListener();
 		AssertionError failure = new AssertionError("of the test");
@@ -85,9 +127,16 @@ class RandomFaultsTests {
 			listener.afterTestMethod(test);
 			assertThat(failure.getSuppressed()[0])
 				.hasMessage("faults with rdma.test.faults.seed=42: {depot=[cut after 3, refuse] (0 cut, 0 refused)}");
+			assertThat(failure.getSuppressed()[1]).hasMessageContaining("[depot], to which");
 			assertThat(this.faults.of("depot").refuses()).isFalse();
 			listener.beforeTestMethod(test);
 			assertThat(this.faults.isUsed()).isFalse();
+			listener.afterTestMethod(test);
+			given(test.getTestException()).willReturn(null);
+			listener.beforeTestMethod(test);
+			this.faults.cut("depo");
+			assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> listener.afterTestMethod(test))
+				.withMessageContaining("[depo], to which this application has never connected (expected: [depot])");
 		}
 	}
 

@@ -31,7 +31,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The test has chosen the port. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = "rdma.rpc.client.prices.port=0")
-@TestPropertySource(properties = "rdma.rpc.server.port: 17471")
+@TestPropertySource(properties = """
+		shop.name=some
+		rdma.rpc.server.port: 17471
+		""")
 class ChosenPortTests {
 
 	@LocalRdmaPort
