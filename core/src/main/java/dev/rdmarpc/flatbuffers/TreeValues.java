@@ -149,8 +149,8 @@ final class TreeValues {
 					: (tree instanceof Character) ? tree : (char) integer(tree, kind, 0, Character.MAX_VALUE);
 			case INT -> (int) integer(tree, kind, Integer.MIN_VALUE, Integer.MAX_VALUE);
 			case LONG -> integer(tree, kind, Long.MIN_VALUE, Long.MAX_VALUE);
-			case FLOAT -> (float) real(tree, kind);
-			case DOUBLE -> real(tree, kind);
+			case FLOAT -> (float) real(tree, kind, Float.MAX_VALUE);
+			case DOUBLE -> real(tree, kind, Double.MAX_VALUE);
 		};
 	}
 
@@ -174,9 +174,14 @@ final class TreeValues {
 		}
 	}
 
-	private static double real(Object tree, ScalarKind kind) {
+	private static double real(Object tree, ScalarKind kind, double most) {
 		if (tree instanceof Number number) {
-			return number.doubleValue();
+			double value = number.doubleValue();
+			boolean infinite = (number instanceof Double || number instanceof Float) && Double.isInfinite(value);
+			if (Math.abs(value) > most && !infinite) {
+				throw unexpected(tree, kind.schemaType() + ", at most " + most);
+			}
+			return value;
 		}
 		if (tree instanceof String text && (text.equals("NaN") || text.endsWith("Infinity"))) {
 			try {

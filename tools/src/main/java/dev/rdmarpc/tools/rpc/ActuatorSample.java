@@ -36,6 +36,11 @@ record ActuatorSample(long nanos, Map<?, ?> said) {
 
 	private static final double MEGA = 1e6;
 
+	/** Whether an answer can be that of the endpoint. */
+	static boolean isEndpoint(Map<?, ?> said) {
+		return said.containsKey("loops") && said.containsKey("memory");
+	}
+
 	/** What has happened since another time, in a line. */
 	String lineSince(ActuatorSample before) {
 		double seconds = (this.nanos - before.nanos) / 1e9;

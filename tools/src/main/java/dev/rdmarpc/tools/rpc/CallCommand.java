@@ -128,8 +128,8 @@ final class CallCommand implements Callable<Integer> {
 		@Override
 		public void onNext(Object message) {
 			this.out.println(Json.line(message));
-			this.out.flush();
-			this.left--;
+			boolean read = !this.out.checkError();
+			this.left = read ? this.left - 1 : 0;
 			Flow.Subscription current = this.subscription;
 			if (current == null) {
 				return;

@@ -17,7 +17,9 @@
 package dev.rdmarpc.tools.rpc;
 
 import java.io.PrintWriter;
+import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Set;
 
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
@@ -30,23 +32,27 @@ import dev.rdmarpc.rpc.RpcStatus;
 
 /**
  * The command {@code rdma-rpc}. It ends with 0 if all went well, 1 if something failed
- * here or on the way, 2 if its arguments are wrong, and 3 if the server has answered that
- * a call failed. What went wrong is one line on the standard error stream.
+ * here or on the way or there was no answer in time, 2 if its arguments are wrong, and 3
+ * if a call failed with another status. What went wrong is one line on the standard error
+ * stream.
  */
 @Command(name = "rdma-rpc", sortOptions = false,
 		description = "Asks servers of rdma-rpc for their services, calls them and measures them.",
 		subcommands = { DevicesCommand.class, PingCommand.class, BenchCommand.class, ServicesCommand.class,
 				CallCommand.class, TopCommand.class, GenerateCompletion.class, CommandLine.HelpCommand.class },
 		exitCodeListHeading = "%nIt ends with:%n",
-		exitCodeList = { "0:all went well", "1:something failed here or on the way", "2:wrong arguments",
-				"3:the server has answered that a call failed" })
+		exitCodeList = { "0:all went well", "1:something failed here or on the way, or no answer in time",
+				"2:wrong arguments", "3:a call failed with another status" })
 public final class RdmaRpc {
 
-	/** Something failed here or on the way. */
+	/** Something failed here or on the way, or nobody has answered. */
 	static final int FAILED = 1;
 
-	/** The server has answered that a call failed. */
+	/** A call failed with a status that does not mean that. */
 	static final int REFUSED = 3;
+
+	private static final Set<RpcStatus> UNANSWERED = EnumSet.of(RpcStatus.UNAVAILABLE, RpcStatus.UNAUTHENTICATED,
+			RpcStatus.DEADLINE_EXCEEDED, RpcStatus.CANCELLED);
 
 	@Mixin
 	@SuppressWarnings("UnusedVariable") // picocli looks at it
@@ -92,7 +98,7 @@ public final class RdmaRpc {
 			return CommandLine.ExitCode.USAGE;
 		}
 		say(failed, rpc.status() + ": " + rpc.detail());
-		return (rpc.status() == RpcStatus.UNAVAILABLE || rpc.status() == RpcStatus.UNAUTHENTICATED) ? FAILED : REFUSED;
+		return UNANSWERED.contains(rpc.status()) ? FAILED : REFUSED;
 	}
 
 	private static void say(CommandLine command, String message) {

@@ -117,6 +117,9 @@ final class Target {
 			security = security.withToken(() -> bytes);
 		}
 		if (!this.tls && this.authorities == null) {
+			if (this.anyHost) {
+				throw new IllegalArgumentException("--tls-any-host without TLS (expected: --tls or --tls-ca as well)");
+			}
 			return security;
 		}
 		SSLContext context = context(this.authorities);

@@ -78,6 +78,9 @@ final class TopCommand implements Callable<Integer> {
 		if (!(this.seconds >= 0.01 && this.seconds < 1e6)) {
 			throw new IllegalArgumentException("interval of " + this.seconds + " (expected: seconds, at least 0.01)");
 		}
+		if (this.count < 0) {
+			throw new IllegalArgumentException("count of " + this.count + " (expected: lines, 0 for ever)");
+		}
 		HttpRequest request = request();
 		PrintWriter out = this.spec.commandLine().getOut();
 		HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
@@ -90,7 +93,9 @@ final class TopCommand implements Callable<Integer> {
 			pause(interval);
 			ActuatorSample sample = ask(http, request);
 			out.println(sample.lineSince(last));
-			out.flush();
+			if (out.checkError()) {
+				return 0; // nobody reads any more
+			}
 			last = sample;
 		}
 		return 0;
@@ -140,7 +145,8 @@ final class TopCommand implements Callable<Integer> {
 								? "; is it in management.endpoints.web.exposure.include?)" : ")"));
 			}
 			byte[] bytes = body.readNBytes(MAX_BODY_BYTES);
-			if (Json.read(new String(bytes, StandardCharsets.UTF_8)) instanceof Map<?, ?> said) {
+			if (Json.read(new String(bytes, StandardCharsets.UTF_8)) instanceof Map<?, ?> said
+					&& ActuatorSample.isEndpoint(said)) {
 				return new ActuatorSample(System.nanoTime(), said);
 			}
 		}

@@ -22,6 +22,7 @@ import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -35,10 +36,12 @@ import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -150,6 +153,9 @@ class RdmaRpcTests {
 			"bench ADDRESS -c 0 | 2 | 0 threads (expected: 1 to 1024)", "ping ADDRESS -n 0 | 2 | count of 0",
 			"ping host:x | 2 | 'host:x' is no address", "ping ADDRESS --timeout -1 | 2 | timeout of -1.0",
 			"ping | 2 | Missing required parameter",
+			"ping ADDRESS --tls-any-host | 2 | --tls-any-host without TLS (expected: --tls or --tls-ca as well)",
+			"call ADDRESS catalog weigh {\"grams\":1e400} | 2 | grams: 1E+400 (expected: double, at most 1.79",
+			"top localhost:1 -n -1 | 2 | count of -1 (expected: lines, 0 for ever)",
 			"ping ADDRESS --tls-ca /no/such/file | 2 | there is no file /no/such/file",
 			"ping ADDRESS --provider pigeon | 1 | There is no verbs provider 'pigeon'",
 			"top localhost:1 -n 1 | 1 | http://localhost:1/actuator/rdma cannot be reached",
@@ -197,6 +203,15 @@ class RdmaRpcTests {
 		}
 		assertThat(run("services", "127.0.0.1:" + free)).isEqualTo(1);
 		assertThat(this.err.toString()).startsWith("rdma-rpc: UNAVAILABLE: ").contains("" + free);
+	}
+
+	@Test
+	void whoDoesNotAnswerIsAFailure() throws IOException {
+		try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			assertThat(run("ping", "127.0.0.1:" + silent.getLocalPort(), "--provider", "iwarp", "--timeout", "0.3"))
+				.isEqualTo(1);
+			assertThat(this.err.toString()).startsWith("rdma-rpc: ").contains("in time");
+		}
 	}
 
 	@Test
@@ -259,6 +274,56 @@ class RdmaRpcTests {
 		}
 	}
 
+	@Test
+	void topOfAnotherEndpointIsAFailure() throws IOException {
+		try (ServerSocket actuator = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Thread answering = new Thread(() -> answer(actuator), "actuator-of-the-test");
+			answering.setDaemon(true);
+			answering.start();
+			String there = "127.0.0.1:" + actuator.getLocalPort() + "/actuator/health";
+			assertThat(run("top", there, "-n", "1", "-H", "Known: no")).isEqualTo(1);
+			assertThat(this.err.toString())
+				.contains("answers with JSON of something else (expected: the endpoint rdma)");
+		}
+	}
+
+	/** As where the output is piped into a program that has ended. */
+	@Test
+	@Timeout(60)
+	void endlessOutputEndsWhenNobodyReadsIt() throws IOException {
+		AtomicInteger writes = new AtomicInteger();
+		Writer broken = new Writer() {
+
+			@Override
+			public void write(char[] text, int from, int length) throws IOException {
+				writes.incrementAndGet();
+				throw new IOException("broken pipe");
+			}
+
+			@Override
+			public void flush() {
+				// nothing is kept
+			}
+
+			@Override
+			public void close() {
+				// nothing is kept
+			}
+
+		};
+		CommandLine commandLine = RdmaRpc.commandLine().setOut(new PrintWriter(broken));
+		assertThat(commandLine.execute("call", address, "catalog", "follow", "{\"count\": 10000}")).isZero();
+		assertThat(writes).hasValueLessThan(100);
+		try (ServerSocket actuator = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+			Thread answering = new Thread(() -> answer(actuator), "actuator-of-the-test");
+			answering.setDaemon(true);
+			answering.start();
+			assertThat(commandLine.execute("top", "127.0.0.1:" + actuator.getLocalPort(), "-i", "0.05", "-H",
+					"Known: yes"))
+				.isZero();
+		}
+	}
+
 	private static void answer(ServerSocket actuator) {
 		for (int times = 0; !actuator.isClosed(); times++) {
 			try (Socket accepted = actuator.accept()) {
@@ -268,11 +333,13 @@ class RdmaRpcTests {
 				for (String line = request.readLine(); line != null && !line.isEmpty(); line = request.readLine()) {
 					headers.add(line);
 				}
-				String status = headers.contains("Known: yes") ? "200 OK" : "401 Unauthorized";
+				boolean other = headers.contains("Known: no");
+				String status = (other || headers.contains("Known: yes")) ? "200 OK" : "401 Unauthorized";
 				String body = "{\"server\":{\"state\":\"RUNNING\",\"connections\":2,\"activeCalls\":7},"
 						+ "\"memory\":{\"allocated\":4000000},\"problems\":[],"
 						+ "\"clients\":[{\"pool\":{\"open\":1,\"outstandingCalls\":9}}],\"loops\":[{\"sentFrames\":"
 						+ times * 10 + ",\"receivedFrames\":0,\"sentBytes\":" + times * 1_000_000_000L + "}]}";
+				body = other ? "{\"status\":\"UP\"}" : body;
 				accepted.getOutputStream()
 					.write(("HTTP/1.1 " + status + "\r\nConnection: close\r\nContent-Length: " + body.length()
 							+ "\r\n\r\n" + body)
@@ -326,6 +393,8 @@ class RdmaRpcTests {
 
 		void clear();
 
+		double weigh(double grams);
+
 		Flow.Publisher<String> follow(int count);
 
 	}
@@ -354,6 +423,11 @@ class RdmaRpcTests {
 		@Override
 		public void clear() {
 			// there is nothing
+		}
+
+		@Override
+		public double weigh(double grams) {
+			return grams;
 		}
 
 		@Override
