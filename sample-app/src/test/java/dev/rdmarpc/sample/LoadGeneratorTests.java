@@ -71,6 +71,16 @@ class LoadGeneratorTests {
 	}
 
 	@Test
+	void endsWhereTheStoreCannotBeFilled(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = run(Map.of("load.enabled", true, "load.duration", "1s",
+				"load.exit", true, "load.mix.put-blob", 1, "load.blob-size", "20MB"))) {
+			await().atMost(Duration.ofMinutes(1)).until(() -> !context.isActive());
+			assertThat(output.getOut()).contains("No load, since the store cannot be filled: ", "RESOURCE_EXHAUSTED")
+				.doesNotContain("Waiting for the store", "NaN");
+		}
+	}
+
+	@Test
 	void refusesWhatMakesNoSense() {
 		assertThatException().isThrownBy(() -> run(Map.of("load.threads", 0)).close())
 			.havingRootCause()

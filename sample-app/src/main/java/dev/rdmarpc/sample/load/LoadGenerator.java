@@ -35,6 +35,7 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 
 import dev.rdmarpc.rpc.RpcException;
+import dev.rdmarpc.rpc.RpcStatus;
 import dev.rdmarpc.sample.load.LoadProperties.Operation;
 
 /**
@@ -93,7 +94,15 @@ class LoadGenerator implements DisposableBean {
 	}
 
 	private void runAndReport() {
-		prepare();
+		if (prepare()) {
+			generate();
+		}
+		if (this.properties.exit()) {
+			SpringApplication.exit(this.context);
+		}
+	}
+
+	private void generate() {
 		this.out.printf(Locale.ROOT, "Load: %d threads, %s, mix %s%n", this.properties.threads(),
 				(this.properties.rate() > 0) ? this.properties.rate() + " calls/s" : "as fast as possible",
 				this.properties.mix());
@@ -115,22 +124,25 @@ class LoadGenerator implements DisposableBean {
 		}
 		this.stopped.countDown();
 		this.report.printSummary(this.out, (last - began) / (double) SECOND);
-		if (this.properties.exit()) {
-			SpringApplication.exit(this.context);
-		}
 	}
 
-	private void prepare() {
+	/** Fills the store, as soon as it is there; whether it is filled. */
+	private boolean prepare() {
 		while (isRunning()) {
 			try {
 				this.operations.prepare();
-				return;
+				return true;
 			}
 			catch (RpcException ex) {
+				if (ex.status() != RpcStatus.UNAVAILABLE && ex.status() != RpcStatus.DEADLINE_EXCEEDED) {
+					this.out.println("No load, since the store cannot be filled: " + ex.getMessage());
+					return false;
+				}
 				this.out.println("Waiting for the store: " + ex.getMessage());
 				waitFor(SECOND);
 			}
 		}
+		return false;
 	}
 
 	private void waitFor(long nanos) {
