@@ -18,6 +18,7 @@ package dev.rdmarpc.rpc;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
@@ -39,7 +40,8 @@ import reactor.util.context.ContextView;
  * {@link RpcContext}. A call that is made in such a context inherits its deadline on
  * whatever thread it is subscribed to. Without one, it inherits the deadline of the call
  * that the subscribing thread serves, or else of the one that was served where the method
- * was called.
+ * was called. While a call is made, its thread also has what else the context holds for
+ * threads, such as the observation that is to be the parent of the call's.
  */
 final class ReactorForms {
 
@@ -55,7 +57,7 @@ final class ReactorForms {
 		return Mono.deferContextual((context) -> {
 			ServedCall outer = ServedCall.current(served(context, around));
 			try {
-				return new ReplyMono(call.get());
+				return within(context, () -> new ReplyMono(call.get()));
 			}
 			finally {
 				ServedCall.current(outer);
@@ -73,7 +75,10 @@ final class ReactorForms {
 			return Flux.from((subscriber) -> {
 				ServedCall outer = ServedCall.current(served);
 				try {
-					source.subscribe(subscriber);
+					within(context, () -> {
+						source.subscribe(subscriber);
+						return subscriber;
+					});
 				}
 				finally {
 					ServedCall.current(outer);
@@ -103,6 +108,27 @@ final class ReactorForms {
 		Mono<?> source = (Mono<?>) mono;
 		return ((served != null) ? source.contextWrite((context) -> context.put(RpcContext.class, served)) : source)
 			.toFuture();
+	}
+
+	/**
+	 * Runs code while its thread has what the context holds for threads, such as the
+	 * current observation: what {@code handle} does in any mode of Reactor's propagation,
+	 * where Micrometer's is there.
+	 */
+	private static <T> T within(ContextView context, Supplier<T> code) {
+		if (context.isEmpty()) {
+			return code.get();
+		}
+		CompletableFuture<T> ran = Mono.just(code)
+			.<T>handle((supplier, sink) -> sink.next(supplier.get()))
+			.contextWrite(context)
+			.toFuture();
+		try {
+			return ran.join();
+		}
+		catch (CompletionException ex) {
+			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+		}
 	}
 
 	private static @Nullable ServedCall served(ContextView context, @Nullable RpcContext around) {

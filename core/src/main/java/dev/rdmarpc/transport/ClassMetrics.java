@@ -54,6 +54,17 @@ public final class ClassMetrics {
 		add(this.overtaken, priority, 1);
 	}
 
+	/** Adds what a loop that has ended has counted. */
+	void include(ClassMetrics ended) {
+		for (int priority = 0; priority < Classes.COUNT; priority++) {
+			add(this.queued, priority, ended.queuedMessages(priority));
+			add(this.waits, priority, ended.waits(priority));
+			add(this.waitNanos, priority, ended.waitNanos(priority));
+			add(this.sliced, priority, ended.slices(priority));
+			add(this.overtaken, priority, ended.overtakings(priority));
+		}
+	}
+
 	private static void add(AtomicLongArray counters, int priority, long more) {
 		counters.setOpaque(priority, counters.getPlain(priority) + more);
 	}

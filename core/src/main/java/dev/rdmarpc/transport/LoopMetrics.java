@@ -58,6 +58,11 @@ public final class LoopMetrics {
 
 	private static final VarHandle CREDIT_FRAMES = handle("creditFrames");
 
+	/** What only grows, and has the driver for its only writer. */
+	private static final VarHandle[] GROWING = { COMPLETIONS, POLLS, AWAITS, AWAIT_NANOS, EMPTY_POLLS, PAID_SPINS,
+			WAKE_UPS, TAKE_OVERS, SENT_BYTES, RECEIVED_BYTES, READ_BYTES, FRAMES_SENT, BUNDLED_FRAMES, FRAMES_RECEIVED,
+			CREDIT_FRAMES };
+
 	private long completions;
 
 	private long polls;
@@ -117,6 +122,19 @@ public final class LoopMetrics {
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
 		}
+	}
+
+	/** Adds what a loop that has ended has counted; one thread at a time. */
+	@SuppressWarnings("NonAtomicVolatileUpdate") // by one thread at a time
+	void include(LoopMetrics ended) {
+		for (VarHandle count : GROWING) {
+			count.setOpaque(this, (long) count.getOpaque(this) + (long) count.getOpaque(ended));
+		}
+		this.receivePosts = this.receivePosts + ended.receivePosts;
+		this.receivesReplaced = this.receivesReplaced + ended.receivesReplaced;
+		this.copiedBytes.add(ended.copiedBytes.sum());
+		this.yields.add(ended.yields.sum());
+		this.classes.include(ended.classes);
 	}
 
 	void polled(int count) {

@@ -33,6 +33,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -66,6 +67,9 @@ public final class RdmaTransport implements AutoCloseable {
 	private final Rail rail;
 
 	private final List<ChannelLoop> loops = new CopyOnWriteArrayList<>();
+
+	/** What loops have counted that have ended; its lock is held to end one. */
+	private final LoopMetrics ended = new LoopMetrics();
 
 	private final Map<SharedLoop, ChannelLoop> sharedLoops = new ConcurrentHashMap<>();
 
@@ -184,18 +188,36 @@ public final class RdmaTransport implements AutoCloseable {
 	}
 
 	/**
-	 * Message bytes copied from memory to memory, here and in the provider, by the loops
-	 * that are running; see {@link LoopMetrics#copiedBytes()} and
-	 * {@link VerbsDevice#copiedBytes()}.
+	 * Message bytes copied from memory to memory, here and in the provider; see
+	 * {@link LoopMetrics#copiedBytes()} and {@link VerbsDevice#copiedBytes()}.
 	 */
 	public long copiedBytes() {
-		return this.rails.stream().mapToLong(Rail::copiedBytes).sum()
-				+ this.loops.stream().mapToLong((loop) -> loop.metrics().copiedBytes()).sum();
+		return this.rails.stream().mapToLong(Rail::copiedBytes).sum() + total(LoopMetrics::copiedBytes);
 	}
 
 	/** The registered memory that messages live in. */
 	public RegisteredMemory memory() {
 		return this.memory;
+	}
+
+	/**
+	 * What all loops have counted since the transport was opened, those that have ended
+	 * included.
+	 * @param counter of what only grows
+	 */
+	public long total(ToLongFunction<LoopMetrics> counter) {
+		synchronized (this.ended) {
+			return counter.applyAsLong(this.ended)
+					+ this.loops.stream().mapToLong((loop) -> counter.applyAsLong(loop.metrics())).sum();
+		}
+	}
+
+	private void ended(ChannelLoop loop) {
+		synchronized (this.ended) {
+			if (this.loops.remove(loop)) {
+				this.ended.include(loop.metrics());
+			}
+		}
 	}
 
 	/** The loops that are running. */
@@ -252,8 +274,7 @@ public final class RdmaTransport implements AutoCloseable {
 	private ChannelLoop newLoop(Rail rail, String name, int frameBytes) {
 		LoopResources resources = LoopResources.open(rail, this.memory, this.options, frameBytes);
 		try {
-			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher,
-					this.loops::remove);
+			ChannelLoop loop = new ChannelLoop(name, resources, this.options.polling(), this.watcher, this::ended);
 			this.loops.add(loop);
 			return loop;
 		}

@@ -48,8 +48,9 @@ public interface VerbsDevice extends AutoCloseable {
 	}
 
 	/**
-	 * Bytes in use for partial frames and for bytes that peers do not take. 0 if an
-	 * adapter holds them.
+	 * Bytes in use for partial frames and for bytes that peers do not take: of the
+	 * completion queue that uses most, where each has its own. 0 if an adapter holds
+	 * them.
 	 */
 	default long stagingBytes() {
 		return 0;

@@ -114,12 +114,12 @@ class IwarpDevice implements VerbsDevice {
 
 	@Override
 	public long stagingBytes() {
-		return this.completionQueues.sum(IwarpCompletionQueue::stagingBytes);
+		return this.completionQueues.max(IwarpCompletionQueue::stagingBytes);
 	}
 
 	@Override
 	public long maxStagingBytes() {
-		return this.completionQueues.sum((queue) -> this.options.stagingBytes());
+		return this.options.stagingBytes();
 	}
 
 	@Override

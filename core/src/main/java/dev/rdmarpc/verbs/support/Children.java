@@ -83,6 +83,11 @@ public final class Children<T> {
 		return this.open.stream().mapToLong(figure).sum();
 	}
 
+	/** The greatest figure of all children; 0 without any. */
+	public long max(ToLongFunction<? super T> figure) {
+		return this.open.stream().mapToLong(figure).max().orElse(0);
+	}
+
 	/** Closes all children. */
 	public void closeAll() {
 		this.open.forEach(this.closing);

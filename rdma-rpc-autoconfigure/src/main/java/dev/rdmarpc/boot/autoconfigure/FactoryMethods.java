@@ -27,13 +27,15 @@ final class FactoryMethods {
 	}
 
 	/**
-	 * Whether a bean is made by a configuration of a package or of those below. What is
-	 * generated ahead of time knows no more of that than the name of the factory bean,
-	 * which for imported configurations is that of their class.
+	 * Whether a bean, or that of a parent context where there is none here, is made by a
+	 * configuration of a package or of those below. What is generated ahead of time knows
+	 * no more of that than the name of the factory bean, which for imported
+	 * configurations is that of their class.
 	 */
 	static boolean isMadeIn(String packageName, String bean, ConfigurableListableBeanFactory beans) {
 		if (!beans.containsBeanDefinition(bean)) {
-			return false;
+			return beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent
+					&& isMadeIn(packageName, bean, parent);
 		}
 		BeanDefinition definition = beans.getBeanDefinition(bean);
 		String factory = definition.getFactoryBeanName();

@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -61,7 +62,8 @@ public final class RdmaSecurityAutoConfiguration {
 	}
 
 	private static boolean isUserOfBoot(ConfigurableListableBeanFactory beans) {
-		String[] names = beans.getBeanNamesForType(UserDetailsService.class, true, false);
+		String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, UserDetailsService.class, true,
+				false);
 		return names.length == 1 && FactoryMethods.isMadeIn(BOOT, names[0], beans);
 	}
 

@@ -36,10 +36,11 @@ public enum RdmaMeters implements DescribedMeter {
 			"Bytes of the application's own memory that is registered."),
 
 	MEMORY_STAGING("rdma.memory.staging", Meter.Type.GAUGE, "bytes",
-			"Bytes in use outside the pool for partial frames and bytes that peers do not take."),
+			"Bytes in use outside the pool for partial frames and bytes that peers do not take, by the loop that "
+					+ "is nearest to its limit."),
 
 	MEMORY_STAGING_MAX("rdma.memory.staging.max", Meter.Type.GAUGE, "bytes",
-			"Bytes available for partial frames and bytes that peers do not take."),
+			"Bytes that such a loop may use for partial frames and bytes that peers do not take."),
 
 	MEMORY_EXTENTS("rdma.memory.extents", Meter.Type.GAUGE, "extents", "Extents of the pool."),
 

@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.metrics;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -31,6 +32,7 @@ import dev.rdmarpc.rpc.Priority;
 import dev.rdmarpc.transport.LoopMetrics;
 import dev.rdmarpc.transport.Rail;
 import dev.rdmarpc.transport.RdmaTransport;
+import dev.rdmarpc.verbs.VerbsDevice;
 
 /** Binds {@link RdmaMeters} to a transport, summed over its loops. */
 public class RdmaTransportMetrics implements MeterBinder {
@@ -94,10 +96,18 @@ public class RdmaTransportMetrics implements MeterBinder {
 
 	private static void bindLimits(SourceMeters<RdmaTransport> meters) {
 		meters.gauge(RdmaMeters.MEMORY_MAX, (owner) -> owner.memory().options().maxBytes());
-		meters.gauge(RdmaMeters.MEMORY_STAGING,
-				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().stagingBytes()).sum());
-		meters.gauge(RdmaMeters.MEMORY_STAGING_MAX,
-				(owner) -> owner.rails().stream().mapToLong((rail) -> rail.device().maxStagingBytes()).sum());
+		meters.gauge(RdmaMeters.MEMORY_STAGING, (owner) -> fullest(owner).stagingBytes());
+		meters.gauge(RdmaMeters.MEMORY_STAGING_MAX, (owner) -> fullest(owner).maxStagingBytes());
+	}
+
+	/** The device that has least left for partial frames. */
+	private static VerbsDevice fullest(RdmaTransport owner) {
+		return owner.rails()
+			.stream()
+			.map(Rail::device)
+			.max(Comparator
+				.comparingDouble((device) -> device.stagingBytes() / (double) Math.max(1, device.maxStagingBytes())))
+			.orElseThrow();
 	}
 
 	private static void bindQueuePairs(SourceMeters<RdmaTransport> meters) {
@@ -116,19 +126,19 @@ public class RdmaTransportMetrics implements MeterBinder {
 		meters.gauge(RdmaMeters.RECEIVES_POSTED, sum(LoopMetrics::receivesPosted));
 		meters.gauge(RdmaMeters.RECEIVES_PROMISED, sum(LoopMetrics::receivesPromised));
 		meters.gauge(RdmaMeters.RECEIVES_MEMORY, sum(LoopMetrics::receiveMemoryBytes));
-		meters.counter(RdmaMeters.RECEIVES_REFILLS, sum(LoopMetrics::receivePosts));
-		meters.counter(RdmaMeters.RECEIVES_REPLACEMENTS, sum(LoopMetrics::receivesReplaced));
+		meters.counter(RdmaMeters.RECEIVES_REFILLS, total(LoopMetrics::receivePosts));
+		meters.counter(RdmaMeters.RECEIVES_REPLACEMENTS, total(LoopMetrics::receivesReplaced));
 	}
 
 	private static void bindCompletions(SourceMeters<RdmaTransport> meters) {
-		meters.counter(RdmaMeters.COMPLETION_ENTRIES, sum(LoopMetrics::completions));
-		meters.counter(RdmaMeters.COMPLETION_POLLS, sum(LoopMetrics::polls));
-		meters.counter(RdmaMeters.COMPLETION_POLLS_EMPTY, sum(LoopMetrics::emptyPolls));
-		meters.counter(RdmaMeters.COMPLETION_SPINS_PAID, sum(LoopMetrics::paidSpins));
-		meters.counter(RdmaMeters.COMPLETION_YIELDS, sum(LoopMetrics::yields));
+		meters.counter(RdmaMeters.COMPLETION_ENTRIES, total(LoopMetrics::completions));
+		meters.counter(RdmaMeters.COMPLETION_POLLS, total(LoopMetrics::polls));
+		meters.counter(RdmaMeters.COMPLETION_POLLS_EMPTY, total(LoopMetrics::emptyPolls));
+		meters.counter(RdmaMeters.COMPLETION_SPINS_PAID, total(LoopMetrics::paidSpins));
+		meters.counter(RdmaMeters.COMPLETION_YIELDS, total(LoopMetrics::yields));
 		meters.gauge(RdmaMeters.COMPLETION_SPIN_BUDGET, RdmaTransportMetrics::longestSpinSeconds);
-		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, sum(LoopMetrics::wakeUps));
-		meters.timer(RdmaMeters.COMPLETION_WAITS, sum(LoopMetrics::awaits), sum(LoopMetrics::awaitNanos));
+		meters.counter(RdmaMeters.COMPLETION_WAKE_UPS, total(LoopMetrics::wakeUps));
+		meters.timer(RdmaMeters.COMPLETION_WAITS, total(LoopMetrics::awaits), total(LoopMetrics::awaitNanos));
 		meters.counter(RdmaMeters.READ_SINKS, (owner) -> owner.rails().stream().mapToLong(Rail::readSinks).sum());
 	}
 
@@ -136,13 +146,13 @@ public class RdmaTransportMetrics implements MeterBinder {
 		SourceMeters<RdmaTransport> sent = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "sent");
 		SourceMeters<RdmaTransport> received = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "received");
 		SourceMeters<RdmaTransport> read = meters.with(RdmaMeters.DirectionKeyNames.DIRECTION, "read");
-		sent.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesSent));
-		received.counter(RdmaMeters.FRAMES, sum(LoopMetrics::framesReceived));
-		meters.counter(RdmaMeters.FRAMES_BUNDLED, sum(LoopMetrics::bundledFrames));
-		meters.counter(RdmaMeters.FRAMES_CREDITS, sum(LoopMetrics::creditFrames));
-		sent.counter(RdmaMeters.BYTES, sum(LoopMetrics::sentBytes));
-		received.counter(RdmaMeters.BYTES, sum(LoopMetrics::receivedBytes));
-		read.counter(RdmaMeters.BYTES, sum(LoopMetrics::readBytes));
+		sent.counter(RdmaMeters.FRAMES, total(LoopMetrics::framesSent));
+		received.counter(RdmaMeters.FRAMES, total(LoopMetrics::framesReceived));
+		meters.counter(RdmaMeters.FRAMES_BUNDLED, total(LoopMetrics::bundledFrames));
+		meters.counter(RdmaMeters.FRAMES_CREDITS, total(LoopMetrics::creditFrames));
+		sent.counter(RdmaMeters.BYTES, total(LoopMetrics::sentBytes));
+		received.counter(RdmaMeters.BYTES, total(LoopMetrics::receivedBytes));
+		read.counter(RdmaMeters.BYTES, total(LoopMetrics::readBytes));
 	}
 
 	private static void bindPriorities(SourceMeters<RdmaTransport> meters) {
@@ -150,11 +160,11 @@ public class RdmaTransportMetrics implements MeterBinder {
 			int code = priority.code();
 			SourceMeters<RdmaTransport> own = meters.with(RdmaMeters.PriorityKeyNames.PRIORITY,
 					priority.name().toLowerCase(Locale.ROOT));
-			own.counter(RdmaMeters.MESSAGES_QUEUED, sum((loop) -> loop.classes().queuedMessages(code)));
-			own.timer(RdmaMeters.MESSAGES_WAITS, sum((loop) -> loop.classes().waits(code)),
-					sum((loop) -> loop.classes().waitNanos(code)));
-			own.counter(RdmaMeters.MESSAGES_OVERTAKEN, sum((loop) -> loop.classes().overtakings(code)));
-			own.counter(RdmaMeters.READ_SLICES, sum((loop) -> loop.classes().slices(code)));
+			own.counter(RdmaMeters.MESSAGES_QUEUED, total((loop) -> loop.classes().queuedMessages(code)));
+			own.timer(RdmaMeters.MESSAGES_WAITS, total((loop) -> loop.classes().waits(code)),
+					total((loop) -> loop.classes().waitNanos(code)));
+			own.counter(RdmaMeters.MESSAGES_OVERTAKEN, total((loop) -> loop.classes().overtakings(code)));
+			own.counter(RdmaMeters.READ_SLICES, total((loop) -> loop.classes().slices(code)));
 		}
 	}
 
@@ -174,8 +184,14 @@ public class RdmaTransportMetrics implements MeterBinder {
 		return owner.loops().stream().mapToLong((loop) -> loop.metrics().spinNanos()).max().orElse(0) / 1e9;
 	}
 
-	private static ToDoubleFunction<RdmaTransport> sum(ToLongFunction<LoopMetrics> count) {
-		return (owner) -> owner.loops().stream().mapToLong((loop) -> count.applyAsLong(loop.metrics())).sum();
+	/** Of the loops that are running. */
+	private static ToDoubleFunction<RdmaTransport> sum(ToLongFunction<LoopMetrics> figure) {
+		return (owner) -> owner.loops().stream().mapToLong((loop) -> figure.applyAsLong(loop.metrics())).sum();
+	}
+
+	/** Of all loops that there ever were, so that no counter becomes less. */
+	private static ToDoubleFunction<RdmaTransport> total(ToLongFunction<LoopMetrics> counter) {
+		return (owner) -> owner.total(counter);
 	}
 
 }

@@ -49,7 +49,7 @@ public enum RdmaObservationDocumentation implements ObservationDocumentation {
 
 	},
 
-	/** A call on the side that serves it, as long as its handler runs. */
+	/** A call on the side that serves it, from its begin to the encoded reply. */
 	SERVER_CALL {
 
 		@Override

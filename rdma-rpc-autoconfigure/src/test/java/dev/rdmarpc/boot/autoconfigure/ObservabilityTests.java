@@ -36,6 +36,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import io.micrometer.observation.transport.ReceiverContext;
@@ -48,6 +49,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import reactor.core.publisher.Mono;
 
 import dev.rdmarpc.boot.Greeter;
 import dev.rdmarpc.boot.GreeterService;
@@ -89,6 +91,25 @@ class ObservabilityTests {
 
 	private final ApplicationContextRunner observed = this.runner.withBean(ObservationRegistry.class,
 			() -> this.observations);
+
+	/** In the mode that Boot has Reactor propagate, where operators do not. */
+	@Test
+	void theObservationInReactorsContextIsTheParent() {
+		this.observed.run((context) -> {
+			Observation parent = Observation.start("parent", this.observations);
+			ReactiveGreeter reactive = context.getBean(RdmaClients.class)
+				.client("greetings")
+				.proxy(SERVICE, ReactiveGreeter.class);
+			assertThat(reactive.greet("world")
+				.contextWrite((reactor) -> reactor.put(ObservationThreadLocalAccessor.KEY, parent))
+				.block(Duration.ofSeconds(30))).contains("world");
+			TestObservationRegistryAssert.assertThat(this.observations)
+				.hasObservationWithNameEqualTo("rdma.rpc.client.calls")
+				.that()
+				.hasParentObservationEqualTo(parent);
+			parent.stop();
+		});
+	}
 
 	@Test
 	void callIsObservedOnBothSides() {
@@ -488,6 +509,13 @@ class ObservabilityTests {
 		public boolean supportsContext(Observation.Context context) {
 			return context instanceof ReceiverContext;
 		}
+
+	}
+
+	/** {@link Greeter}, called by subscribers. */
+	interface ReactiveGreeter {
+
+		Mono<String> greet(String name);
 
 	}
 

@@ -173,6 +173,19 @@ class ServedBeansTests {
 			});
 	}
 
+	@Test
+	void handlersOfAChildDoNotRunOnTheTaskExecutorThatBootHasMadeForItsParent() {
+		ApplicationContextRunner withExecutor = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class));
+		withExecutor.run((parent) -> this.runner.withParent(parent)
+			.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+			.withUserConfiguration(ThreadNames.class)
+			.run((context) -> {
+				assertThat(context.getBeanFactory().containsBeanDefinition("applicationTaskExecutor")).isFalse();
+				assertThat(client(context, ThreadName.class).threadName()).startsWith("rdma-rpc-handler-");
+			}));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "applicationTaskExecutor", "rdmaServerExecutor" })
 	void handlersRunOnTheApplicationsOwnExecutor(String name) {

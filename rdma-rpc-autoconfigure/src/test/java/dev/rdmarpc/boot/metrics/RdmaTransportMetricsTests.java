@@ -19,12 +19,15 @@ package dev.rdmarpc.boot.metrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.search.RequiredSearch;
@@ -122,6 +125,51 @@ class RdmaTransportMetricsTests {
 			callUntil(() -> overtaken(registry, Priority.NORMAL) > 0, store, Priority.NORMAL, Priority.HIGH);
 			assertThat(overtaken(registry, Priority.HIGH)).isZero();
 		}
+	}
+
+	@Test
+	void noCounterBecomesLessWhenLoopsEnd() {
+		try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS);
+				RdmaTransport transport = RdmaTransport.open(TransportOptions.DEFAULTS, memory)) {
+			SimpleMeterRegistry registry = new SimpleMeterRegistry();
+			new RdmaTransportMetrics(transport).bindTo(registry);
+			try (RpcServer server = RpcServer.builder()
+				.transport(transport)
+				.options(RpcServerOptions.DEFAULTS.withLoopback(0))
+				.service(Store.class, (value) -> CompletableFuture.completedFuture(value.length))
+				.build()
+				.start();
+					RpcClient client = RpcClient.builder()
+						.transport(transport)
+						.target("127.0.0.1", server.port())
+						.options(RpcClientOptions.DEFAULTS.withDefaultDeadline(DEADLINE))
+						.build()) {
+				Store store = client.proxy(Store.class);
+				for (int i = 0; i < CALLS; i++) {
+					assertThat(store.put(new byte[SMALL]).join()).isEqualTo(SMALL);
+				}
+				Map<Meter.Id, Double> before = counters(registry);
+				int loops = transport.loops().size();
+				server.stop();
+				assertThat(transport.loops()).hasSizeLessThan(loops);
+				assertThat(counters(registry))
+					.allSatisfy((id, count) -> assertThat(count).as("%s", id).isGreaterThanOrEqualTo(before.get(id)));
+				assertThat(before).anySatisfy((id, count) -> assertThat(count).isGreaterThan(CALLS * SMALL));
+			}
+		}
+	}
+
+	private static Map<Meter.Id, Double> counters(SimpleMeterRegistry registry) {
+		Map<Meter.Id, Double> counters = new HashMap<>();
+		for (Meter meter : registry.getMeters()) {
+			if (meter instanceof FunctionCounter counter) {
+				counters.put(meter.getId(), counter.count());
+			}
+			else if (meter instanceof FunctionTimer timer) {
+				counters.put(meter.getId(), timer.count());
+			}
+		}
+		return counters;
 	}
 
 	/** Calls in these classes, one after the other, until meters show it. */
