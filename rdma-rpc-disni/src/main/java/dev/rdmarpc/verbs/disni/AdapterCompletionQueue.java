@@ -23,6 +23,7 @@ import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.RdmaVerbs;
 import com.ibm.disni.verbs.SVCReqNotify;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,14 +63,36 @@ final class AdapterCompletionQueue {
 	static AdapterCompletionQueue create(AdapterVerbs verbs, Adapter adapter, int entries) throws IOException {
 		IbvContext context = adapter.context();
 		IbvCompChannel channel = context.createCompChannel();
+		IbvCQ queue = null;
+		boolean complete = false;
 		try {
-			IbvCQ queue = context.createCQ(channel, entries, 0);
-			return new AdapterCompletionQueue(verbs, channel, queue, CompletionBatch.prepare(queue),
-					adapter.attributes().solicitedEvents());
+			queue = context.createCQ(channel, entries, 0);
+			AdapterCompletionQueue created = new AdapterCompletionQueue(verbs, channel, queue,
+					CompletionBatch.prepare(queue), adapter.attributes().solicitedEvents());
+			complete = true;
+			return created;
 		}
-		catch (IOException | RuntimeException ex) {
+		finally {
+			if (!complete) {
+				destroy(queue, channel);
+			}
+		}
+	}
+
+	private static void destroy(@Nullable IbvCQ queue, IbvCompChannel channel) {
+		try {
+			if (queue != null) {
+				queue.destroyCQ();
+			}
+		}
+		catch (IOException ex) {
+			logger.warn("Completion queue was not destroyed", ex);
+		}
+		try {
 			RdmaVerbs.open().destroyCompChannel(channel);
-			throw ex;
+		}
+		catch (IOException ex) {
+			logger.warn("Completion channel was not destroyed", ex);
 		}
 	}
 
@@ -102,18 +125,7 @@ final class AdapterCompletionQueue {
 		this.batch.free();
 		this.requestAny.free();
 		this.requestSolicited.free();
-		try {
-			this.queue.destroyCQ();
-		}
-		catch (IOException ex) {
-			logger.warn("Completion queue was not destroyed", ex);
-		}
-		try {
-			RdmaVerbs.open().destroyCompChannel(this.channel);
-		}
-		catch (IOException ex) {
-			logger.warn("Completion channel was not destroyed", ex);
-		}
+		destroy(this.queue, this.channel);
 	}
 
 }

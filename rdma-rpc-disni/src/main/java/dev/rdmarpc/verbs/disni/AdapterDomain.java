@@ -86,9 +86,18 @@ final class AdapterDomain {
 		flags |= asked.remoteWrite() ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
 		flags |= asked.remoteRead() ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
 		IbvMr registration = register(MemoryUtils.getAddress(asked.memory()), asked.lengthBytes(), flags);
-		DisniMemoryRegion region = new DisniMemoryRegion(this, asked.memory(), registration, asked.localWrite());
-		this.regions.add(region);
-		return region;
+		boolean complete = false;
+		try {
+			DisniMemoryRegion region = new DisniMemoryRegion(this, asked.memory(), registration, asked.localWrite());
+			this.regions.add(region);
+			complete = true;
+			return region;
+		}
+		finally {
+			if (!complete) {
+				DisniMemoryRegion.deregister(registration);
+			}
+		}
 	}
 
 	private IbvMr register(long address, int lengthBytes, int flags) throws IOException {

@@ -40,7 +40,25 @@ final class AdapterSharedReceives extends SharedReceives {
 			Consumer<SharedReceives> whenClosed) throws IOException {
 		super(domain, depth, maxSegments, number, whenClosed);
 		this.queue = domain.verbs().createSharedReceiveQueue(domain.domain(), depth, Math.max(1, maxSegments));
-		this.poster = ReceivePoster.prepare(this.queue, maxSegments, domain.attributes().iwarp());
+		boolean complete = false;
+		try {
+			this.poster = ReceivePoster.prepare(this.queue, maxSegments, domain.attributes().iwarp());
+			complete = true;
+		}
+		finally {
+			if (!complete) {
+				destroy(domain, this.queue);
+			}
+		}
+	}
+
+	private static void destroy(AdapterDomain domain, IbvQP queue) {
+		try {
+			domain.verbs().destroySharedReceiveQueue(queue);
+		}
+		catch (IOException ex) {
+			logger.warn("Shared receive queue was not destroyed", ex);
+		}
 	}
 
 	@Override
@@ -62,12 +80,7 @@ final class AdapterSharedReceives extends SharedReceives {
 
 	@Override
 	void destroy() {
-		try {
-			domain().verbs().destroySharedReceiveQueue(this.queue);
-		}
-		catch (IOException ex) {
-			logger.warn("Shared receive queue was not destroyed", ex);
-		}
+		destroy(domain(), this.queue);
 		this.poster.free();
 	}
 

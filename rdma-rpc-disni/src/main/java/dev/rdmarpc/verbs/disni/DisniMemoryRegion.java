@@ -24,9 +24,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.SVCDeregMr;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.MemoryRegion;
 
 /**
@@ -46,7 +47,8 @@ import dev.rdmarpc.verbs.MemoryRegion;
  */
 final class DisniMemoryRegion implements MemoryRegion {
 
-	private static final Logger logger = LoggerFactory.getLogger(DisniMemoryRegion.class);
+	private static final RateLimitedLogger failures = new RateLimitedLogger(
+			LoggerFactory.getLogger(DisniMemoryRegion.class));
 
 	private final AdapterDomain domain;
 
@@ -150,21 +152,26 @@ final class DisniMemoryRegion implements MemoryRegion {
 			return;
 		}
 		this.valid = false;
-		this.domain.deliverBatches();
-		deregister(this.registration);
-		this.readSinks.forEach(ReadSink::close);
-		this.domain.removed(this);
+		try {
+			this.domain.deliverBatches();
+		}
+		finally {
+			deregister(this.registration);
+			this.readSinks.forEach(ReadSink::close);
+			this.domain.removed(this);
+		}
 	}
 
-	private static boolean deregister(IbvMr registration) {
+	/** Returns whether that was possible; throws nothing. */
+	static boolean deregister(IbvMr registration) {
 		try {
 			SVCDeregMr call = registration.deregMr();
 			call.execute();
 			call.free();
 			return true;
 		}
-		catch (IOException ex) {
-			logger.warn("Region was not deregistered", ex);
+		catch (Throwable ex) {
+			failures.log(Level.WARN, "{} was not deregistered", registration, ex);
 			return false;
 		}
 	}
