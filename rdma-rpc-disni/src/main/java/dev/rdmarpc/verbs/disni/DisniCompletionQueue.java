@@ -27,6 +27,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.QueuePairState;
 import dev.rdmarpc.verbs.VerbsDevice;
@@ -48,6 +52,9 @@ import dev.rdmarpc.verbs.support.ListenerCall;
  * has been released, by whoever releases it.
  */
 final class DisniCompletionQueue implements CompletionQueue {
+
+	private static final RateLimitedLogger pollFailures = new RateLimitedLogger(
+			LoggerFactory.getLogger(DisniCompletionQueue.class));
 
 	private static final WorkCompletion[] NOBODY = new WorkCompletion[0];
 
@@ -237,7 +244,10 @@ final class DisniCompletionQueue implements CompletionQueue {
 		}
 	}
 
-	/** Takes everything from the adapter into the buffer. */
+	/**
+	 * Takes everything from the adapter into the buffer, as far as that is possible: what
+	 * ends a connection does not depend on it.
+	 */
 	void drain() {
 		lock();
 		try {
@@ -248,6 +258,9 @@ final class DisniCompletionQueue implements CompletionQueue {
 					taken = takeFromAdapter();
 				}
 			}
+		}
+		catch (Throwable ex) {
+			pollFailures.log(Level.WARN, "{}: not all completions could be taken", this.device.name(), ex);
 		}
 		finally {
 			unlock();

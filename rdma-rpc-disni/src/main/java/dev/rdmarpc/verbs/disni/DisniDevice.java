@@ -18,6 +18,8 @@ package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -202,16 +204,21 @@ final class DisniDevice implements VerbsDevice {
 	@Override
 	public void close() {
 		if (this.state.tryClose()) {
+			List<Runnable> steps = List.of(this.listeners::closeAll,
+					() -> this.domains.forEach(DisniProtectionDomain::closeQueuePairs), this.connections::shutDown,
+					this.aside::shutdown, this.domains::closeAll, this.completionQueues::closeAll, this.held::close);
+			runAll(steps.iterator());
+		}
+	}
+
+	/** Runs one after the other, also after one that has failed. */
+	private static void runAll(Iterator<Runnable> steps) {
+		if (steps.hasNext()) {
 			try {
-				this.listeners.closeAll();
-				this.domains.forEach(DisniProtectionDomain::closeQueuePairs);
-				this.connections.shutDown();
-				this.aside.shutdown();
-				this.domains.closeAll();
-				this.completionQueues.closeAll();
+				steps.next().run();
 			}
 			finally {
-				this.held.close();
+				runAll(steps);
 			}
 		}
 	}
