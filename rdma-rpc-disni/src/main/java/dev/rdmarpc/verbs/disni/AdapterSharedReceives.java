@@ -115,22 +115,20 @@ final class AdapterSharedReceives extends SharedReceives {
 		@Override
 		public WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes,
 				int invalidatedKey) {
-			long id;
-			WorkStatus outcome;
 			lock().lock();
 			try {
 				if (!slots().isHandedOver(slot)) {
 					return status;
 				}
-				id = slots().id(slot);
-				outcome = slots().outcome(slot, status, domain().registered());
+				WorkStatus outcome = slots().outcome(slot, status, domain().registered());
+				slots().handOver(slot, false);
+				reporter.ended(slots().id(slot), outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 				slots().remove(slot);
+				return outcome;
 			}
 			finally {
 				lock().unlock();
 			}
-			reporter.ended(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
-			return outcome;
 		}
 
 		@Override

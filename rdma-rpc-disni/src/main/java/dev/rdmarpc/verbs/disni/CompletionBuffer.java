@@ -47,16 +47,21 @@ final class CompletionBuffer {
 		return this.count == 0;
 	}
 
-	/** Appends a record, to be filled. */
-	WorkCompletion append() {
-		if (this.count == this.ring.length) {
-			WorkCompletion[] grown = new WorkCompletion[2 * this.ring.length];
+	/** Makes room for so many more records: appending them needs no heap then. */
+	void reserve(int more) {
+		if (this.count + more > this.ring.length) {
+			WorkCompletion[] grown = new WorkCompletion[Math.max(2 * this.ring.length, this.count + more)];
 			for (int i = 0; i < this.count; i++) {
 				grown[i] = this.ring[(this.head + i) % this.ring.length];
 			}
 			this.ring = filled(grown, this.count);
 			this.head = 0;
 		}
+	}
+
+	/** Appends a record, to be filled. */
+	WorkCompletion append() {
+		reserve(1);
 		return this.ring[(this.head + this.count++) % this.ring.length];
 	}
 
@@ -92,6 +97,7 @@ final class CompletionBuffer {
 	 */
 	boolean moveTo(CompletionBuffer other, QueuePair queuePair) {
 		int before = this.count;
+		other.reserve(before);
 		for (int i = 0; i < before; i++) {
 			WorkCompletion record = this.ring[(this.head + i) % this.ring.length];
 			if (record.queuePair() == queuePair) {

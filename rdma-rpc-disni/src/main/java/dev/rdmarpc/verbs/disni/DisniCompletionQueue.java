@@ -237,6 +237,13 @@ final class DisniCompletionQueue implements CompletionQueue {
 			reportEnded();
 			return this.filled;
 		}
+		catch (Throwable ex) {
+			if (this.filled == 0) {
+				throw ex;
+			}
+			pollFailures.log(Level.WARN, "Only {} completions could be taken", this.filled, ex);
+			return this.filled;
+		}
 		finally {
 			this.target = NOBODY;
 			this.filled = 0;
@@ -291,12 +298,15 @@ final class DisniCompletionQueue implements CompletionQueue {
 
 	private void reportEnded() {
 		for (int i = this.ended.size() - 1; i >= 0; i--) {
-			DisniQueuePair queuePair = this.ended.remove(i);
-			queuePair.reportEnded();
+			this.ended.get(i).reportEnded();
+			this.ended.remove(i);
 		}
 	}
 
 	private int takeFromAdapter() {
+		// before anything is taken, because there may be no heap for it
+		this.buffer.reserve(CompletionBatch.CAPACITY);
+		this.early.reserve(CompletionBatch.CAPACITY);
 		CompletionBatch batch = this.adapterQueue.batch();
 		int count;
 		try {
@@ -309,7 +319,12 @@ final class DisniCompletionQueue implements CompletionQueue {
 			long id = batch.id(i);
 			DisniQueuePair queuePair = this.connected.get(batch.queuePairNumber(i));
 			if (queuePair != null && (WorkId.isShared(id) || WorkId.owner(id) == queuePair.generation())) {
-				queuePair.completed(batch, i);
+				try {
+					queuePair.completed(batch, i);
+				}
+				catch (Throwable ex) {
+					queuePair.notCompleted(ex);
+				}
 			}
 			else if (WorkId.isShared(id)) {
 				this.sharedReceives.forget(WorkId.owner(id), WorkId.slot(id));

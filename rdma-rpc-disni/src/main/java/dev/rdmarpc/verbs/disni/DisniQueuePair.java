@@ -54,6 +54,12 @@ final class DisniQueuePair extends CheckedQueuePair {
 	private static final RateLimitedLogger sinkFailures = new RateLimitedLogger(
 			LoggerFactory.getLogger(DisniQueuePair.class));
 
+	private static final RateLimitedLogger completionFailures = new RateLimitedLogger(
+			LoggerFactory.getLogger(DisniQueuePair.class));
+
+	private static final QueuePairFault NOT_COMPLETED = new QueuePairFault(WorkStatus.LOCAL_OPERATION_ERROR,
+			QueuePairFault.Origin.LOCAL, "a completion could not be taken");
+
 	private final DisniProtectionDomain domain;
 
 	private final DisniCompletionQueue completionQueue;
@@ -276,6 +282,17 @@ final class DisniQueuePair extends CheckedQueuePair {
 		this.completionQueue.addEnded(this);
 	}
 
+	/** Ends the connection after a completion could not be taken. Throws nothing. */
+	void notCompleted(Throwable ex) {
+		completionFailures.log(Level.ERROR, "{}: a completion could not be taken", this, ex);
+		try {
+			fail(NOT_COMPLETED);
+		}
+		catch (Throwable again) {
+			completionFailures.log(Level.ERROR, "{} could not be ended in an orderly way", this, again);
+		}
+	}
+
 	private void ended(long id, WorkStatus status, WorkOpcode opcode, long bytes, int invalidatedKey) {
 		this.completionQueue.report(id, status, opcode, bytes, invalidatedKey, this);
 	}
@@ -319,15 +336,27 @@ final class DisniQueuePair extends CheckedQueuePair {
 			this.sends.forgetBatch();
 			this.undelivered = false;
 			this.completionQueue.removeUndelivered(this);
-			this.connection.failed(cause);
-			this.receives.failed();
-			if (current == QueuePairState.READY_TO_SEND || current == QueuePairState.DRAINING) {
-				this.completionQueue.addListenerCall(this.listenerCall);
+			try {
+				this.connection.failed(cause);
+				this.receives.failed();
 			}
-			this.completionQueue.addEnded(this);
+			finally {
+				announceEnd(current);
+			}
 		}
 		finally {
 			this.completionQueue.unlock();
+		}
+	}
+
+	private void announceEnd(QueuePairState before) {
+		try {
+			if (before == QueuePairState.READY_TO_SEND || before == QueuePairState.DRAINING) {
+				this.completionQueue.addListenerCall(this.listenerCall);
+			}
+		}
+		finally {
+			this.completionQueue.addEnded(this);
 		}
 	}
 

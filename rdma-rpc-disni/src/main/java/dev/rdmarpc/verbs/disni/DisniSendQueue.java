@@ -278,9 +278,10 @@ final class DisniSendQueue {
 		this.verdicts[slot] = status;
 		boolean any = false;
 		while (this.atAdapter > 0 && this.verdicts[this.head] != null) {
-			this.atAdapter--;
-			this.requestsAtAdapter -= this.adapterRequests[this.head];
+			int requests = this.adapterRequests[this.head];
 			endFirst();
+			this.atAdapter--;
+			this.requestsAtAdapter -= requests;
 			any = true;
 		}
 		return any;
@@ -298,6 +299,7 @@ final class DisniSendQueue {
 		return this.atAdapter == 0 && this.count > 0;
 	}
 
+	/** What cannot be reported, because there is no heap for it, has not ended yet. */
 	private void endFirst() {
 		int slot = this.head;
 		WorkStatus verdict = this.verdicts[slot];
@@ -305,11 +307,12 @@ final class DisniSendQueue {
 		if (!closeSinks(slot) && status == WorkStatus.SUCCESS) {
 			status = WorkStatus.LOCAL_OPERATION_ERROR;
 		}
-		this.head = (slot + 1) % this.depth;
-		this.count--;
+		this.verdicts[slot] = status;
 		if (this.signaled[slot] || status != WorkStatus.SUCCESS) {
 			this.reporter.ended(this.ids[slot], status, this.opcodes[slot], this.bytes[slot], 0);
 		}
+		this.head = (slot + 1) % this.depth;
+		this.count--;
 	}
 
 	/**

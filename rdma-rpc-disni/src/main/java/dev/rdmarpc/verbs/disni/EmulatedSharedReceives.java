@@ -217,8 +217,6 @@ final class EmulatedSharedReceives extends SharedReceives {
 		@Override
 		public WorkStatus completed(CompletionReporter reporter, int slot, WorkStatus status, long bytes,
 				int invalidatedKey) {
-			long id;
-			WorkStatus outcome;
 			lock().lock();
 			try {
 				if (EmulatedSharedReceives.this.borrowers[slot] != this) {
@@ -230,16 +228,15 @@ final class EmulatedSharedReceives extends SharedReceives {
 					EmulatedSharedReceives.this.lend();
 					return status;
 				}
-				id = slots().id(slot);
-				outcome = slots().outcome(slot, status, domain().registered());
+				WorkStatus outcome = slots().outcome(slot, status, domain().registered());
+				reporter.ended(slots().id(slot), outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 				slots().remove(slot);
 				this.allowed = (this.allowed > 0) ? this.allowed - 1 : this.allowed;
+				return outcome;
 			}
 			finally {
 				lock().unlock();
 			}
-			reporter.ended(id, outcome, WorkOpcode.RECEIVE, bytes, invalidatedKey);
-			return outcome;
 		}
 
 		@Override

@@ -126,9 +126,8 @@ final class OwnReceives implements DisniReceiveSource {
 	}
 
 	private void end(CompletionReporter reporter, int slot, WorkStatus status, long bytes, int invalidatedKey) {
-		long id = this.slots.id(slot);
+		reporter.ended(this.slots.id(slot), status, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 		this.slots.remove(slot);
-		reporter.ended(id, status, WorkOpcode.RECEIVE, bytes, invalidatedKey);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.flatbuffers.AllocatedBytes;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkOpcode;
@@ -54,6 +55,19 @@ class CompletionBufferTests {
 			ids.add(record.id());
 		}
 		return ids;
+	}
+
+	@Test
+	void whatRoomWasMadeForNeedsNoHeap() {
+		append(1, this.one);
+		this.buffer.take(new WorkCompletion());
+		this.buffer.reserve(5000);
+		long before = AllocatedBytes.byThisThread();
+		for (int i = 0; i < 5000; i++) {
+			append(i, this.one);
+		}
+		assertThat(AllocatedBytes.byThisThread() - before).as("bytes").isLessThan(5000 * Long.BYTES);
+		assertThat(takeAll()).hasSize(5000).isSorted();
 	}
 
 	@Test

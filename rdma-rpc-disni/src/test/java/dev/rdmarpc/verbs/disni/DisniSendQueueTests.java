@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Random;
 
 import com.ibm.disni.verbs.SVCPostSend;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +31,7 @@ import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The send queue against an adapter that the test speaks for. */
 class DisniSendQueueTests {
@@ -45,13 +47,23 @@ class DisniSendQueueTests {
 	private final SegmentList segments = new SegmentList(4);
 
 	private final DisniSendQueue queue = new DisniSendQueue(
-			(id, status, opcode, bytes, key) -> this.ended.add(opcode + " " + id + " " + status), DEPTH, DEPTH, true,
-			0);
+			(id, status, opcode, bytes, key) -> report(opcode + " " + id + " " + status), DEPTH, DEPTH, true, 0);
+
+	private @Nullable Error failure;
 
 	@BeforeEach
 	void open() {
 		ByteBuffer memory = ByteBuffer.allocate(1 << 16);
 		this.queue.open(new SendBatch(new PreparedMemory<>(new Accepting(), memory, 0), 4), 1);
+	}
+
+	private void report(String end) {
+		Error once = this.failure;
+		if (once != null) {
+			this.failure = null;
+			throw once;
+		}
+		this.ended.add(end);
 	}
 
 	private void post(WorkRequest request, int segmentCount) throws IOException {
@@ -182,6 +194,30 @@ class DisniSendQueueTests {
 		readInto(2, true);
 		this.queue.clear();
 		assertThat(takeEnded()).containsExactly("closed");
+	}
+
+	@Test
+	void whatCannotBeReportedForLackOfHeapIsReportedLater() {
+		for (int id = 1; id <= 3; id++) {
+			this.queue.enter(new WorkRequest(0).send(id), WorkStatus.FLUSHED);
+		}
+		this.failure = new OutOfMemoryError("made up");
+		assertThatThrownBy(this.queue::reportEnded).isInstanceOf(OutOfMemoryError.class);
+		this.queue.reportEnded();
+		assertThat(takeEnded()).containsExactly("SEND 1 FLUSHED", "SEND 2 FLUSHED", "SEND 3 FLUSHED");
+	}
+
+	@Test
+	void whatHasEndedWellDoesSoAlsoIfThatCannotBeReportedAtOnce() throws Exception {
+		read(1);
+		send(2);
+		this.queue.complete(1, WorkStatus.SUCCESS);
+		this.failure = new OutOfMemoryError("made up");
+		assertThatThrownBy(() -> this.queue.complete(0, WorkStatus.SUCCESS)).isInstanceOf(OutOfMemoryError.class);
+		assertThat(this.queue.atAdapter()).isEqualTo(2);
+		this.queue.close();
+		this.queue.reportEnded();
+		assertThat(takeEnded()).containsExactly("READ 1 SUCCESS", "SEND 2 SUCCESS");
 	}
 
 	private void readInto(long id, boolean... closable) throws IOException {
