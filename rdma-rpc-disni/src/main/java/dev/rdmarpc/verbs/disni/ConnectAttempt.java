@@ -204,8 +204,11 @@ final class ConnectAttempt implements IdHandler {
 			}
 			this.thread.closeId(this.id);
 		};
-		this.thread.handle(this.id, (event) -> close.run());
-		this.thread.schedule(ANSWER_NANOS, close);
+		DisniConnectionThread.Deadline noAnswer = this.thread.schedule(ANSWER_NANOS, close);
+		this.thread.handle(this.id, (event) -> {
+			noAnswer.cancel();
+			close.run();
+		});
 	}
 
 	private void end() {

@@ -185,6 +185,7 @@ final class QueuePairConnection implements IdHandler {
 			this.queuePair.completionQueue().releaseEarly(this.queuePair);
 			ConnectionVerbs.AdapterQueuePair left = this.orphan;
 			this.orphan = null;
+			this.queuePair.completionQueue().addEnded(this.queuePair);
 			return left;
 		}
 		finally {
