@@ -94,9 +94,9 @@ final class ConnectAttempt implements IdHandler {
 			fail(new VerbsException(VerbsError.UNREACHABLE, this.remote + " is unresolved"));
 			return;
 		}
-		long remaining = this.deadlineNanos - System.nanoTime();
-		this.deadline = this.thread.schedule(Math.max(0, remaining), this::timedOut);
 		step(() -> {
+			long remaining = this.deadlineNanos - System.nanoTime();
+			this.deadline = this.thread.schedule(Math.max(0, remaining), this::timedOut);
 			this.id = this.thread.createId(this);
 			verbs().resolveAddress(this.id, this.remote, remainingMillis());
 		});
@@ -157,12 +157,9 @@ final class ConnectAttempt implements IdHandler {
 		try {
 			step.run();
 		}
-		catch (IOException ex) {
-			this.answered = true;
+		catch (Throwable ex) {
+			this.answered |= ex instanceof IOException;
 			fail(ConnectionFailure.of(ex, this.remote));
-		}
-		catch (VerbsException ex) {
-			fail(ex);
 		}
 	}
 

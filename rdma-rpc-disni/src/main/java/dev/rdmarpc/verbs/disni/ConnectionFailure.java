@@ -70,9 +70,16 @@ final class ConnectionFailure {
 				: VerbsError.CONNECTION_REJECTED;
 	}
 
-	/** What a failed verb says that was part of setting up a connection. */
-	static VerbsException of(IOException ex, InetSocketAddress peer) {
-		return new VerbsException(ofErrno(errno(ex), VerbsError.CONNECTION_LOST), peer + ": " + ex.getMessage(), ex);
+	/** Why a step of setting up a connection has failed: a verb, or something else. */
+	static VerbsException of(Throwable ex, InetSocketAddress peer) {
+		if (ex instanceof VerbsException known) {
+			return known;
+		}
+		if (ex instanceof IOException verb) {
+			return new VerbsException(ofErrno(errno(verb), VerbsError.CONNECTION_LOST), peer + ": " + verb.getMessage(),
+					verb);
+		}
+		return new VerbsException(VerbsError.DEVICE_ERROR, peer + ": " + ex, ex);
 	}
 
 	/** What a failed verb says that was part of listening. */

@@ -149,11 +149,8 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 				this.thread.verbs().accept(this.id, parameters);
 			}
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			fail(ConnectionFailure.of(ex, this.remoteAddress));
-		}
-		catch (VerbsException ex) {
-			fail(ex);
 		}
 	}
 
@@ -196,7 +193,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdHandler {
 				this.result.complete(info);
 			}
 		}
-		catch (IOException ex) {
+		catch (Throwable ex) {
 			fail(ConnectionFailure.of(ex, this.remoteAddress));
 		}
 	}

@@ -86,6 +86,9 @@ final class DisniListener implements ConnectionListener, IdHandler {
 	/** Starts to listen; from any thread. */
 	static DisniListener open(VerbsDevice device, DisniConnectionThread thread, InetSocketAddress address,
 			ListenOptions options, ConnectionRequestHandler handler, Consumer<DisniListener> whenClosed) {
+		if (address.isUnresolved()) {
+			throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE, address + " is not resolved");
+		}
 		DisniListener listener = new DisniListener(device, thread, address, options, handler, whenClosed);
 		CompletableFuture<Void> opened = new CompletableFuture<>();
 		thread.execute(() -> {
@@ -110,6 +113,7 @@ final class DisniListener implements ConnectionListener, IdHandler {
 	}
 
 	private void listen(InetSocketAddress address) {
+		boolean listening = false;
 		try {
 			this.id = this.thread.createId(this);
 			this.thread.verbs().bind(this.id, address);
@@ -120,14 +124,15 @@ final class DisniListener implements ConnectionListener, IdHandler {
 			}
 			this.thread.verbs().listen(this.id, this.options.backlog());
 			this.localAddress = this.thread.verbs().localAddress(this.id);
+			listening = true;
 		}
 		catch (IOException ex) {
-			this.thread.closeId(this.id);
 			throw ConnectionFailure.ofListening(ex, address);
 		}
-		catch (VerbsException ex) {
-			this.thread.closeId(this.id);
-			throw ex;
+		finally {
+			if (!listening) {
+				this.thread.closeId(this.id);
+			}
 		}
 	}
 
@@ -149,9 +154,9 @@ final class DisniListener implements ConnectionListener, IdHandler {
 			request.reject(NOTHING);
 			return;
 		}
-		this.pending.add(request);
-		request.expireAfter(this.options.handshakeTimeoutNanos());
 		try {
+			this.pending.add(request);
+			request.expireAfter(this.options.handshakeTimeoutNanos());
 			this.handler.onConnectionRequest(request);
 		}
 		catch (Throwable ex) {

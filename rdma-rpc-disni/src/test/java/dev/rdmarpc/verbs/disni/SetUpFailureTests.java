@@ -17,24 +17,34 @@
 package dev.rdmarpc.verbs.disni;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.Await;
 import dev.rdmarpc.verbs.CompletionQueue;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
+import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.QueuePair;
 import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.QueuePairState;
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
 import dev.rdmarpc.verbs.WorkCompletion;
 import dev.rdmarpc.verbs.WorkRequest;
 import dev.rdmarpc.verbs.WorkStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Connections and listeners whose set-up fails. */
 class SetUpFailureTests {
@@ -82,6 +92,69 @@ class SetUpFailureTests {
 	private List<String> callsAfterTheIdWasClosed() {
 		List<String> calls = this.adapter.calls();
 		return calls.subList(calls.lastIndexOf("closeId") + 1, calls.size());
+	}
+
+	@Test
+	void nobodyListensOnAnAddressThatIsNotResolved() {
+		InetSocketAddress address = InetSocketAddress.createUnresolved("nowhere", 1);
+		assertThatThrownBy(() -> this.device.listen(address, ListenOptions.DEFAULTS, (request) -> {
+		})).isInstanceOfSatisfying(VerbsException.class, (failure) -> {
+			assertThat(failure.error()).isEqualTo(VerbsError.ADDRESS_NOT_AVAILABLE);
+			assertThat(failure).hasMessageContaining("is not resolved");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void aListenerThatFailsToListenLeavesNothing(Throwable failure) {
+		this.adapter.fail("localAddress", failure);
+		assertThatThrownBy(() -> this.device.listen(FakeAdapter.ADDRESS, ListenOptions.DEFAULTS, (request) -> {
+		})).hasRootCause(failure);
+		assertThat(hasIds()).isFalse();
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void whoConnectsIsToldAtOnceWhatHasFailed(Throwable failure) {
+		this.adapter.fail("createQueuePair", failure);
+		assertFailsBecauseOf(failure, this.device.connect(this.queuePair, FakeAdapter.ADDRESS, PATIENT));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void whoAcceptsIsToldAtOnceWhatHasFailed(Throwable failure) throws Exception {
+		CompletableFuture<CompletableFuture<ConnectionInfo>> accepted = new CompletableFuture<>();
+		ListenOptions patient = new ListenOptions(1, 1, 1, Duration.ofHours(1).toNanos());
+		this.device.listen(FakeAdapter.ADDRESS, patient,
+				(request) -> accepted.complete(request.accept(this.queuePair, PATIENT)));
+		this.adapter.fail("createQueuePair", failure);
+		this.adapter.happen(ConnectionEventType.CONNECT_REQUEST, 77, 1);
+		assertFailsBecauseOf(failure, accepted.get(30, TimeUnit.SECONDS));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void whoHasAcceptedIsToldAtOnceWhatHasFailed(Throwable failure) throws Exception {
+		CompletableFuture<CompletableFuture<ConnectionInfo>> accepted = new CompletableFuture<>();
+		ListenOptions patient = new ListenOptions(1, 1, 1, Duration.ofHours(1).toNanos());
+		this.device.listen(FakeAdapter.ADDRESS, patient,
+				(request) -> accepted.complete(request.accept(this.queuePair, PATIENT)));
+		this.adapter.fail("localAddress", failure);
+		this.adapter.happen(ConnectionEventType.CONNECT_REQUEST, 77, 1);
+		assertFailsBecauseOf(failure, accepted.get(30, TimeUnit.SECONDS));
+	}
+
+	static List<Throwable> failures() {
+		return List.of(new OutOfMemoryError("made up"), new IllegalStateException("made up"));
+	}
+
+	private void assertFailsBecauseOf(Throwable failure, CompletableFuture<ConnectionInfo> connection) {
+		assertThatThrownBy(() -> connection.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
+			.hasRootCause(failure)
+			.cause()
+			.isInstanceOfSatisfying(VerbsException.class,
+					(told) -> assertThat(told.error()).isEqualTo(VerbsError.DEVICE_ERROR));
+		assertThat(this.queuePair.state()).isEqualTo(QueuePairState.INITIALIZED);
 	}
 
 	@Test
