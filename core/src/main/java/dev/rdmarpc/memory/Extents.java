@@ -479,13 +479,29 @@ final class Extents {
 			return false;
 		}
 		PoolExtent extent = register(piece);
+		boolean complete = false;
+		try {
+			boolean wanted = enter(extent);
+			complete = true;
+			return wanted;
+		}
+		finally {
+			if (!complete) {
+				this.registrar.remove(extent);
+				this.memory.give(piece);
+			}
+		}
+	}
+
+	/** Takes an extent into the index, or throws if there is no heap for that. */
+	private boolean enter(PoolExtent extent) {
 		this.lock.lock();
 		try {
 			if (this.closed) {
 				return false;
 			}
-			this.index.add(extent);
 			extent.freeSince(this.clock.getAsLong());
+			this.index.add(extent);
 			this.freePages += extent.runs().pages();
 			this.added.incrementAndGet();
 			this.registeredBytes.addAndGet(extent.lengthBytes());
@@ -502,9 +518,10 @@ final class Extents {
 		try {
 			for (PoolExtent extent : this.retired) {
 				if (extent.lengthBytes() >= leastBytes) {
+					// before it leaves the others, because there may be no heap for it
+					this.index.add(extent);
 					this.retired.remove(extent);
 					this.retiredBytes -= extent.lengthBytes();
-					this.index.add(extent);
 					this.freePages += extent.runs().pages();
 					return true;
 				}

@@ -45,17 +45,28 @@ class ExtentsTests {
 	private final Extents extents = new Extents(MemoryOptions.DEFAULTS.withMaxBytes(8L * EXTENT_BYTES)
 		.withInitialBytes(EXTENT_BYTES)
 		.withExtentBytes(EXTENT_BYTES)
-		.withRetention(RETENTION), this.registrar, () -> this.nowNanos, this::deregisterRetired);
+		.withRetention(RETENTION), this.registrar, this::now, this::deregisterRetired);
 
 	private final List<Span> spans = new ArrayList<>();
 
 	private long nowNanos;
+
+	/** Whether there is none the next time that the clock is looked at. */
+	private boolean noHeap;
 
 	private int hooks = 1;
 
 	ExtentsTests() {
 		this.extents.open();
 		this.registrar.attach(this.hook);
+	}
+
+	private long now() {
+		if (this.noHeap) {
+			this.noHeap = false;
+			throw new OutOfMemoryError("made up");
+		}
+		return this.nowNanos;
 	}
 
 	@AfterEach
@@ -101,6 +112,16 @@ class ExtentsTests {
 		assertThat(this.extents.stillNanos()).isEqualTo(1000);
 		assertThat(this.extents.grow(8 * PAGES, this.extents.added())).as("beyond the budget").isFalse();
 		assertThat(this.extents.stillNanos()).isEqualTo(1000);
+	}
+
+	@Test
+	void anExtentForWhichThereIsNoRoomInTheIndexIsNotRegistered() {
+		this.noHeap = true;
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> this.extents.grow(7 * PAGES, this.extents.added()));
+		assertThat(this.hook.registeredBytes()).isEqualTo(EXTENT_BYTES);
+		collectAndGrow(7 * PAGES);
+		assertThat(this.extents.takeSpan(7 * PAGES, Span.LARGE)).isNotNull();
 	}
 
 	@Test
