@@ -16,9 +16,20 @@
 
 package dev.rdmarpc.flatbuffers;
 
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.Type;
+import java.math.BigInteger;
+import java.net.URI;
 import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.Set;
+import java.util.UUID;
 
 /**
  * Bounds the work of hash tables on the keys that are read into one: how many different
@@ -36,6 +47,15 @@ final class KeyCollisions {
 
 	/** Keys that are few enough to be compared with each other. */
 	static final int FEW_KEYS = 16;
+
+	/**
+	 * Classes whose objects hash tables order, since they are comparable to their own
+	 * class and not only to one above it, and which are compared in little time.
+	 */
+	private static final Set<Class<?>> ORDERED = Set.of(Boolean.class, Byte.class, Short.class, Character.class,
+			Integer.class, Long.class, Float.class, Double.class, String.class, URI.class, UUID.class, BigInteger.class,
+			Instant.class, Duration.class, LocalTime.class, OffsetTime.class, OffsetDateTime.class, Year.class,
+			YearMonth.class, MonthDay.class, ZoneOffset.class);
 
 	private static final int SEED = new SecureRandom().nextInt();
 
@@ -60,16 +80,7 @@ final class KeyCollisions {
 	 * equal, or nobody can choose them.
 	 */
 	static boolean areHarmless(Class<?> keys) {
-		if (keys.isEnum() || keys.isArray()) {
-			return true;
-		}
-		for (Type type : keys.getGenericInterfaces()) {
-			if (type instanceof ParameterizedType parameterized && parameterized.getRawType() == Comparable.class
-					&& parameterized.getActualTypeArguments()[0] == keys && keys.getName().startsWith("java.")) {
-				return true;
-			}
-		}
-		return false;
+		return keys.isEnum() || keys.isArray() || ORDERED.contains(keys);
 	}
 
 	/**

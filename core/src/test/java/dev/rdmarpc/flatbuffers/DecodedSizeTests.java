@@ -23,6 +23,7 @@ import java.math.BigInteger;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -170,7 +171,20 @@ class DecodedSizeTests {
 				Arguments.of(new TypeOf<List<Period>>() {
 				}.type(), IntStream.range(0, keys).mapToObj((i) -> Period.of(-(i << 8), i, 0)).toList()),
 				Arguments.of(new TypeOf<List<Entry>>() {
-				}.type(), IntStream.range(0, keys).mapToObj((i) -> new Entry(new Point(i, -31 * i), i)).toList()));
+				}.type(), IntStream.range(0, keys).mapToObj((i) -> new Entry(new Point(i, -31 * i), i)).toList()),
+				Arguments.of(new TypeOf<List<ByteBuffer>>() {
+				}.type(), IntStream.range(0, 4_000).mapToObj(DecodedSizeTests::bytes).toList()),
+				Arguments.of(new TypeOf<List<BytesEntry>>() {
+				}.type(), IntStream.range(0, 4_000).mapToObj((i) -> new BytesEntry(bytes(i), i)).toList()));
+	}
+
+	private static ByteBuffer bytes(int i) {
+		return StandardCharsets.US_ASCII.encode(text(i, "aA"));
+	}
+
+	/** Texts whose hash codes are equal if those of the texts for 0 and 1 are. */
+	private static String text(int i, String zero) {
+		return Integer.toBinaryString(i + (1 << 14)).replace("0", zero).replace("1", "BB");
 	}
 
 	private static Named named(int i) {
@@ -181,6 +195,8 @@ class DecodedSizeTests {
 	private static Type readAs(Type list) {
 		Type element = ((ParameterizedType) list).getActualTypeArguments()[0];
 		return (element == Entry.class) ? new TypeOf<Map<Point, Integer>>() {
+		}.type() : (element == BytesEntry.class) ? new TypeOf<Map<ByteBuffer, Integer>>() {
+		}.type() : (element == ByteBuffer.class) ? new TypeOf<Set<ByteBuffer>>() {
 		}.type() : (element == Point.class) ? new TypeOf<Set<Point>>() {
 		}.type() : (element == Named.class) ? new TypeOf<Set<Named>>() {
 		}.type() : (element == Period.class) ? new TypeOf<Set<Period>>() {
@@ -202,8 +218,7 @@ class DecodedSizeTests {
 		}.type()), same))).hasSize(3);
 		Set<String> texts = new HashSet<>();
 		for (int i = 0; i < 1 << 14; i++) {
-			String bits = Integer.toBinaryString(i + (1 << 14));
-			texts.add(bits.replace("0", "Aa").replace("1", "BB"));
+			texts.add(text(i, "Aa"));
 		}
 		assertThat(texts.stream().mapToInt(String::hashCode).distinct()).hasSize(1);
 		assertThat(Messages.<Object>roundTrip(new TypeOf<Set<String>>() {
@@ -307,6 +322,10 @@ class DecodedSizeTests {
 	}
 
 	record Entry(Point key, int value) {
+
+	}
+
+	record BytesEntry(ByteBuffer key, int value) {
 
 	}
 
