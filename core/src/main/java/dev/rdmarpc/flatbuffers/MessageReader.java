@@ -39,8 +39,8 @@ final class MessageReader {
 
 	private static final int COLLISIONS_PER_BYTE = 2;
 
-	/** Characters that are compared as fast as one element. */
-	private static final int CHARACTERS_SHIFT = 4;
+	/** Characters or bytes that are compared as fast as one element. */
+	private static final int BYTES_SHIFT = 4;
 
 	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
@@ -80,10 +80,15 @@ final class MessageReader {
 	}
 
 	/**
-	 * How much was read so far that comparing takes time for: elements and characters.
+	 * How much was read so far that comparing takes time for: tables, elements and bytes.
 	 */
 	long work() {
 		return this.work;
+	}
+
+	/** A table is about to be read. */
+	void table() {
+		this.work++;
 	}
 
 	/** The number of elements of a vector, which are about to be read. */
@@ -100,7 +105,7 @@ final class MessageReader {
 	 * @throws ValuesTooLargeException if keys of one hash code are too many
 	 */
 	void compare(int others, long since) {
-		this.collisionBudget -= others * (1 + this.work - since);
+		this.collisionBudget -= others * Math.max(1, this.work - since);
 		if (this.collisionBudget < 0) {
 			throw new ValuesTooLargeException(
 					"too many keys of a set or map have the same hash code (expected: hash codes that differ)");
@@ -140,7 +145,7 @@ final class MessageReader {
 		if (bytes == 0) {
 			return "";
 		}
-		this.work += bytes >> CHARACTERS_SHIFT;
+		this.work += bytes >> BYTES_SHIFT;
 		byte[] text = this.text;
 		if (bytes > text.length) {
 			text = new byte[bytes];
@@ -154,7 +159,7 @@ final class MessageReader {
 
 	/** A copy of a byte vector, given the position of its length. */
 	byte[] bytes(int position) {
-		return memory().bytes(this.buffer, position + SegmentWriter.OFFSET_BYTES, length(position));
+		return memory().bytes(this.buffer, position + SegmentWriter.OFFSET_BYTES, comparedBytes(position));
 	}
 
 	/**
@@ -162,7 +167,13 @@ final class MessageReader {
 	 * position of its length.
 	 */
 	ByteBuffer view(int position) {
-		return memory().view(this.buffer, position + SegmentWriter.OFFSET_BYTES, length(position));
+		return memory().view(this.buffer, position + SegmentWriter.OFFSET_BYTES, comparedBytes(position));
+	}
+
+	private int comparedBytes(int position) {
+		int bytes = length(position);
+		this.work += bytes >> BYTES_SHIFT;
+		return bytes;
 	}
 
 	/** A byte vector as part of the received memory, given the position of its length. */

@@ -248,6 +248,7 @@ final class TableShape extends ReferenceShape {
 
 	@Override
 	@Nullable Object readTarget(MessageReader in, int position) {
+		in.table();
 		ByteBuffer buffer = in.buffer();
 		int vtable = position - buffer.getInt(position);
 		try {

@@ -55,6 +55,7 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,7 +152,7 @@ class DecodedSizeTests {
 				}, IntStream.range(0, ELEMENTS).mapToObj((i) -> new int[1]).toArray(int[][]::new)));
 	}
 
-	@ParameterizedTest
+	@ParameterizedTest(name = "{0}")
 	@MethodSource("colliding")
 	void keysOfOneHashCodeAreRefused(Type type, Object keys) {
 		ByteBuffer message = Messages.encode(Messages.result(type), keys);
@@ -166,16 +167,27 @@ class DecodedSizeTests {
 		}.type(), IntStream.range(0, keys).mapToObj((i) -> new Point(i, -31 * i)).toList()),
 				Arguments.of(new TypeOf<List<List<Integer>>>() {
 				}.type(), IntStream.range(0, keys).mapToObj((i) -> List.of(i, -31 * i)).toList()),
-				Arguments.of(new TypeOf<List<Named>>() {
-				}.type(), IntStream.range(0, 2_000).mapToObj(DecodedSizeTests::named).toList()),
-				Arguments.of(new TypeOf<List<Period>>() {
+				Arguments.of(new TypeOf<List<Keyed<String>>>() {
+				}.type(), keyed("x".repeat(2_000))), Arguments.of(new TypeOf<List<Period>>() {
 				}.type(), IntStream.range(0, keys).mapToObj((i) -> Period.of(-(i << 8), i, 0)).toList()),
 				Arguments.of(new TypeOf<List<Entry>>() {
 				}.type(), IntStream.range(0, keys).mapToObj((i) -> new Entry(new Point(i, -31 * i), i)).toList()),
 				Arguments.of(new TypeOf<List<ByteBuffer>>() {
 				}.type(), IntStream.range(0, 4_000).mapToObj(DecodedSizeTests::bytes).toList()),
 				Arguments.of(new TypeOf<List<BytesEntry>>() {
-				}.type(), IntStream.range(0, 4_000).mapToObj((i) -> new BytesEntry(bytes(i), i)).toList()));
+				}.type(), IntStream.range(0, 4_000).mapToObj((i) -> new BytesEntry(bytes(i), i)).toList()),
+				Arguments.of(new TypeOf<List<Keyed<BigInteger>>>() {
+				}.type(), keyed(BigInteger.ONE.shiftLeft(16_000))), Arguments.of(new TypeOf<List<Keyed<ByteBuffer>>>() {
+				}.type(), keyed(ByteBuffer.allocate(2_000))), Arguments.of(new TypeOf<List<Keyed<Tree>>>() {
+				}.type(), keyed(tree(6))));
+	}
+
+	private static <T> List<Keyed<T>> keyed(T part) {
+		return IntStream.range(0, 1_000).mapToObj((i) -> new Keyed<>(part, i, -31 * i)).toList();
+	}
+
+	private static Tree tree(int depth) {
+		return (depth == 0) ? new Tree(null, null) : new Tree(tree(depth - 1), tree(depth - 1));
 	}
 
 	private static ByteBuffer bytes(int i) {
@@ -187,21 +199,12 @@ class DecodedSizeTests {
 		return Integer.toBinaryString(i + (1 << 14)).replace("0", zero).replace("1", "BB");
 	}
 
-	private static Named named(int i) {
-		return new Named("x".repeat(2_000), i, -31 * i);
-	}
-
 	/** A list becomes a set, and one of entries a map. */
 	private static Type readAs(Type list) {
 		Type element = ((ParameterizedType) list).getActualTypeArguments()[0];
 		return (element == Entry.class) ? new TypeOf<Map<Point, Integer>>() {
 		}.type() : (element == BytesEntry.class) ? new TypeOf<Map<ByteBuffer, Integer>>() {
-		}.type() : (element == ByteBuffer.class) ? new TypeOf<Set<ByteBuffer>>() {
-		}.type() : (element == Point.class) ? new TypeOf<Set<Point>>() {
-		}.type() : (element == Named.class) ? new TypeOf<Set<Named>>() {
-		}.type() : (element == Period.class) ? new TypeOf<Set<Period>>() {
-		}.type() : new TypeOf<Set<List<Integer>>>() {
-		}.type();
+		}.type() : new SetOf(element);
 	}
 
 	@Test
@@ -317,7 +320,30 @@ class DecodedSizeTests {
 
 	}
 
-	record Named(String name, int x, int y) {
+	record Keyed<T>(T part, int x, int y) {
+
+	}
+
+	record Tree(Tree left, Tree right) {
+
+	}
+
+	record SetOf(Type element) implements ParameterizedType {
+
+		@Override
+		public Type[] getActualTypeArguments() {
+			return new Type[] { this.element };
+		}
+
+		@Override
+		public Type getRawType() {
+			return Set.class;
+		}
+
+		@Override
+		public @Nullable Type getOwnerType() {
+			return null;
+		}
 
 	}
 
