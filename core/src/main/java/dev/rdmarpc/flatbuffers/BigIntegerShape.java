@@ -23,6 +23,16 @@ import dev.rdmarpc.codec.MalformedMessageException;
 /** A {@link BigInteger} as its two's complement, most significant byte first. */
 final class BigIntegerShape extends ReferenceShape {
 
+	private final boolean decimal;
+
+	/**
+	 * Creates the shape.
+	 * @param decimal whether they are the digits of decimal numbers
+	 */
+	BigIntegerShape(boolean decimal) {
+		this.decimal = decimal;
+	}
+
 	@Override
 	int writeTarget(Object value, SegmentWriter out) {
 		return out.writeBytes(((BigInteger) value).toByteArray(), OFFSET_BYTES);
@@ -40,6 +50,9 @@ final class BigIntegerShape extends ReferenceShape {
 	@Override
 	void verifyTarget(MessageVerifier in, int position) {
 		int bytes = in.vector(position, 1, 1);
+		if (this.decimal) {
+			in.decimal(bytes, position);
+		}
 		in.allocate(2 * (long) bytes + 40 + 2 * HeapBytes.ARRAY, position);
 	}
 

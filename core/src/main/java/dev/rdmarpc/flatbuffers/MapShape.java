@@ -60,7 +60,11 @@ final class MapShape extends ReferenceShape {
 	 */
 	void link(TableShape entry, Class<?> keys) {
 		this.entry = entry;
-		this.guarded = !this.sorted && !KeyCollisions.areHarmless(keys);
+		boolean harmless = KeyCollisions.areHarmless(keys);
+		this.guarded = !this.sorted && !harmless;
+		if (!harmless) {
+			entry.compareFirst();
+		}
 	}
 
 	private TableShape entry() {

@@ -48,6 +48,12 @@ final class MessageVerifier {
 	/** What a message may always cost, however small it is. */
 	private static final int FREE_BYTES = 64 * 1024;
 
+	/**
+	 * Bytes of a decimal number that is compared with others, at most: it may have to be
+	 * multiplied by a power of ten of as many digits each time.
+	 */
+	static final int MAX_COMPARED_DECIMAL_BYTES = 128;
+
 	private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
 	private final int maxDepth;
@@ -67,6 +73,8 @@ final class MessageVerifier {
 	private long heapBytes;
 
 	private boolean copying;
+
+	private int keys;
 
 	private int message;
 
@@ -95,6 +103,7 @@ final class MessageVerifier {
 		this.budget = (long) this.maxAmplification * (end - start) + FREE_BYTES;
 		this.heapBytes = 0;
 		this.copying = copying;
+		this.keys = 0;
 		this.message++;
 	}
 
@@ -240,6 +249,31 @@ final class MessageVerifier {
 	/** Comes back from a table. */
 	void leaveTable() {
 		this.depth--;
+	}
+
+	/**
+	 * Goes into what is compared with others of its kind: a key, or elements of a set.
+	 */
+	void enterKey() {
+		this.keys++;
+	}
+
+	/** Comes back from it. */
+	void leaveKey() {
+		this.keys--;
+	}
+
+	/**
+	 * Verifies that the digits of a decimal number are not too many where they are.
+	 * @param bytes how many bytes they have
+	 * @param position where they are
+	 */
+	void decimal(int bytes, int position) {
+		if (this.keys > 0 && bytes > MAX_COMPARED_DECIMAL_BYTES) {
+			throw new ValuesTooLargeException("a BigDecimal of " + bytes
+					+ " bytes in the key of a map or the element of a set, at byte " + (position - this.start)
+					+ " (expected: at most " + MAX_COMPARED_DECIMAL_BYTES + ", about 300 digits)");
+		}
 	}
 
 	private int vtable(long position, int table, TableLayout layout) {

@@ -35,6 +35,8 @@ final class SequenceShape extends ReferenceShape {
 
 	private @Nullable Shape element;
 
+	private boolean compared;
+
 	private boolean guarded;
 
 	/**
@@ -58,7 +60,9 @@ final class SequenceShape extends ReferenceShape {
 	 */
 	void link(Shape element, Class<?> type) {
 		this.element = element;
-		this.guarded = this.kind.isHashed() && !KeyCollisions.areHarmless(type);
+		boolean harmless = KeyCollisions.areHarmless(type);
+		this.compared = (this.kind.isHashed() || this.kind.isSorted()) && !harmless;
+		this.guarded = this.kind.isHashed() && !harmless;
 	}
 
 	private Shape element() {
@@ -162,12 +166,19 @@ final class SequenceShape extends ReferenceShape {
 		int count = in.vector(position, element.slotBytes(), element.alignment());
 		int each = this.kind.placeBytes() + element.valueBytes() + (this.guarded ? KeyCollisions.KEY_BYTES : 0);
 		in.allocate(this.kind.valueBytes() + (long) count * each, position);
-		if (!element.isInline()) {
-			int slot = position + OFFSET_BYTES;
-			for (int i = 0; i < count; i++) {
-				element.verify(in, slot);
-				slot += element.slotBytes();
-			}
+		if (element.isInline()) {
+			return;
+		}
+		if (this.compared) {
+			in.enterKey();
+		}
+		int slot = position + OFFSET_BYTES;
+		for (int i = 0; i < count; i++) {
+			element.verify(in, slot);
+			slot += element.slotBytes();
+		}
+		if (this.compared) {
+			in.leaveKey();
 		}
 	}
 

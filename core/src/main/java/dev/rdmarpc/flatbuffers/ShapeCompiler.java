@@ -172,7 +172,7 @@ final class ShapeCompiler {
 			return new EnumShape(raw);
 		}
 		if (raw == BigInteger.class) {
-			return new BigIntegerShape();
+			return new BigIntegerShape(false);
 		}
 		Shape shape = TextShape.of(raw);
 		if (shape == null) {
@@ -207,7 +207,7 @@ final class ShapeCompiler {
 			return map;
 		}
 		if (raw == BigDecimal.class) {
-			return ValueTables.bigDecimal(compile(ResolvedType.of(BigInteger.class)));
+			return ValueTables.bigDecimal();
 		}
 		if (raw == ZonedDateTime.class) {
 			return ValueTables.zonedDateTime(compile(ResolvedType.of(LocalDateTime.class)),

@@ -53,6 +53,8 @@ final class TableShape extends ReferenceShape {
 
 	private int heapBytes;
 
+	private boolean keyed;
+
 	private @Nullable TableBody body;
 
 	/**
@@ -135,6 +137,11 @@ final class TableShape extends ReferenceShape {
 		this.layout = layout;
 		this.fields = fields.toArray(FieldLayout[]::new);
 		this.references = references.toArray(FieldLayout[]::new);
+	}
+
+	/** Its first field is a key, which is compared with those of other tables. */
+	void compareFirst() {
+		this.keyed = true;
 	}
 
 	private static int heapBytes(List<Part> parts) {
@@ -268,7 +275,14 @@ final class TableShape extends ReferenceShape {
 		if (this.references.length > 0) {
 			int vtableBytes = in.vtableBytes(vtable);
 			for (FieldLayout field : this.references) {
-				field.shape().verifyField(field, in, position, vtable, vtableBytes);
+				if (this.keyed && field.index() == 0) {
+					in.enterKey();
+					field.shape().verifyField(field, in, position, vtable, vtableBytes);
+					in.leaveKey();
+				}
+				else {
+					field.shape().verifyField(field, in, position, vtable, vtableBytes);
+				}
 			}
 		}
 		in.leaveTable();

@@ -95,7 +95,7 @@ final class TreeCompiler {
 	/** The table of such a value. */
 	TableShape valueTable(Conversion conversion) {
 		if (conversion.equals(TreeValues.DECIMAL)) {
-			return ValueTables.bigDecimal(new BigIntegerShape());
+			return ValueTables.bigDecimal();
 		}
 		return ValueTables.zonedDateTime(Objects.requireNonNull(InlineShape.of(LocalDateTime.class)),
 				Objects.requireNonNull(TextShape.of(ZoneId.class)));

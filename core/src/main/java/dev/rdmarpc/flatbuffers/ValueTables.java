@@ -63,12 +63,12 @@ final class ValueTables {
 	}
 
 	/** A {@link BigDecimal}: unscaled value and scale. */
-	static TableShape bigDecimal(Shape bigInteger) {
+	static TableShape bigDecimal() {
 		TableShape table = new TableShape(BigDecimal.class.getName(), "BigDecimal");
-		table.link(
-				List.of(new Part("unscaled", bigInteger, method(BigDecimal.class, "unscaledValue", BigInteger.class)),
-						new Part("scale", new ScalarShape(ScalarKind.INT),
-								method(BigDecimal.class, "scale", int.class))),
+		table.link(List.of(
+				new Part("unscaled", new BigIntegerShape(true),
+						method(BigDecimal.class, "unscaledValue", BigInteger.class)),
+				new Part("scale", new ScalarShape(ScalarKind.INT), method(BigDecimal.class, "scale", int.class))),
 				find("bigDecimal", BigDecimal.class, BigInteger.class, int.class));
 		return table;
 	}

@@ -51,6 +51,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -228,6 +229,52 @@ class DecodedSizeTests {
 		}.type(), texts)).isEqualTo(texts);
 	}
 
+	@ParameterizedTest
+	@MethodSource("decimalKeys")
+	void longDecimalsAreRefusedWhereTheyAreCompared(Type sent, Type type, Function<BigDecimal, ?> values) {
+		ByteBuffer fits = Messages.encode(Messages.result(sent), values.apply(decimal(128)));
+		assertThat(Messages.decode(Messages.result(type), fits)).asString().contains(decimal(128).toString());
+		ByteBuffer tooLong = Messages.encode(Messages.result(sent), values.apply(decimal(129)));
+		assertThat(Messages.decode(Messages.result(sent), tooLong)).asString().contains(decimal(129).toString());
+		assertThatExceptionOfType(ValuesTooLargeException.class)
+			.isThrownBy(() -> Messages.decode(Messages.result(type), tooLong))
+			.withMessageContaining("a BigDecimal of 129 bytes in the key of a map or the element of a set")
+			.withMessageContaining("(expected: at most 128, about 300 digits)");
+	}
+
+	static Stream<Arguments> decimalKeys() {
+		Type decimals = new TypeOf<List<BigDecimal>>() {
+		}.type();
+		Type entries = new TypeOf<List<DecimalEntry>>() {
+		}.type();
+		Function<BigDecimal, ?> entry = (decimal) -> List.of(new DecimalEntry(decimal, 1));
+		return Stream.of(Arguments.of(decimals, new TypeOf<Set<BigDecimal>>() {
+		}.type(), list()), Arguments.of(decimals, new TypeOf<TreeSet<BigDecimal>>() {
+		}.type(), list()), Arguments.of(entries, new TypeOf<Map<BigDecimal, Integer>>() {
+		}.type(), entry), Arguments.of(entries, new TypeOf<TreeMap<BigDecimal, Integer>>() {
+		}.type(), entry), Arguments.of(new TypeOf<List<Price>>() {
+		}.type(), new TypeOf<TreeSet<Price>>() {
+		}.type(), (Function<BigDecimal, ?>) (decimal) -> List.of(new Price(1, List.of(decimal)))));
+	}
+
+	private static Function<BigDecimal, ?> list() {
+		return List::of;
+	}
+
+	private static BigDecimal decimal(int bytes) {
+		return new BigDecimal(BigInteger.ONE.shiftLeft(8 * bytes - 2), 3);
+	}
+
+	@Test
+	void longDecimalsAreTakenBesideWhatIsCompared() {
+		BigDecimal decimal = decimal(10_000);
+		Map<Price, List<BigDecimal>> map = Map.of(new Price(1, List.of(BigDecimal.ONE)), List.of(decimal));
+		assertThat(Messages.<Object>roundTrip(new TypeOf<Map<Price, List<BigDecimal>>>() {
+		}.type(), map)).isEqualTo(map);
+		Mixed mixed = new Mixed(Set.of(BigDecimal.ONE), decimal);
+		assertThat(Messages.<Object>roundTrip(Mixed.class, mixed)).isEqualTo(mixed);
+	}
+
 	@Test
 	void valuesAreCountedAgainstAllOthers() {
 		FlatBuffersCodec codec = new FlatBuffersCodec(FlatBuffersOptions.DEFAULTS.withMaxDecodedBytes(1024 * 1024));
@@ -348,6 +395,23 @@ class DecodedSizeTests {
 	}
 
 	record Entry(Point key, int value) {
+
+	}
+
+	record DecimalEntry(BigDecimal key, int value) {
+
+	}
+
+	record Mixed(Set<BigDecimal> compared, BigDecimal beside) {
+
+	}
+
+	record Price(int shop, List<BigDecimal> parts) implements Comparable<Price> {
+
+		@Override
+		public int compareTo(Price other) {
+			return this.parts.get(0).compareTo(other.parts.get(0));
+		}
 
 	}
 

@@ -17,6 +17,8 @@
 package dev.rdmarpc.flatbuffers;
 
 import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -115,6 +117,20 @@ class SchemaCodecTests {
 			.isThrownBy(() -> SchemaCodec.of(Messages.CODEC, "TestService/call", 2, schema.replace("\\u0000", "\0"),
 					"0(int, int) -> int"))
 			.withMessageContaining(message);
+	}
+
+	@Test
+	void longDecimalsAreRefusedAsKeysOfMaps() {
+		Type type = new TypeOf<Map<BigDecimal, BigDecimal>>() {
+		}.type();
+		MethodSignature method = Messages.method(type);
+		MessageFormat trees = codec(method).result(Messages.method(Object.class));
+		BigDecimal decimal = new BigDecimal(BigInteger.ONE.shiftLeft(8 * 128));
+		Map<BigDecimal, BigDecimal> fits = Map.of(BigDecimal.ONE, decimal);
+		assertThat(Messages.decode(trees, Messages.encode(Messages.CODEC.result(method), fits))).isEqualTo(fits);
+		ByteBuffer message = Messages.encode(Messages.CODEC.result(method), Map.of(decimal, decimal));
+		assertThatExceptionOfType(ValuesTooLargeException.class).isThrownBy(() -> Messages.decode(trees, message))
+			.withMessageContaining("a BigDecimal of 129 bytes in the key of a map");
 	}
 
 	@Test
