@@ -26,9 +26,6 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.rdmarpc.codec.SegmentOwner;
-import dev.rdmarpc.memory.RegisteredBuffer;
-
 /**
  * The messages of a stream for a thread that waits for each. Some are asked for before
  * they are wanted, {@value #AHEAD} at most; where they hold received memory, none is, so
@@ -48,6 +45,8 @@ final class AwaitedMessages implements Flow.Subscriber<Object>, Iterator<Object>
 	private final Flow.Publisher<?> source;
 
 	private final MethodDescriptor method;
+
+	private final boolean holdMemory;
 
 	private final int ahead;
 
@@ -77,6 +76,7 @@ final class AwaitedMessages implements Flow.Subscriber<Object>, Iterator<Object>
 	AwaitedMessages(Flow.Publisher<?> source, MethodDescriptor method, boolean holdMemory) {
 		this.source = source;
 		this.method = method;
+		this.holdMemory = holdMemory;
 		this.ahead = holdMemory ? 1 : AHEAD;
 	}
 
@@ -131,7 +131,7 @@ final class AwaitedMessages implements Flow.Subscriber<Object>, Iterator<Object>
 			this.lock.unlock();
 		}
 		if (late) {
-			release(message);
+			giveBack(message);
 		}
 	}
 
@@ -272,17 +272,13 @@ final class AwaitedMessages implements Flow.Subscriber<Object>, Iterator<Object>
 			open.cancel();
 		}
 		for (Object message : left) {
-			release(message);
+			giveBack(message);
 		}
 	}
 
-	/** Gives back what holds received memory and nobody takes. */
-	static void release(Object message) {
-		if (message instanceof RegisteredBuffer buffer) {
-			buffer.release();
-		}
-		else if (message instanceof SegmentOwner owner) {
-			owner.release();
+	private void giveBack(Object message) {
+		if (this.holdMemory) {
+			HoldingTypes.release(message);
 		}
 	}
 

@@ -17,13 +17,23 @@
 package dev.rdmarpc.rpc;
 
 import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
@@ -35,7 +45,59 @@ import dev.rdmarpc.memory.RegisteredBuffer;
  */
 final class HoldingTypes {
 
+	private static final Logger logger = LoggerFactory.getLogger(HoldingTypes.class);
+
+	/** Those of the components of a record that may hold memory. */
+	private static final ClassValue<List<Method>> ACCESSORS = new ClassValue<>() {
+
+		@Override
+		protected List<Method> computeValue(Class<?> type) {
+			return Arrays.stream(type.getRecordComponents())
+				.filter((component) -> include(component.getGenericType()))
+				.map(RecordComponent::getAccessor)
+				.filter(Method::trySetAccessible)
+				.toList();
+		}
+
+	};
+
 	private HoldingTypes() {
+	}
+
+	/** Gives back all memory that a received value holds, which nobody takes. */
+	static void release(@Nullable Object value) {
+		if (value instanceof RegisteredBuffer buffer) {
+			buffer.release();
+		}
+		else if (value instanceof SegmentOwner owner) {
+			owner.release();
+		}
+		else if (value instanceof Record) {
+			ACCESSORS.get(value.getClass()).forEach((accessor) -> release(component(value, accessor)));
+		}
+		else if (value instanceof Optional<?> optional) {
+			optional.ifPresent(HoldingTypes::release);
+		}
+		else if (value instanceof Collection<?> values) {
+			values.forEach(HoldingTypes::release);
+		}
+		else if (value instanceof Object[] values) {
+			Arrays.stream(values).forEach(HoldingTypes::release);
+		}
+		else if (value instanceof Map<?, ?> map) {
+			release(map.keySet());
+			release(map.values());
+		}
+	}
+
+	private static @Nullable Object component(Object value, Method accessor) {
+		try {
+			return accessor.invoke(value);
+		}
+		catch (ReflectiveOperationException ex) {
+			logger.warn("{} does not tell what memory it holds, which is not given back", accessor, ex);
+			return null;
+		}
 	}
 
 	/** Whether values of a type may hold memory. */

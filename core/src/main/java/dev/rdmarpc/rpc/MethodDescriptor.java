@@ -450,7 +450,7 @@ public final class MethodDescriptor implements CalledMethod {
 
 	/** What a caller gets for a reply to calls that are made later. */
 	Object givenReply(Supplier<? extends CompletableFuture<?>> call) {
-		return ReactorForms.mono(call);
+		return ReactorForms.mono(call, this.resultHoldsMemory);
 	}
 
 	/** The promise of an asynchronous handler. */

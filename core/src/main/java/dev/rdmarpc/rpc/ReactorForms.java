@@ -51,13 +51,14 @@ final class ReactorForms {
 	/**
 	 * A {@code Mono} that makes a call for each subscriber.
 	 * @param call makes the call
+	 * @param holdsMemory whether results may hold the memory they were received in
 	 */
-	static Object mono(Supplier<? extends CompletableFuture<?>> call) {
+	static Object mono(Supplier<? extends CompletableFuture<?>> call, boolean holdsMemory) {
 		RpcContext around = RpcContext.current();
 		return Mono.deferContextual((context) -> {
 			ServedCall outer = ServedCall.current(served(context, around));
 			try {
-				return within(context, () -> new ReplyMono(call.get()));
+				return within(context, () -> new ReplyMono(call.get(), holdsMemory));
 			}
 			finally {
 				ServedCall.current(outer);

@@ -39,13 +39,20 @@ final class ReplyMono extends Mono<Object> {
 
 	private final CompletableFuture<?> call;
 
-	ReplyMono(CompletableFuture<?> call) {
+	private final boolean holdsMemory;
+
+	/**
+	 * Creates the {@code Mono}.
+	 * @param holdsMemory whether the result may hold the memory it was received in
+	 */
+	ReplyMono(CompletableFuture<?> call, boolean holdsMemory) {
 		this.call = call;
+		this.holdsMemory = holdsMemory;
 	}
 
 	@Override
 	public void subscribe(CoreSubscriber<? super Object> actual) {
-		actual.onSubscribe(new Reply(this.call, actual));
+		actual.onSubscribe(new Reply(this.call, this.holdsMemory, actual));
 	}
 
 	/** The subscription. */
@@ -53,14 +60,17 @@ final class ReplyMono extends Mono<Object> {
 
 		private final CompletableFuture<?> call;
 
+		private final boolean holdsMemory;
+
 		private final CoreSubscriber<? super Object> actual;
 
 		private final AtomicBoolean requested = new AtomicBoolean();
 
 		private final AtomicBoolean over = new AtomicBoolean();
 
-		Reply(CompletableFuture<?> call, CoreSubscriber<? super Object> actual) {
+		Reply(CompletableFuture<?> call, boolean holdsMemory, CoreSubscriber<? super Object> actual) {
 			this.call = call;
+			this.holdsMemory = holdsMemory;
 			this.actual = actual;
 		}
 
@@ -88,8 +98,8 @@ final class ReplyMono extends Mono<Object> {
 		@Override
 		public void accept(@Nullable Object result, @Nullable Throwable failure) {
 			if (!this.over.compareAndSet(false, true)) {
-				if (result != null) {
-					AwaitedMessages.release(result);
+				if (result != null && this.holdsMemory) {
+					HoldingTypes.release(result);
 				}
 			}
 			else if (failure != null) {

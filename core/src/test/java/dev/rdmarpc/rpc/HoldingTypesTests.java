@@ -22,10 +22,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.flatbuffers.GatherMessage;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
@@ -43,6 +47,28 @@ class HoldingTypesTests {
 	@MethodSource("free")
 	void typesThatHoldNone(Method method) {
 		assertThat(HoldingTypes.include(method.getGenericReturnType())).isFalse();
+	}
+
+	@Test
+	void allThatAValueHoldsIsReleased() {
+		AtomicInteger released = new AtomicInteger();
+		SegmentOwner held = () -> released.incrementAndGet() > 0;
+		Object bottom = new Held(1, held);
+		HoldingTypes.release(new Holder<>(List.of(bottom, Map.of("a", Optional.of(bottom))),
+				new Held[] { null, new Held(2, held) }, Map.of(new Held(3, held), Set.of(4)), "text", held));
+		assertThat(released).hasValue(5);
+		HoldingTypes.release(Optional.empty());
+		HoldingTypes.release(new Node("n", List.of(new Node("m", null))));
+		assertThat(released).hasValue(5);
+	}
+
+	/** One that does not tell what it holds does not keep the others. */
+	@Test
+	void aRecordThatThrowsIsLeft() {
+		AtomicInteger released = new AtomicInteger();
+		SegmentOwner held = () -> released.incrementAndGet() > 0;
+		HoldingTypes.release(List.of(new Broken(held), new Held(1, held)));
+		assertThat(released).hasValue(1);
 	}
 
 	static List<Method> holding() {
@@ -106,6 +132,23 @@ class HoldingTypesTests {
 		Map<String, Optional<Node>> value();
 
 		void nothing();
+
+	}
+
+	record Held(int number, SegmentOwner memory) {
+
+	}
+
+	record Holder<T>(List<T> list, Held[] array, Map<Held, Set<Integer>> map, String text, T unknown) {
+
+	}
+
+	record Broken(SegmentOwner memory) {
+
+		@Override
+		public SegmentOwner memory() {
+			throw new IllegalStateException("broken");
+		}
 
 	}
 

@@ -242,13 +242,20 @@ class RpcAwaitedStreamTests {
 			MethodDescriptor method = ServiceDescriptor.of(Tape.class, new FlatBuffersCodec()).methods().get(0);
 			RegisteredBuffer taken = fixture.clientMemory.allocate(8);
 			RegisteredBuffer left = fixture.clientMemory.allocate(8);
-			AwaitedMessages messages = new AwaitedMessages(new IteratedMessages(List.of(taken, left).iterator(), () -> {
-			}), method, true);
-			assertThat(messages.next()).isSameAs(taken);
-			taken.release();
-			assertThat(messages.hasNext()).isTrue();
-			messages.close();
-			assertThat(messages.hasNext()).isFalse();
+			for (Object message : List.of(left, new Parcel(1, List.of(left)))) {
+				left.retain();
+				taken.retain();
+				AwaitedMessages messages = new AwaitedMessages(
+						new IteratedMessages(List.of(taken, message).iterator(), () -> {
+						}), method, true);
+				assertThat(messages.next()).isSameAs(taken);
+				taken.release();
+				assertThat(messages.hasNext()).isTrue();
+				messages.close();
+				assertThat(messages.hasNext()).isFalse();
+			}
+			assertThat(taken.release()).isTrue();
+			assertThat(left.release()).isTrue();
 		}
 	}
 
@@ -338,6 +345,11 @@ class RpcAwaitedStreamTests {
 	interface Two {
 
 		void merge(Stream<Long> first, Iterator<Long> second);
+
+	}
+
+	/** Holds memory. */
+	record Parcel(int number, List<RegisteredBuffer> letters) {
 
 	}
 

@@ -36,6 +36,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
+import dev.rdmarpc.codec.SegmentOwner;
 import dev.rdmarpc.memory.RegisteredBuffer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -127,6 +128,16 @@ class RpcReactorTests {
 				.expectComplete()
 				.verify(PATIENCE);
 		});
+	}
+
+	@Test
+	void aReplyThatHasComeAndIsNotTakenGivesBackWhatItHolds() {
+		AtomicInteger released = new AtomicInteger();
+		Parcel parcel = new Parcel(1, Optional.of(() -> released.incrementAndGet() > 0));
+		StepVerifier.create(new ReplyMono(CompletableFuture.completedFuture(parcel), true), 0)
+			.thenCancel()
+			.verify(PATIENCE);
+		assertThat(released).hasValue(1);
 	}
 
 	@Test
@@ -321,6 +332,11 @@ class RpcReactorTests {
 	interface Optionals {
 
 		Optional<String> find(String name);
+
+	}
+
+	/** Holds memory. */
+	record Parcel(int number, Optional<SegmentOwner> content) {
 
 	}
 
