@@ -44,8 +44,9 @@ import dev.rdmarpc.logging.RateLimitedLogger;
  * <p>
  * An exception like a record is made from what it holds: by the constructor whose
  * parameters all have an accessor of the same name and type. Any other is made from its
- * message, by the constructor that takes one text, a text and a cause, or nothing; where
- * its message is then not the one that was sent, it is left out. Thread-safe.
+ * message, by the constructor that takes one text, a text and a cause, or nothing. One
+ * that is made from its message, alone or with more, is left out where it then has
+ * another one. Thread-safe.
  */
 final class DeclaredException {
 
@@ -63,6 +64,9 @@ final class DeclaredException {
 	private final @Nullable Constructor<?> constructor;
 
 	private final List<Method> accessors;
+
+	/** Which of what it holds is its message; negative if none is. */
+	private final int message;
 
 	private final @Nullable MetadataFormat values;
 
@@ -82,6 +86,7 @@ final class DeclaredException {
 		}
 		this.values = format;
 		this.accessors = (format != null) ? read : List.of();
+		this.message = this.accessors.stream().map(Method::getName).toList().indexOf("getMessage");
 		this.constructor = open((chosen != null) ? chosen : ofMessage(type));
 	}
 
@@ -219,7 +224,9 @@ final class DeclaredException {
 					this.method, contradiction);
 			return null;
 		}
-		return (Throwable) made.newInstance((@Nullable Object[]) format.read(received));
+		@Nullable Object[] held = (@Nullable Object[]) Objects.requireNonNull(format.read(received));
+		Throwable failure = (Throwable) made.newInstance(held);
+		return (this.message < 0 || Objects.equals(held[this.message], failure.getMessage())) ? failure : null;
 	}
 
 }

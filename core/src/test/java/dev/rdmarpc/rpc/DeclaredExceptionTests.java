@@ -119,6 +119,20 @@ class DeclaredExceptionTests {
 	}
 
 	@Test
+	void oneThatMakesAnotherMessageOfItsMessageIsAStatusWithIt() {
+		assertThat(of(new Rejected("pear", 7))).isInstanceOfSatisfying(RpcException.class,
+				(ex) -> assertThat(ex.detail()).isEqualTo("rejected: pear (7)"));
+	}
+
+	@Test
+	void oneThatHoldsItsMessageAndMoreIsMadeOfThem() {
+		assertThat(of(new Refused("pear", 7)))
+			.isInstanceOfSatisfying(Refused.class, (ex) -> assertThat(ex.getCode()).isEqualTo(7))
+			.hasMessage("pear");
+		assertThat(of(new Refused(null, 7))).isInstanceOf(Refused.class).hasMessage(null);
+	}
+
+	@Test
 	void oneForWhichMetadataHasNoRoomIsAStatusWithItsMessage() {
 		assertThat(of(new OutOfStock("pear".repeat(1000), 2, List.of()))).isInstanceOfSatisfying(RpcException.class,
 				(ex) -> assertThat(ex.detail()).startsWith("only 2 of pear"));
@@ -228,7 +242,8 @@ class DeclaredExceptionTests {
 	/** The service. */
 	public interface Shop {
 
-		int take(String article, int many) throws OutOfStock, Closed, IOException, Reworded, Exception;
+		int take(String article, int many)
+				throws OutOfStock, Closed, IOException, Reworded, Rejected, Refused, Exception;
 
 		CompletableFuture<Void> order(String article) throws OutOfStock;
 
@@ -278,6 +293,40 @@ class DeclaredExceptionTests {
 
 		Closed(@Nullable String message) {
 			super(message);
+		}
+
+	}
+
+	/** Whose message is not the message that it is made from. */
+	@SuppressWarnings("serial")
+	public static final class Rejected extends Exception {
+
+		private final int code;
+
+		Rejected(String message, int code) {
+			super("rejected: " + message + " (" + code + ")");
+			this.code = code;
+		}
+
+		public int getCode() {
+			return this.code;
+		}
+
+	}
+
+	/** With a message and more. */
+	@SuppressWarnings("serial")
+	public static final class Refused extends Exception {
+
+		private final int code;
+
+		Refused(@Nullable String message, int code) {
+			super(message);
+			this.code = code;
+		}
+
+		public int getCode() {
+			return this.code;
 		}
 
 	}
