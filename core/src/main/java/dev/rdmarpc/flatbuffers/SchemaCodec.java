@@ -102,8 +102,8 @@ public final class SchemaCodec implements MessageCodec {
 	 * be any text
 	 * @param types what the server compares: a digit that says which directions are
 	 * streams, and the types without names; may be any text
-	 * @throws IllegalArgumentException if the schema cannot be read, or does not agree
-	 * with the types
+	 * @throws IllegalArgumentException if the schema cannot be read, has more than 20,000
+	 * tables and fields, or does not agree with the types
 	 * @throws UnsupportedOperationException if the types of a message are not known
 	 */
 	public static SchemaCodec of(FlatBuffersCodec codec, String method, int parameters, String schema, String types) {

@@ -47,6 +47,9 @@ final class TreeCompiler {
 	/** More could not have places of their own in a vtable. */
 	private static final int MAX_FIELDS = 4096;
 
+	/** Of all tables; what is compared between the sides has room for less than half. */
+	private static final int MAX_TABLES_AND_FIELDS = 20_000;
+
 	/** The number of members is a byte. */
 	private static final int MAX_MEMBERS = 255;
 
@@ -60,7 +63,11 @@ final class TreeCompiler {
 
 	private final Map<String, TableShape> entries = new HashMap<>();
 
+	private final Map<String, TreeUnion> unions = new HashMap<>();
+
 	private final Deque<Runnable> open = new ArrayDeque<>();
+
+	private int tablesAndFields;
 
 	TreeCompiler(SchemaText schema) {
 		this.schema = schema;
@@ -124,7 +131,7 @@ final class TreeCompiler {
 			throw new IllegalArgumentException(
 					"table " + name + " with " + fields.size() + " fields (expected: at most " + MAX_FIELDS + ")");
 		}
-		TableShape table = new TableShape(name, name);
+		TableShape table = newTable(name, fields);
 		this.tables.put(name, table);
 		this.open.add(() -> {
 			List<TableShape.Part> parts = new ArrayList<>();
@@ -134,6 +141,15 @@ final class TreeCompiler {
 		return table;
 	}
 
+	private TableShape newTable(String name, List<SchemaText.Field> fields) {
+		this.tablesAndFields += 1 + fields.size();
+		if (this.tablesAndFields > MAX_TABLES_AND_FIELDS) {
+			throw new IllegalArgumentException(
+					"a schema of more than " + MAX_TABLES_AND_FIELDS + " tables and fields (expected: at most that)");
+		}
+		return new TableShape(name, name);
+	}
+
 	private TableShape.Part part(SchemaText.Field field, boolean key) {
 		Shape shape = shape(field, key);
 		boolean required = shape.isScalar() && !field.nullable();
@@ -141,15 +157,22 @@ final class TreeCompiler {
 	}
 
 	private Shape shape(SchemaText.Field field, boolean key) {
-		List<String> union = this.schema.unions().get(field.type());
-		if (union == null) {
+		List<String> members = this.schema.unions().get(field.type());
+		if (members == null) {
 			return shape(field.type(), field.nullable(), key);
 		}
-		if (union.size() > MAX_MEMBERS) {
-			throw new IllegalArgumentException("union " + field.type() + " with " + union.size()
-					+ " members (expected: at most " + MAX_MEMBERS + ")");
+		TreeUnion known = this.unions.get(field.type());
+		return (known != null) ? known : union(field.type(), members);
+	}
+
+	private TreeUnion union(String name, List<String> members) {
+		if (members.size() > MAX_MEMBERS) {
+			throw new IllegalArgumentException(
+					"union " + name + " with " + members.size() + " members (expected: at most " + MAX_MEMBERS + ")");
 		}
-		return new TreeUnion(field.type(), union, union.stream().map(this::table).toList());
+		TreeUnion union = new TreeUnion(name, members, members.stream().map(this::table).toList());
+		this.unions.put(name, union);
+		return union;
 	}
 
 	private Shape shape(String type, boolean nullable, boolean key) {
@@ -203,7 +226,7 @@ final class TreeCompiler {
 			return known;
 		}
 		List<SchemaText.Field> fields = Objects.requireNonNull(this.schema.tables().get(name));
-		TableShape entry = new TableShape(name, name);
+		TableShape entry = newTable(name, fields);
 		this.entries.put(name, entry);
 		this.open.add(() -> entry.link(List.of(part(fields.get(0), true), part(fields.get(1), false)),
 				2 * HeapBytes.OBJECT, TreeBody.OfEntry::new));

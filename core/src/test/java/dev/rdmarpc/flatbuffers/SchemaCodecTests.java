@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -149,8 +150,50 @@ class SchemaCodecTests {
 	}
 
 	@Test
+	void schemasOfManyFieldsAreRefused() {
+		for (String field : List.of("f:int;", "f:U;", "f:[Entry_];")) {
+			String tables = IntStream.range(0, 6)
+				.mapToObj((i) -> "table T" + i + " { next:T" + (i + 1) + "; " + field.repeat(3_900) + " }\n")
+				.collect(Collectors.joining());
+			assertThatIllegalArgumentException().isThrownBy(() -> compile(tables + "table T6 {}"))
+				.withMessage("a schema of more than 20000 tables and fields (expected: at most that)");
+		}
+		String members = IntStream.range(0, 20_000)
+			.mapToObj((i) -> "table M" + i + " {}")
+			.collect(Collectors.joining());
+		String unions = IntStream.range(0, 100)
+			.mapToObj((i) -> "union U" + i + " { " + names(200, (k) -> "M" + (200 * i + k)) + " }")
+			.collect(Collectors.joining());
+		String fields = IntStream.range(0, 100).mapToObj((i) -> "f:U" + i + ";").collect(Collectors.joining());
+		assertThatIllegalArgumentException().isThrownBy(() -> compile(members + unions + "table T0 { " + fields + " }"))
+			.withMessageContaining("more than 20000 tables and fields");
+	}
+
+	/** All fields of a union share what is known of its members. */
+	@Test
+	void fieldsOfAUnionTakeNoMoreThanOthers() {
+		String table = "table T0 { " + "f:%s;".repeat(4_000) + " }";
+		compile(table.replace("%s", "U"));
+		long before = AllocatedBytes.byThisThread();
+		compile(table.replace("%s", "A"));
+		long others = AllocatedBytes.byThisThread() - before;
+		compile(table.replace("%s", "U"));
+		assertThat(AllocatedBytes.byThisThread() - before - others).isLessThan(2 * others);
+	}
+
+	/** Some more declarations are before it. */
+	private static SchemaCodec compile(String schema) {
+		return SchemaCodec.of(Messages.CODEC, "call", 1, "table A {} table Entry_ { key:int; value:int; } union U { "
+				+ names(255, (i) -> "A") + " } " + schema + " rpc_service S { call(T0):T0; }", "0(t0) -> t0");
+	}
+
+	private static String names(int many, IntFunction<String> name) {
+		return IntStream.range(0, many).mapToObj(name).collect(Collectors.joining(", "));
+	}
+
+	@Test
 	void tablesThatReferToEachOtherTakeNoStack() {
-		int many = 20_000;
+		int many = 6_000;
 		String tables = IntStream.range(0, many)
 			.mapToObj((i) -> "table T" + i + " { next:T" + ((i + 1) % many) + "; many:[T" + (i / 2) + "]; }\n")
 			.collect(Collectors.joining());
