@@ -167,6 +167,8 @@ final class BlockingCall implements PendingCall {
 		this.unanswered = null;
 		this.detail = "";
 		this.sent = false;
+		this.status = 0;
+		this.metadataBytes = 0;
 		this.heldBackNanos = 0;
 		this.method = null;
 		this.loop = null;
@@ -178,6 +180,11 @@ final class BlockingCall implements PendingCall {
 	/** Why there was no reply, or {@code null} if there was one; once it is done. */
 	@Nullable CallFailure unanswered() {
 		return this.unanswered;
+	}
+
+	/** Whether there was a reply; once it is done. */
+	boolean isAnswered() {
+		return this.unanswered == null && !this.sent;
 	}
 
 	/** The status of the reply, if there was one; once it is done. */

@@ -378,7 +378,7 @@ final class ClientCalls {
 			}
 			waiting.tellWait(observation);
 			if (!RetryPolicy.isAllowed(waiting.unanswered(), method, attempts)) {
-				if (waiting.unanswered() == null) {
+				if (waiting.isAnswered()) {
 					answered(channel, waiting.status());
 				}
 				return waiting.finish(call.replyMetadata());

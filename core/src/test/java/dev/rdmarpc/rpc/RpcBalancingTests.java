@@ -358,6 +358,30 @@ class RpcBalancingTests {
 		}
 	}
 
+	/** A one-way call has no reply, and so no status, not even that of the one before. */
+	@Test
+	void whatAnotherTargetHasRepliedIsNotHeldAgainstCallsWithoutReply() {
+		Served one = new Served(1);
+		Served two = new Served(2);
+		Served ill = new Served(3);
+		ill.ill = true;
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer first = fixture.startServer(Place.class, one);
+				RpcServer second = fixture.startServer(Place.class, two);
+				RpcServer elsewhere = fixture.startServer(Place.class, ill);
+				RpcClient other = fixture.newClient(elsewhere);
+				RpcClient client = client(fixture, first.address(), second.address())) {
+			Place place = PATIENT.on(client.proxy(Place.class));
+			awaitOpen(client, 2);
+			assertThat(fails(PATIENT.on(other.proxy(Place.class)), true)).isOne();
+			for (int i = 0; i < 20; i++) {
+				place.note("x");
+			}
+			assertThat(client.addresses()).extracting(AddressHealth::ejections).containsOnly(0L);
+			RpcFixture.awaitTrue(() -> one.calls.get() == 10 && two.calls.get() == 10);
+		}
+	}
+
 	private static int fails(Place place, boolean blocking) {
 		try {
 			if (blocking) {
@@ -427,6 +451,9 @@ class RpcBalancingTests {
 		int where(String id);
 
 		CompletableFuture<Integer> whereAsync(String id);
+
+		@RdmaMethod(oneWay = true)
+		void note(String id);
 
 		@RdmaMethod(idempotent = true)
 		CompletableFuture<Integer> repeatable(String id);
@@ -503,6 +530,11 @@ class RpcBalancingTests {
 			CompletableFuture<Integer> later = new CompletableFuture<>();
 			this.open.add(later);
 			return later;
+		}
+
+		@Override
+		public void note(String id) {
+			where(id);
 		}
 
 		@Override
