@@ -39,6 +39,11 @@ import dev.rdmarpc.transport.RequestTemplate;
  * also how they travel.
  *
  * <p>
+ * Some names are those of rdma-rpc itself: {@code rdma-refused}, and
+ * {@code rdma-exception} and {@code rdma-details}, also with {@code -bin} or
+ * {@code -types}. They cannot be added, and of what was received they are left out.
+ *
+ * <p>
  * Thread-safe.
  */
 public final class CallMetadata {
@@ -69,10 +74,20 @@ public final class CallMetadata {
 		this.maxBytes = maxBytes;
 	}
 
-	/** Reads a peer's metadata; entries from the first malformed one on are ignored. */
+	/**
+	 * Reads a peer's metadata but for names that are reserved; entries from the first
+	 * malformed one on are ignored.
+	 */
 	static CallMetadata decode(ByteBuffer encoded) {
 		CallMetadata metadata = new CallMetadata(0);
 		metadata.fill(encoded);
+		return metadata;
+	}
+
+	/** Reads them also with names that are reserved, which are not for users. */
+	static CallMetadata decodeAll(ByteBuffer encoded) {
+		CallMetadata metadata = new CallMetadata(0);
+		metadata.fill(encoded, true);
 		return metadata;
 	}
 
@@ -82,10 +97,17 @@ public final class CallMetadata {
 	}
 
 	/**
-	 * Replaces all entries with those of a peer's metadata. They need more bytes than it
-	 * has if some are not UTF-8, and fewer if a name is there twice.
+	 * Replaces all entries with those of a peer's metadata whose name is not reserved.
 	 */
-	synchronized void fill(ByteBuffer encoded) {
+	void fill(ByteBuffer encoded) {
+		fill(encoded, false);
+	}
+
+	/**
+	 * They need more bytes than the peer's metadata has if some are not UTF-8, and fewer
+	 * if a name is there twice.
+	 */
+	private synchronized void fill(ByteBuffer encoded, boolean reserved) {
 		this.entries = new LinkedHashMap<>();
 		this.encodedBytes = 0;
 		while (encoded.remaining() >= 3) {
@@ -99,6 +121,9 @@ public final class CallMetadata {
 				break;
 			}
 			String value = text(encoded, valueBytes);
+			if (!reserved && ReservedNames.include(key)) {
+				continue;
+			}
 			String before = this.entries.put(key, value);
 			this.encodedBytes += 3 + encodedBytes(key, keyBytes) + encodedBytes(value, valueBytes)
 					- ((before != null) ? encodedBytes(key, before) : 0);
@@ -133,32 +158,37 @@ public final class CallMetadata {
 	/**
 	 * Adds an entry, unless there is one of that name.
 	 * @return whether there was room for it
-	 * @throws IllegalArgumentException if the name ends in {@code -bin} and the value is
-	 * not Base64
+	 * @throws IllegalArgumentException if the name is reserved, or ends in {@code -bin}
+	 * and the value is not Base64
 	 */
 	public synchronized boolean put(String key, String value) {
-		checkText(key, value);
-		return !this.entries.containsKey(key) && add(key, value, 0);
+		check(key, value);
+		return putReserved(key, value);
 	}
 
 	/**
 	 * Adds an entry whose value is bytes, unless there is one of that name.
 	 * @param key a name that ends in {@code -bin}
 	 * @return whether there was room for it
-	 * @throws IllegalArgumentException if the name does not
+	 * @throws IllegalArgumentException if the name does not, or is reserved
 	 */
 	public boolean put(String key, byte[] value) {
 		return put(key, text(key, value));
 	}
 
+	/** Adds an entry likewise, of any name. */
+	synchronized boolean putReserved(String key, String value) {
+		return !this.entries.containsKey(key) && add(key, value, 0);
+	}
+
 	/**
 	 * Sets an entry, in place of one of that name if there is one.
 	 * @throws RpcException with {@link RpcStatus#RESOURCE_EXHAUSTED} if there is no room
-	 * @throws IllegalArgumentException if the name ends in {@code -bin} and the value is
-	 * not Base64
+	 * @throws IllegalArgumentException if the name is reserved, or ends in {@code -bin}
+	 * and the value is not Base64
 	 */
 	public synchronized void set(String key, String value) {
-		checkText(key, value);
+		check(key, value);
 		String before = this.entries.get(key);
 		if (!add(key, value, (before != null) ? encodedBytes(key, before) : 0)) {
 			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, noRoom(key, this.maxBytes));
@@ -206,8 +236,12 @@ public final class CallMetadata {
 		return Base64.getEncoder().withoutPadding().encodeToString(value);
 	}
 
-	/** Checks that the text of bytes is one. */
-	static void checkText(String key, String value) {
+	/** Checks that a name is not reserved, and that the text of bytes is one. */
+	static void check(String key, String value) {
+		if (ReservedNames.include(key)) {
+			throw new IllegalArgumentException(
+					"metadata '" + key + "' (expected: a name that rdma-rpc does not use itself)");
+		}
 		if (key.endsWith(BINARY_SUFFIX) && bytes(value) == null) {
 			throw new IllegalArgumentException("metadata '" + key + "' (expected: bytes, or their text in Base64)");
 		}

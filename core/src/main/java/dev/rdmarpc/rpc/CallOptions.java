@@ -85,7 +85,7 @@ public record CallOptions(@Nullable Duration deadline, @Nullable Priority priori
 	 * with {@link RpcStatus#RESOURCE_EXHAUSTED}.
 	 */
 	public CallOptions withMetadata(String key, String value) {
-		CallMetadata.checkText(key, value);
+		CallMetadata.check(key, value);
 		Map<String, String> more = new LinkedHashMap<>(this.metadata);
 		more.put(key, value);
 		return new CallOptions(this.deadline, this.priority, this.waitForReady, more, this.replyMetadata, this.hashKey);

@@ -168,7 +168,7 @@ final class DeclaredException {
 	void write(Throwable failure, CallMetadata metadata) {
 		MetadataFormat format = this.values;
 		if (format == null) {
-			metadata.put(KEY, this.type.getName());
+			metadata.putReserved(KEY, this.type.getName());
 			return;
 		}
 		try {

@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,11 @@ final class MetadataFormat {
 		return new MetadataFormat(key, codec, signature, codec.result(signature), null);
 	}
 
+	/** The names of the three values. */
+	static Stream<String> names(String key) {
+		return Stream.of(key, key + VALUE, key + TYPES);
+	}
+
 	/**
 	 * Adds a message, unless there is no room for it. The value comes last, so that a
 	 * shorter message can be tried then.
@@ -92,11 +98,11 @@ final class MetadataFormat {
 	 */
 	boolean write(String type, Object message, CallMetadata metadata) {
 		return (this.types == null || putOnce(this.key + TYPES, this.types, metadata))
-				&& putOnce(this.key, type, metadata) && metadata.put(this.key + VALUE, encoded(message));
+				&& putOnce(this.key, type, metadata) && metadata.putReserved(this.key + VALUE, encoded(message));
 	}
 
 	private static boolean putOnce(String key, String value, CallMetadata metadata) {
-		return value.equals(metadata.get(key)) || metadata.put(key, value);
+		return value.equals(metadata.get(key)) || metadata.putReserved(key, value);
 	}
 
 	private String encoded(Object message) {

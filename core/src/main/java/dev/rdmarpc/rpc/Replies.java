@@ -119,7 +119,7 @@ final class Replies {
 	/** What a reply says that is not OK, for another thread to throw. */
 	static RpcException failure(MethodDescriptor method, int code, ByteBuffer message, int metadataBytes) {
 		CallMetadata metadata = (metadataBytes > 0)
-				? CallMetadata.decode(IncomingMessage.metadataBefore(message, metadataBytes)) : CallMetadata.NONE;
+				? CallMetadata.decodeAll(IncomingMessage.metadataBefore(message, metadataBytes)) : CallMetadata.NONE;
 		String detail = StandardCharsets.UTF_8.decode(message).toString();
 		RpcException failure = RpcException.madeElsewhere(RpcStatus.ofCode(code), detail, method,
 				method.exceptions().read(detail, metadata), method.details().read(metadata));

@@ -495,7 +495,7 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		try {
 			failure = RpcException.madeElsewhere(RpcStatus.RESOURCE_EXHAUSTED, why, null, null);
 			if (begun == null) {
-				context().replyMetadata().put(Replies.REFUSED_KEY, "");
+				context().replyMetadata().putReserved(Replies.REFUSED_KEY, "");
 			}
 		}
 		catch (Throwable ex) {

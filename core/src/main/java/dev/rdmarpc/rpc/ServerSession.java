@@ -331,7 +331,7 @@ final class ServerSession implements ChannelHandler {
 
 	private static byte[] refused() {
 		CallMetadata metadata = new CallMetadata();
-		metadata.put(Replies.REFUSED_KEY, "");
+		metadata.putReserved(Replies.REFUSED_KEY, "");
 		return metadata.encode();
 	}
 

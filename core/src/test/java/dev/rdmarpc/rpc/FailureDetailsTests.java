@@ -174,8 +174,8 @@ class FailureDetailsTests {
 			String value = (i % 10 == 0) ? "not Base64: " + i : Base64.getEncoder().encodeToString(bytes);
 			RpcException failure = of(() -> {
 				CallMetadata reply = RpcContext.current().replyMetadata();
-				reply.put(DetailsFormats.KEY, Missing.class.getName());
-				reply.put(VALUE_KEY, value);
+				reply.putReserved(DetailsFormats.KEY, Missing.class.getName());
+				reply.putReserved(VALUE_KEY, value);
 				throw new RpcException(RpcStatus.NOT_FOUND, "no such article");
 			});
 			assertThat(catchThrowable(() -> failure.details(Missing.class))).as("seed %d, %s", seed, value).isNull();
@@ -187,8 +187,8 @@ class FailureDetailsTests {
 	void registeredMemoryIsNoPartOfThem() {
 		RpcException failure = of(() -> {
 			CallMetadata reply = RpcContext.current().replyMetadata();
-			reply.put(DetailsFormats.KEY, Borrowing.class.getName());
-			reply.put(VALUE_KEY, "AAAAAAAAAAAAAAAAAAAAAA==");
+			reply.putReserved(DetailsFormats.KEY, Borrowing.class.getName());
+			reply.putReserved(VALUE_KEY, "AAAAAAAAAAAAAAAAAAAAAA==");
 			throw new RpcException(RpcStatus.NOT_FOUND, "no such article");
 		});
 		assertThat(failure.details(Borrowing.class)).isEmpty();

@@ -109,6 +109,51 @@ class RpcMetadataTests {
 		}
 	}
 
+	/** What it passes on would have the caller make a call again that was executed. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aHandlerDoesNotPassOnThatItsOwnCallWasRefused(boolean copied) {
+		List<RpcException> inside = new ArrayList<>();
+		Answers elsewhere = this.fixture.client.proxy(Answers.class);
+		Forwarding forwarding = () -> {
+			CallMetadata mine = Objects.requireNonNull(RpcContext.current()).replyMetadata();
+			CallMetadata target = copied ? new CallMetadata() : mine;
+			try {
+				CallOptions.NONE.withReplyMetadata(target).on(elsewhere).plain();
+			}
+			catch (RpcException ex) {
+				inside.add(ex);
+			}
+			target.asMap().forEach(mine::put);
+			throw new RpcException(RpcStatus.RESOURCE_EXHAUSTED, "something has changed");
+		};
+		try (RpcServer between = this.fixture.startServer(Forwarding.class, forwarding);
+				RpcClient caller = this.fixture.newClient(between)) {
+			Forwarding changing = CallOptions.NONE.withReplyMetadata(this.reply).on(caller.proxy(Forwarding.class));
+			RpcException failure = RpcFixture.failureOf(changing::change);
+			assertThat(failure.detail()).isEqualTo("something has changed");
+			assertThat(failure.isBeforeExecution()).isFalse();
+			assertThat(inside).hasSize(1).allMatch(RpcException::isBeforeExecution);
+			assertThat(this.reply.asMap()).isEmpty();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "rdma-refused", "rdma-exception", "rdma-exception-bin", "rdma-exception-types",
+			"rdma-details", "rdma-details-bin", "rdma-details-types" })
+	void namesThatTheFrameworkUsesItselfAreReserved(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.reply.put(name, "AAAA"))
+			.withMessage("metadata '" + name + "' (expected: a name that rdma-rpc does not use itself)");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.reply.set(name, "AAAA"));
+		assertThatIllegalArgumentException().isThrownBy(() -> CallOptions.NONE.withMetadata(name, "AAAA"));
+		this.reply.putReserved(name, "AAAA");
+		this.reply.put("other", "value");
+		ByteBuffer sent = ByteBuffer.wrap(this.reply.encode()).order(ByteOrder.LITTLE_ENDIAN);
+		assertThat(CallMetadata.decode(sent.duplicate().order(sent.order())).asMap()).containsOnlyKeys("other");
+		this.reply.fill(sent);
+		assertThat(this.reply.asMap()).containsOnlyKeys("other");
+	}
+
 	@Test
 	void aReplyWithoutMetadataLeavesNone() {
 		this.reply.put("old", "value");
@@ -333,6 +378,13 @@ class RpcMetadataTests {
 		void set(int valueLength);
 
 		byte @Nullable [] binary();
+
+	}
+
+	/** Has a handler call another server. */
+	public interface Forwarding {
+
+		void change();
 
 	}
 
