@@ -35,6 +35,8 @@ import dev.rdmarpc.transport.RpcChannel;
  */
 final class AwaitedChannel {
 
+	private final Runnable abandoned;
+
 	private @Nullable Waiter first;
 
 	private @Nullable Waiter last;
@@ -43,14 +45,37 @@ final class AwaitedChannel {
 
 	private @Nullable Throwable failure;
 
+	AwaitedChannel() {
+		this(() -> {
+		});
+	}
+
+	/**
+	 * Creates a channel that nobody waits for yet.
+	 * @param abandoned is told when nobody waits any more, and there was no outcome;
+	 * somebody else may wait by then
+	 */
+	AwaitedChannel(Runnable abandoned) {
+		this.abandoned = abandoned;
+	}
+
 	/** A future for one who waits, to be completed by anybody. */
 	CompletableFuture<RpcChannel> waiter() {
 		Waiter own = new Waiter();
-		own.whenComplete((opened, failed) -> remove(own));
+		own.whenComplete((opened, failed) -> {
+			if (remove(own)) {
+				this.abandoned.run();
+			}
+		});
 		if (!add(own)) {
 			tell(own);
 		}
 		return own;
+	}
+
+	/** Whether anybody waits. */
+	synchronized boolean isAwaited() {
+		return this.first != null;
 	}
 
 	/** How many wait. */
@@ -103,9 +128,10 @@ final class AwaitedChannel {
 		return true;
 	}
 
-	private synchronized void remove(Waiter removed) {
+	/** Whether it was the last one that waited. */
+	private synchronized boolean remove(Waiter removed) {
 		if (!removed.waiting) {
-			return;
+			return false;
 		}
 		removed.waiting = false;
 		Waiter before = removed.previous;
@@ -124,6 +150,7 @@ final class AwaitedChannel {
 		}
 		removed.previous = null;
 		removed.next = null;
+		return this.first == null;
 	}
 
 	private synchronized @Nullable Waiter take() {

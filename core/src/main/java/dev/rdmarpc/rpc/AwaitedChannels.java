@@ -30,9 +30,18 @@ final class AwaitedChannels {
 
 	private AwaitedChannel ready = new AwaitedChannel();
 
+	/** Whether somebody has come since the last attempt began. */
+	private boolean asked;
+
 	/** The outcome of an attempt that is still to begin, or success at any time. */
 	AwaitedChannel soon(boolean waitForReady) {
+		this.asked = true;
 		return waitForReady ? this.ready : this.upcoming;
+	}
+
+	/** Whether somebody waits for an attempt that is still to begin. */
+	boolean isAwaited() {
+		return this.asked || this.ready.isAwaited();
 	}
 
 	/** The outcome of the attempt that has begun. */
@@ -45,6 +54,7 @@ final class AwaitedChannels {
 		AwaitedChannel next = new AwaitedChannel();
 		this.attempt = this.upcoming;
 		this.upcoming = next;
+		this.asked = false;
 	}
 
 	/** An attempt has succeeded; returns what to complete. */
@@ -52,6 +62,7 @@ final class AwaitedChannels {
 		List<AwaitedChannel> all = all();
 		this.upcoming = new AwaitedChannel();
 		this.ready = new AwaitedChannel();
+		this.asked = false;
 		return all;
 	}
 

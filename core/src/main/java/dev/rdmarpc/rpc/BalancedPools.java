@@ -189,7 +189,24 @@ final class BalancedPools implements ChannelSource {
 	@Override
 	public CompletableFuture<RpcChannel> channel(boolean waitForReady) {
 		use();
-		ChannelWait wait = waitForReady ? readyWait() : new ChannelWait(false, this::exhausted);
+		if (!waitForReady) {
+			return begin(newWait(false));
+		}
+		ChannelWait wait;
+		CompletableFuture<RpcChannel> waiter;
+		synchronized (this) {
+			wait = readyWait();
+			waiter = wait.waiter();
+		}
+		begin(wait);
+		return waiter;
+	}
+
+	private ChannelWait newWait(boolean forReady) {
+		return new ChannelWait(forReady, this::exhausted, this::abandoned);
+	}
+
+	private ChannelWait begin(ChannelWait wait) {
 		if (this.waits.add(wait)) {
 			wait.whenComplete((channel, failure) -> this.waits.remove(wait));
 		}
@@ -197,19 +214,32 @@ final class BalancedPools implements ChannelSource {
 		if (this.closed) {
 			wait.completeExceptionally(closed());
 		}
-		return waitForReady ? wait.waiter() : wait;
+		return wait;
 	}
 
-	private synchronized ChannelWait readyWait() {
+	private ChannelWait readyWait() {
 		ChannelWait wait = this.readyWait;
 		if (wait == null || wait.isDone()) {
-			wait = new ChannelWait(true, this::exhausted);
+			wait = newWait(true);
 			this.readyWait = wait;
 		}
 		else {
 			this.current.forEach((pool) -> pool.queuePairs().connect());
 		}
 		return wait;
+	}
+
+	/** Addresses are tried less often when nobody waits for them. */
+	private void abandoned(ChannelWait wait) {
+		synchronized (this) {
+			if (wait.isShared()) {
+				return;
+			}
+			if (this.readyWait == wait) {
+				this.readyWait = null;
+			}
+		}
+		wait.cancel(false);
 	}
 
 	private void use() {

@@ -36,7 +36,7 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 
 	private final Consumer<ChannelWait> exhausted;
 
-	private final AwaitedChannel shared = new AwaitedChannel();
+	private final AwaitedChannel shared;
 
 	private final Set<AddressPool> followed = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -46,10 +46,12 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 	 * Creates a wait that follows no address yet.
 	 * @param forReady whether it outlasts failed attempts to connect
 	 * @param exhausted is told when nothing can come of any address followed so far
+	 * @param abandoned is told when the last one of those who share it has given up
 	 */
-	ChannelWait(boolean forReady, Consumer<ChannelWait> exhausted) {
+	ChannelWait(boolean forReady, Consumer<ChannelWait> exhausted, Consumer<ChannelWait> abandoned) {
 		this.forReady = forReady;
 		this.exhausted = exhausted;
+		this.shared = new AwaitedChannel(() -> abandoned.accept(this));
 		whenComplete((channel, failure) -> {
 			if (failure != null) {
 				this.shared.completeExceptionally(failure);
@@ -63,6 +65,11 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 	/** A future for one of those who share it. */
 	CompletableFuture<RpcChannel> waiter() {
 		return this.shared.waiter();
+	}
+
+	/** Whether any of them waits. */
+	boolean isShared() {
+		return this.shared.isAwaited();
 	}
 
 	boolean isForReady() {

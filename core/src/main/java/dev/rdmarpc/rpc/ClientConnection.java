@@ -88,8 +88,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	private final AwaitedChannels waits = new AwaitedChannels();
 
-	private boolean awaited;
-
 	private final AttemptPauses pauses;
 
 	private final AttemptLimit limit;
@@ -187,7 +185,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			if (this.state == ConnectionState.CLOSED) {
 				return CompletableFuture.failedFuture(closed());
 			}
-			this.awaited = true;
 			soon = this.waits.soon(waitForReady);
 			if (this.state == ConnectionState.IDLE) {
 				next = beginAttempt();
@@ -245,7 +242,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		ConnectAttempt begun = new ConnectAttempt(this.context, this, this.context.history().order(), false);
 		this.waits.begin();
 		this.state = ConnectionState.CONNECTING;
-		this.awaited = false;
 		this.pauses.begun();
 		this.limit.begin();
 		this.unauthenticated = false;
@@ -434,7 +430,6 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			this.counters.connects.increment();
 			this.counted = channel;
 		}
-		this.awaited = false;
 		this.open = channel;
 		this.state = ConnectionState.READY;
 		this.better.use(channel);
@@ -548,7 +543,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		this.state = ConnectionState.IDLE;
 		this.lastFailure = reason;
 		this.counters.watch.unreachable();
-		return attemptAt(this.pauses.afterFailure(this.awaited));
+		return attemptAt(this.pauses.afterFailure(this.waits.isAwaited()));
 	}
 
 	/** Connects anew, at once unless that is the second time within the first pause. */
@@ -561,7 +556,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 		logger.info("Connection to {} lost: {}", target(), reason);
 		this.counters.lost();
 		ConnectAttempt next = attemptAt(this.pauses.afterLoss());
-		return (this.awaited && this.state == ConnectionState.BACKOFF) ? attemptAt(this.pauses.cutShort()) : next;
+		return (this.waits.isAwaited() && this.state == ConnectionState.BACKOFF) ? attemptAt(this.pauses.cutShort())
+				: next;
 	}
 
 	/** Says goodbye; outstanding calls are finished. */

@@ -20,6 +20,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,7 @@ import dev.rdmarpc.balancing.LoadBalancer;
 import dev.rdmarpc.balancing.OutlierDetector;
 import dev.rdmarpc.balancing.OutlierOptions;
 import dev.rdmarpc.transport.RailHistory;
+import dev.rdmarpc.transport.RpcChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -115,22 +118,53 @@ class BalancedPoolsTests {
 		}
 	}
 
+	/** Every quarter of a second, however long the pauses would be, but no longer. */
+	@Test
+	void addressesAreTriedSoonAsLongAsSomebodyWaitsForThem() {
+		AtomicInteger attempts = new AtomicInteger();
+		RpcClientOptions hours = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofHours(1), Duration.ofHours(9));
+		try (RpcFixture fixture = new RpcFixture()) {
+			BalancedPools pools = pools((of, address) -> pool(fixture, of, address, hours, attempts));
+			pools.update(ADDRESSES.subList(0, 1), (address) -> "");
+			CompletableFuture<RpcChannel> first = pools.channel(true);
+			CompletableFuture<RpcChannel> second = pools.channel(true);
+			RpcFixture.awaitTrue(() -> attempts.get() >= 3);
+			first.cancel(false);
+			int before = attempts.get();
+			RpcFixture.awaitTrue(() -> attempts.get() >= before + 3);
+			assertThat(second).isNotDone();
+			second.cancel(false);
+			RpcFixture.awaitTrue(() -> pools.pauseSince(Long.MIN_VALUE).matches(".* \\d{6,} ms\\)"));
+			CompletableFuture<RpcChannel> third = pools.channel(true);
+			int again = attempts.get();
+			RpcFixture.awaitTrue(() -> attempts.get() >= again + 3);
+			assertThat(third).isNotDone();
+			pools.close();
+			assertThat(third).isCompletedExceptionally();
+		}
+	}
+
 	private BalancedPools pools(BiFunction<BalancedPools, InetSocketAddress, AddressPool> factory) {
 		return new BalancedPools("target", new ZoneWatcher(), factory, new PoolCounters(),
 				RpcClientOptions.DEFAULTS.queuePairs(), null);
 	}
 
 	private AddressPool pool(RpcFixture fixture, BalancedPools pools, InetSocketAddress address) {
-		RpcClientOptions options = RpcClientOptions.DEFAULTS;
+		return pool(fixture, pools, address, RpcClientOptions.DEFAULTS, new AtomicInteger());
+	}
+
+	private AddressPool pool(RpcFixture fixture, BalancedPools pools, InetSocketAddress address,
+			RpcClientOptions options, AtomicInteger attempts) {
 		ClientLoops loops = new ClientLoops(fixture.clientTransport, options);
 		PoolCounters counters = new PoolCounters();
 		AddressPool added = new AddressPool(address, "target", this.outliers, pools::troubled,
-				(pool, name) -> new QueuePairPool(
-						() -> new ClientConnection(
-								(handler) -> new AttemptContext(fixture.clientTransport, name, pool::resolved, options,
-										loops, new RailHistory(loops.rails(), options.rails()), handler),
-								"flatbuffers", counters, new ClientMethods()),
-						options.queuePairs(), fixture.clientTransport.timer(), counters));
+				(pool, name) -> new QueuePairPool(() -> new ClientConnection(
+						(handler) -> new AttemptContext(fixture.clientTransport, name, () -> {
+							attempts.incrementAndGet();
+							return pool.resolved();
+						}, options, loops, new RailHistory(loops.rails(), options.rails()), handler), "flatbuffers",
+						counters, new ClientMethods()), options.queuePairs(), fixture.clientTransport.timer(),
+						counters));
 		this.made.add(added);
 		return added;
 	}

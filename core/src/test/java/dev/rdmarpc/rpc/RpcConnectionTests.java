@@ -84,6 +84,26 @@ class RpcConnectionTests {
 		}
 	}
 
+	/** Every quarter of a second, however long the pauses would be. */
+	@Test
+	void theTargetIsTriedSoonAsLongAsACallWaitsForIt() throws Exception {
+		AtomicInteger attempts = new AtomicInteger();
+		InetSocketAddress nobody = Nobody.address();
+		Supplier<InetSocketAddress> addresses = () -> {
+			attempts.incrementAndGet();
+			return nobody;
+		};
+		RpcClientOptions waiting = RpcClientOptions.DEFAULTS.withBackoff(Duration.ofHours(1), Duration.ofHours(9))
+			.withWaitForReady(true);
+		try (RpcFixture fixture = new RpcFixture(); RpcClient client = fixture.newClient(addresses, waiting)) {
+			CompletableFuture<String> call = CallOptions.deadline(Duration.ofHours(1))
+				.on(client.proxy(Echo.class))
+				.echoAsync("x");
+			RpcFixture.awaitTrue(() -> attempts.get() >= 4);
+			assertThat(call.cancel(false)).isTrue();
+		}
+	}
+
 	@Test
 	void aCallWithoutConnectionSaysWhatIsTriedAndWhen() throws Exception {
 		InetSocketAddress nobody = Nobody.address();
