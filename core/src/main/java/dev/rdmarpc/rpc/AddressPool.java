@@ -19,6 +19,7 @@ package dev.rdmarpc.rpc;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 
 import dev.rdmarpc.balancing.Candidate;
@@ -37,6 +38,9 @@ final class AddressPool implements Candidate, AddressWatch {
 	private final Runnable troubled;
 
 	private final QueuePairPool queuePairs;
+
+	/** Whether the loss of the last open queue pair was counted. */
+	private final AtomicBoolean gone = new AtomicBoolean();
 
 	private volatile String zone = "";
 
@@ -115,8 +119,16 @@ final class AddressPool implements Candidate, AddressWatch {
 	}
 
 	@Override
-	public void lost() {
-		this.observed.failed();
+	public void connected() {
+		this.gone.set(false);
+	}
+
+	/** What takes all queue pairs at once is one failure, and a goodbye is none. */
+	@Override
+	public void lost(boolean orderly) {
+		if (!orderly && !this.queuePairs.isOpen() && this.gone.compareAndSet(false, true)) {
+			this.observed.failed();
+		}
 		this.troubled.run();
 	}
 

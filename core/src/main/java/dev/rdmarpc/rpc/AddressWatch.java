@@ -26,8 +26,15 @@ interface AddressWatch {
 	AddressWatch NONE = new AddressWatch() {
 	};
 
-	/** A connection was lost after it had been established. */
-	default void lost() {
+	/** A connection was established. */
+	default void connected() {
+	}
+
+	/**
+	 * A connection was lost after it had been established.
+	 * @param orderly whether the peer has said goodbye
+	 */
+	default void lost(boolean orderly) {
 	}
 
 	/** An attempt to connect has failed. */

@@ -190,7 +190,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				next = beginAttempt();
 			}
 			else if (this.state == ConnectionState.READY) {
-				next = lost(String.valueOf(Objects.requireNonNull(this.open).refusal()));
+				next = lost(String.valueOf(Objects.requireNonNull(this.open).refusal()), false);
 			}
 			if (this.state == ConnectionState.BACKOFF) {
 				next = attemptAt(this.pauses.cutShort());
@@ -427,7 +427,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	private void opened(RpcChannel channel) {
 		if (channel != this.counted) {
-			this.counters.connects.increment();
+			this.counters.connected();
 			this.counted = channel;
 		}
 		this.open = channel;
@@ -466,15 +466,15 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 
 	@Override
 	public void onGoodbye(RpcChannel channel) {
-		ended(channel, "the peer is shutting down");
+		ended(channel, "the peer is shutting down", true);
 	}
 
 	@Override
 	public void onClosed(RpcChannel channel, String reason) {
-		ended(channel, reason);
+		ended(channel, reason, false);
 	}
 
-	private void ended(RpcChannel channel, String reason) {
+	private void ended(RpcChannel channel, String reason, boolean orderly) {
 		AwaitedChannel failed = null;
 		ConnectAttempt next;
 		synchronized (this) {
@@ -483,7 +483,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				return;
 			}
 			if (channel == this.open) {
-				next = lost(reason);
+				next = lost(reason, orderly);
 			}
 			else if (this.better.isOf(channel)) {
 				next = this.better.failed(reason, this.open);
@@ -493,7 +493,7 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 			}
 			else if (channel == this.counted) {
 				failed = this.waits.attempt();
-				next = lost(reason);
+				next = lost(reason, orderly);
 			}
 			else if (current.failed(reason)) {
 				this.limit.begin();
@@ -547,14 +547,14 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 	}
 
 	/** Connects anew, at once unless that is the second time within the first pause. */
-	private @Nullable ConnectAttempt lost(String reason) {
+	private @Nullable ConnectAttempt lost(String reason, boolean orderly) {
 		this.restartingUntilNanos = System.nanoTime() + this.options.restartTimeout().toNanos();
 		this.lastFailure = reason;
 		this.state = ConnectionState.IDLE;
 		this.open = null;
 		this.connecting = null;
 		logger.info("Connection to {} lost: {}", target(), reason);
-		this.counters.lost();
+		this.counters.lost(orderly);
 		ConnectAttempt next = attemptAt(this.pauses.afterLoss());
 		return (this.waits.isAwaited() && this.state == ConnectionState.BACKOFF) ? attemptAt(this.pauses.cutShort())
 				: next;

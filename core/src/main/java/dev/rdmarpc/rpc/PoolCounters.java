@@ -56,10 +56,19 @@ final class PoolCounters {
 		this.watch = watch;
 	}
 
-	/** A connection was lost. */
-	void lost() {
+	/** A connection was established. */
+	void connected() {
+		this.connects.increment();
+		this.watch.connected();
+	}
+
+	/**
+	 * A connection was lost.
+	 * @param orderly whether the peer has said goodbye
+	 */
+	void lost(boolean orderly) {
 		this.losses.increment();
-		this.watch.lost();
+		this.watch.lost(orderly);
 	}
 
 }

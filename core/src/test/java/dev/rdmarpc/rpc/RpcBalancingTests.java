@@ -358,6 +358,50 @@ class RpcBalancingTests {
 		}
 	}
 
+	@Test
+	@SuppressWarnings("try") // a server is closed before its block ends
+	void anAddressIsNotLeftOutForAnOrderlyRestart() {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer first = fixture.startServer(Place.class, new Served(1));
+				RpcServer second = fixture.startServer(Place.class, new Served(2));
+				RpcClient client = withQueuePairs(fixture, first.address(), second.address())) {
+			int port = second.port();
+			awaitOpen(client, 10);
+			second.close();
+			RpcFixture.awaitTrue(() -> client.metrics().losses() == 5);
+			try (RpcServer again = fixture.startServer(RpcFixture.serverOptions(port), Place.class, new Served(2))) {
+				RpcFixture.awaitTrue(() -> client.metrics().open() == 10);
+				assertThat(again.channels()).hasSize(5);
+				assertThat(client.addresses()).extracting(AddressHealth::ejections).containsOnly(0L);
+			}
+		}
+	}
+
+	@Test
+	@SuppressWarnings("try") // the proxy is closed before its block ends
+	void theLossOfAllQueuePairsOfAnAddressIsOneFailure() throws Exception {
+		try (RpcFixture fixture = new RpcFixture();
+				RpcServer first = fixture.startServer(Place.class, new Served(1));
+				RpcServer second = fixture.startServer(Place.class, new Served(2));
+				TcpProxy proxy = new TcpProxy(second.address());
+				RpcClient client = withQueuePairs(fixture, first.address(), proxy.address());
+				RpcClient hasty = client(fixture, List.of(first.address(), proxy.address()), (builder) -> builder
+					.outliers(new OutlierOptions(1, Duration.ofHours(1), Duration.ofHours(1), 50)))) {
+			awaitOpen(client, 10);
+			awaitOpen(hasty, 2);
+			proxy.close();
+			RpcFixture.awaitTrue(() -> client.metrics().losses() == 5 && hasty.metrics().losses() == 1);
+			assertThat(client.addresses()).extracting(AddressHealth::ejections).containsOnly(0L);
+			RpcFixture.awaitTrue(() -> hasty.addresses().get(1).ejections() == 1);
+		}
+	}
+
+	private static RpcClient withQueuePairs(RpcFixture fixture, InetSocketAddress... addresses) {
+		return client(fixture, List.of(addresses),
+				(builder) -> builder.options(RpcClientOptions.DEFAULTS.withQueuePairs(QueuePairPoolOptions.fixed(5))
+					.withBackoff(Duration.ofMillis(10), Duration.ofMillis(100))));
+	}
+
 	/** A one-way call has no reply, and so no status, not even that of the one before. */
 	@Test
 	void whatAnotherTargetHasRepliedIsNotHeldAgainstCallsWithoutReply() {
