@@ -257,7 +257,7 @@ final class BalancedPools implements ChannelSource {
 		}
 		List<AddressPool> known = this.current;
 		if (!wait.follow(known) && !wait.isForReady() && !known.isEmpty()) {
-			wait.completeExceptionally(unavailable());
+			wait.completeExceptionally(unavailable(wait.status()));
 		}
 	}
 
@@ -370,7 +370,7 @@ final class BalancedPools implements ChannelSource {
 		if (this.current.isEmpty()) {
 			this.waits.forEach((wait) -> {
 				if (!wait.isForReady()) {
-					wait.completeExceptionally(unavailable());
+					wait.completeExceptionally(unavailable(RpcStatus.UNAVAILABLE));
 				}
 			});
 		}
@@ -383,8 +383,8 @@ final class BalancedPools implements ChannelSource {
 		}
 	}
 
-	private RpcException unavailable() {
-		return RpcException.madeElsewhere(RpcStatus.UNAVAILABLE,
+	private RpcException unavailable(RpcStatus status) {
+		return RpcException.madeElsewhere(status,
 				"no connection to " + this.target + ": " + lastFailure() + pauseSince(Long.MIN_VALUE), null, null);
 	}
 

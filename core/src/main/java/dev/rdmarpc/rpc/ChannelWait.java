@@ -42,6 +42,8 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 
 	private int left;
 
+	private boolean unauthenticated = true;
+
 	/**
 	 * Creates a wait that follows no address yet.
 	 * @param forReady whether it outlasts failed attempts to connect
@@ -97,7 +99,7 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 				if (failure == null) {
 					complete(channel);
 				}
-				else if (!isDone() && isLast()) {
+				else if (!isDone() && isLast(failure)) {
 					this.exhausted.accept(this);
 				}
 			});
@@ -105,8 +107,14 @@ final class ChannelWait extends CompletableFuture<RpcChannel> {
 		return !added.isEmpty();
 	}
 
-	private synchronized boolean isLast() {
+	private synchronized boolean isLast(Throwable failure) {
+		this.unauthenticated &= failure instanceof RpcException known && known.status() == RpcStatus.UNAUTHENTICATED;
 		return --this.left == 0;
+	}
+
+	/** The status that there is no channel, once nothing can come of any address. */
+	synchronized RpcStatus status() {
+		return this.unauthenticated ? RpcStatus.UNAUTHENTICATED : RpcStatus.UNAVAILABLE;
 	}
 
 }

@@ -16,9 +16,11 @@
 
 package dev.rdmarpc.rpc;
 
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -122,6 +124,32 @@ class RpcSecurityTests {
 		RpcException failure = refusal(ChannelSecurity.NONE.withAuthenticator(TOKENS), ChannelSecurity.NONE);
 		assertThat(failure.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
 		assertThat(failure).hasMessageContaining("a token is required");
+	}
+
+	@Test
+	void whoIsRejectedByAllAddressesOfATargetIsUnauthenticated() {
+		try (RpcFixture fixture = new RpcFixture()) {
+			RpcServerOptions options = RpcFixture.serverOptions(0);
+			RpcServerOptions guarded = options
+				.withChannel(options.channel().withSecurity(ChannelSecurity.NONE.withAuthenticator(TOKENS)));
+			InetSocketAddress nobody = RpcBalancingTests.nobody(fixture);
+			try (RpcServer first = fixture.startServer(guarded, Echo.class, this.service);
+					RpcServer second = fixture.startServer(guarded, Echo.class, this.service)) {
+				RpcException rejected = refusal(fixture, first.address(), second.address());
+				assertThat(rejected.status()).isEqualTo(RpcStatus.UNAUTHENTICATED);
+				assertThat(rejected).hasMessageContaining("a token is required");
+				assertThat(refusal(fixture, first.address(), nobody).status()).isEqualTo(RpcStatus.UNAVAILABLE);
+			}
+		}
+	}
+
+	private static RpcException refusal(RpcFixture fixture, InetSocketAddress... addresses) {
+		try (RpcClient caller = RpcClient.builder()
+			.transport(fixture.clientTransport)
+			.addresses("places", List.of(addresses))
+			.build()) {
+			return RpcFixture.failureOf(() -> caller.proxy(Echo.class).echo("in vain"));
+		}
 	}
 
 	@Test
