@@ -16,11 +16,13 @@
 
 package dev.rdmarpc.boot.resilience;
 
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadFullException;
 import io.github.resilience4j.bulkhead.BulkheadRegistry;
+import io.github.resilience4j.core.exception.AcquirePermissionCancelledException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
@@ -32,7 +34,9 @@ import dev.rdmarpc.rpc.RpcStatus;
 
 /**
  * The bulkhead of each target that has one of its name: how many calls it gets at a time.
- * Thread-safe.
+ * The thread that makes a call waits for room as long as the bulkhead's
+ * {@code max-wait-duration} says. A call whose deadline is nearer does not wait: how long
+ * one call waits cannot be told to a bulkhead. Thread-safe.
  */
 public final class BulkheadInterceptor implements RpcClientInterceptor, Ordered {
 
@@ -57,10 +61,16 @@ public final class BulkheadInterceptor implements RpcClientInterceptor, Ordered 
 	public @Nullable Object intercept(RpcClientCall call) {
 		Bulkhead bulkhead = this.bulkheads.bulkhead(call.target());
 		try {
+			if (isFull(bulkhead) && waitsBeyond(Refusal.remainingNanos(call), bulkhead)) {
+				throw BulkheadFullException.createBulkheadFullException(bulkhead);
+			}
 			bulkhead.acquirePermission();
 		}
 		catch (BulkheadFullException ex) {
 			return Refusal.of(call, RpcStatus.RESOURCE_EXHAUSTED, ex);
+		}
+		catch (AcquirePermissionCancelledException ex) {
+			return Refusal.interrupted(call, ex);
 		}
 		Object result;
 		try {
@@ -77,6 +87,14 @@ public final class BulkheadInterceptor implements RpcClientInterceptor, Ordered 
 			bulkhead.onComplete();
 		}
 		return result;
+	}
+
+	private static boolean isFull(Bulkhead bulkhead) {
+		return bulkhead.getMetrics().getAvailableConcurrentCalls() <= 0;
+	}
+
+	private static boolean waitsBeyond(long nanos, Bulkhead bulkhead) {
+		return bulkhead.getBulkheadConfig().getMaxWaitDuration().compareTo(Duration.ofNanos(nanos)) > 0;
 	}
 
 }

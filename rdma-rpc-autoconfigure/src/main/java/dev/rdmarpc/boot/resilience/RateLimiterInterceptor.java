@@ -16,9 +16,13 @@
 
 package dev.rdmarpc.boot.resilience;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
 import io.github.resilience4j.ratelimiter.RateLimiter;
 import io.github.resilience4j.ratelimiter.RateLimiterRegistry;
 import io.github.resilience4j.ratelimiter.RequestNotPermitted;
+import io.github.resilience4j.ratelimiter.internal.AtomicRateLimiter;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
@@ -30,8 +34,8 @@ import dev.rdmarpc.rpc.RpcStatus;
 
 /**
  * The rate limiter of each target that has one of its name. The thread that makes a call
- * waits for permission as long as the limiter's {@code timeout-duration} says.
- * Thread-safe.
+ * waits for permission as long as the limiter's {@code timeout-duration} says. A call
+ * that would have to wait beyond its deadline is refused at once. Thread-safe.
  */
 public final class RateLimiterInterceptor implements RpcClientInterceptor, Ordered {
 
@@ -55,11 +59,40 @@ public final class RateLimiterInterceptor implements RpcClientInterceptor, Order
 	@Override
 	public @Nullable Object intercept(RpcClientCall call) {
 		RateLimiter limiter = this.limiters.rateLimiter(call.target());
-		if (!limiter.acquirePermission()) {
+		long nanos = permission(limiter, Refusal.remainingNanos(call));
+		if (nanos < 0) {
 			return Refusal.of(call, RpcStatus.RESOURCE_EXHAUSTED,
 					RequestNotPermitted.createRequestNotPermitted(limiter));
 		}
+		if (nanos > 0) {
+			try {
+				new CountDownLatch(1).await(nanos, TimeUnit.NANOSECONDS);
+			}
+			catch (InterruptedException ex) {
+				return Refusal.interrupted(call, ex);
+			}
+		}
 		return call.proceed();
+	}
+
+	/**
+	 * Asks for permission. What is reserved cannot be given back, so that calls that are
+	 * refused would use it up: how long they would wait is asked for before.
+	 * @return how long to wait for it; negative if there is none in time
+	 */
+	private static long permission(RateLimiter limiter, long remaining) {
+		if (!(limiter instanceof AtomicRateLimiter known)) {
+			return limiter.acquirePermission() ? 0 : -1;
+		}
+		if (isTooLong(known.getDetailedMetrics().getNanosToWait(), remaining)) {
+			return -1;
+		}
+		long nanos = known.reservePermission();
+		return isTooLong(nanos, remaining) ? -1 : nanos;
+	}
+
+	private static boolean isTooLong(long nanos, long remaining) {
+		return nanos > 0 && nanos >= remaining;
 	}
 
 }

@@ -37,9 +37,33 @@ final class Refusal {
 	 * @throws RpcException if the caller waits for the result
 	 */
 	static @Nullable Object of(RpcClientCall call, RpcStatus status, Throwable cause) {
-		RpcException failure = new RpcException(status, cause.getMessage(), call.method().service(),
-				call.method().name(), cause)
-			.beforeExecution();
+		return end(call, failure(call, status, cause.getMessage(), cause).beforeExecution());
+	}
+
+	/**
+	 * Ends a call whose thread was interrupted while it waited to make it.
+	 * @param cause what was thrown for it
+	 * @return the future that has failed, if the method has one
+	 * @throws RpcException if the caller waits for the result
+	 */
+	static @Nullable Object interrupted(RpcClientCall call, Throwable cause) {
+		Thread.currentThread().interrupt();
+		return end(call, failure(call, RpcStatus.CANCELLED,
+				"the calling thread was interrupted before the call was made", cause));
+	}
+
+	/** How long the caller goes on waiting. */
+	static long remainingNanos(RpcClientCall call) {
+		long deadline = call.deadlineNanos();
+		return (deadline != Long.MAX_VALUE) ? deadline - System.nanoTime() : Long.MAX_VALUE;
+	}
+
+	private static RpcException failure(RpcClientCall call, RpcStatus status, @Nullable String detail,
+			Throwable cause) {
+		return new RpcException(status, detail, call.method().service(), call.method().name(), cause);
+	}
+
+	private static @Nullable Object end(RpcClientCall call, RpcException failure) {
 		if (!call.method().asynchronous()) {
 			throw failure;
 		}

@@ -30,6 +30,8 @@ import io.github.resilience4j.bulkhead.BulkheadRegistry;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.github.resilience4j.ratelimiter.RateLimiter;
+import io.github.resilience4j.ratelimiter.RateLimiterRegistry;
 import io.github.resilience4j.ratelimiter.RequestNotPermitted;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,7 @@ import reactor.test.StepVerifier;
 
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.rpc.CallOptions;
 import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
@@ -62,6 +65,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class ResilienceTests {
 
 	private static final String BREAKER = "resilience4j.circuitbreaker.instances.gates.";
+
+	private static final String LIMITER = "resilience4j.ratelimiter.instances.gates.";
 
 	private static final AtomicInteger CALLS = new AtomicInteger();
 
@@ -158,6 +163,66 @@ class ResilienceTests {
 		}, "resilience4j.ratelimiter.instances.gates.limit-for-period=2",
 				"resilience4j.ratelimiter.instances.gates.limit-refresh-period=1h",
 				"resilience4j.ratelimiter.instances.gates.timeout-duration=0s");
+	}
+
+	@Test
+	void noCallWaitsForARateLimiterBeyondItsDeadline() {
+		run((context, gates) -> {
+			assertThat(gates.pass(RpcStatus.OK)).isEqualTo("passed");
+			Gates hurried = CallOptions.deadline(Duration.ofSeconds(20)).on(gates);
+			List.of(failure(() -> hurried.pass(RpcStatus.OK)),
+					failure(() -> hurried.passLater(RpcStatus.OK).get(20, TimeUnit.SECONDS)))
+				.forEach((refused) -> {
+					assertThat(refused.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+					assertThat(refused.getCause()).isInstanceOf(RequestNotPermitted.class);
+				});
+			assertThat(limiter(context).getMetrics().getAvailablePermissions()).as("left to others").isZero();
+			assertCancelled(gates);
+			assertThat(CALLS).hasValue(1);
+		}, LIMITER + "limit-for-period=1", LIMITER + "limit-refresh-period=1h", LIMITER + "timeout-duration=2h");
+	}
+
+	@Test
+	void aCallThatIsPermittedWithinItsDeadlineWaits() {
+		run((context, gates) -> {
+			Gates patient = CallOptions.deadline(Duration.ofHours(1)).on(gates);
+			for (int i = 0; i < 5; i++) {
+				assertThat(patient.pass(RpcStatus.OK)).isEqualTo("passed");
+			}
+		}, LIMITER + "limit-for-period=1", LIMITER + "limit-refresh-period=50ms", LIMITER + "timeout-duration=2h");
+	}
+
+	@Test
+	void noCallWaitsForABulkheadBeyondItsDeadline() {
+		run((context, gates) -> {
+			CompletableFuture<String> held = gates.hold();
+			awaitTrue(() -> !HELD.isEmpty());
+			RpcException refused = failure(
+					() -> CallOptions.deadline(Duration.ofSeconds(20)).on(gates).pass(RpcStatus.OK));
+			assertThat(refused.status()).isEqualTo(RpcStatus.RESOURCE_EXHAUSTED);
+			assertThat(refused.getCause()).isInstanceOf(BulkheadFullException.class);
+			assertCancelled(gates);
+			HELD.get(0).complete("held");
+			assertThat(held).succeedsWithin(Duration.ofSeconds(20));
+			assertThat(CALLS).hasValue(0);
+		}, "resilience4j.bulkhead.instances.gates.max-concurrent-calls=1",
+				"resilience4j.bulkhead.instances.gates.max-wait-duration=1h");
+	}
+
+	/** A call that waits ends when its thread is interrupted, like any other. */
+	private static void assertCancelled(Gates gates) {
+		Gates patient = CallOptions.deadline(Duration.ofDays(1)).on(gates);
+		List.<ThrowingCallable>of(() -> patient.pass(RpcStatus.OK), () -> patient.passLater(RpcStatus.OK).getNow(""))
+			.forEach((call) -> {
+				Thread.currentThread().interrupt();
+				RpcException cancelled = failure(call);
+				assertThat(Thread.interrupted()).isTrue();
+				assertThat(cancelled.status()).isEqualTo(RpcStatus.CANCELLED);
+			});
+	}
+
+	private static RateLimiter limiter(ApplicationContext context) {
+		return context.getBean(RateLimiterRegistry.class).rateLimiter("gates");
 	}
 
 	private static int room(ApplicationContext context) {
