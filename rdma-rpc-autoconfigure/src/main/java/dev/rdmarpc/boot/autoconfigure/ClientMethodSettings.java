@@ -56,6 +56,7 @@ record ClientMethodSettings(MethodEntries entries) {
 			hedging(hedgings(service, method));
 			deadline(service, method);
 		});
+		this.entries.notOfMethods(GROUP, "budget", ClientMethod::hedging, Hedging::budget);
 	}
 
 	/**

@@ -54,6 +54,7 @@ record ClientRetries(MethodEntries entries) {
 		settings();
 		budget();
 		this.entries.forEach((service, method) -> settings(sources(service, method)));
+		this.entries.notOfMethods(GROUP, "budget", ClientMethod::retry, Retry::budget);
 	}
 
 	/** The settings of all methods that have none of their own. */

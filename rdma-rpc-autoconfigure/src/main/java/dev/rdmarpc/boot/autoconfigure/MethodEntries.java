@@ -78,6 +78,18 @@ record MethodEntries(String target, RdmaRpcProperties properties) {
 		return sources;
 	}
 
+	/** Rejects one of a group of settings wherever it is set for methods. */
+	<G> void notOfMethods(String group, String setting, Function<ClientMethod, @Nullable G> ofMethod,
+			Function<G, @Nullable Object> getter) {
+		forEach((service, method) -> sources(service, method, group, ofMethod, (client) -> null).forEach((source) -> {
+			Object value = getter.apply(source.value());
+			if (value != null) {
+				PropertyCheck.that(false, source.name() + "." + setting, value,
+						"nothing here, since it is set for a target, not for a method");
+			}
+		}));
+	}
+
 	private <T> void add(List<Source<T>> sources, String service, String method, String setting,
 			Function<ClientMethod, @Nullable T> getter) {
 		for (String entry : entries()) {

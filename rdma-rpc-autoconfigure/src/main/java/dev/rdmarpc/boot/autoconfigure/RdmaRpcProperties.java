@@ -529,9 +529,9 @@ public record RdmaRpcProperties(@DefaultValue("auto") String provider, @DefaultV
 	 * Settings of one method.
 	 *
 	 * @param deadline Deadline of its calls. 0 for none.
-	 * @param retry Retries of its calls. What is not set comes from the target.
-	 * @param hedging Further attempts of its calls. What is not set comes from the
-	 * target.
+	 * @param retry Retries of its calls. What is not set comes from the target, and the
+	 * budget always.
+	 * @param hedging Further attempts of its calls, likewise.
 	 */
 	public record ClientMethod(@Nullable Duration deadline, @Nullable Retry retry, @Nullable Hedging hedging) {
 

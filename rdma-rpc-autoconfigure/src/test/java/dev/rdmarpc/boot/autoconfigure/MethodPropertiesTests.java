@@ -164,6 +164,11 @@ class MethodPropertiesTests {
 				"methods.Finder.find.hedging.max-attempts", "0", "methods.Finder.default.deadline", "-1s");
 		wrong.forEach((property, value) -> assertThatThrownBy(() -> settings("finder." + property, value).check())
 			.hasMessageContaining(CLIENT + property));
+		for (String entry : List.of("finder.methods.Finder.find.", "default.methods.Finder.default.")) {
+			assertThatThrownBy(() -> settings(entry + "hedging.budget", "20").check())
+				.hasMessageContaining("rdma.rpc.client." + entry + "hedging.budget")
+				.hasStackTraceContaining("is set for a target, not for a method");
+		}
 		assertThatThrownBy(() -> settings("finder.methods.Finder.fnid.deadline", "1s").of(method("find")))
 			.hasStackTraceContaining("such as 'find'");
 	}

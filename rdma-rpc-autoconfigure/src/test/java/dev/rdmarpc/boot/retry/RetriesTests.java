@@ -226,6 +226,10 @@ class RetriesTests {
 		}, CLIENT + "retry.budget=0")).hasStackTraceContaining(CLIENT + "retry.budget")
 			.hasStackTraceContaining("more than 0");
 		assertThatThrownBy(() -> run((context, shaky) -> {
+		}, CLIENT + "methods.Shaky.find.retry.budget=1"))
+			.hasStackTraceContaining(CLIENT + "methods.Shaky.find.retry.budget")
+			.hasStackTraceContaining("is set for a target, not for a method");
+		assertThatThrownBy(() -> run((context, shaky) -> {
 		}, CLIENT + "retry.delay=2s")).hasStackTraceContaining("not less than delay");
 	}
 
