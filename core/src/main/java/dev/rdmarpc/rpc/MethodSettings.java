@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -37,6 +36,7 @@ final class MethodSettings {
 
 	private final Function<MethodDescriptor, MethodOptions> source;
 
+	/** Replaced, not added to. Like all that were asked for, they may be forgotten. */
 	private volatile Map<MethodDescriptor, Settings> known = Map.of();
 
 	/** Those that proxies still have; proxies can be made again and again. */
@@ -51,7 +51,7 @@ final class MethodSettings {
 	 * @throws IllegalArgumentException if a method is to be hedged that cannot be
 	 */
 	synchronized void add(ServiceDescriptor service) {
-		Map<MethodDescriptor, Settings> all = new HashMap<>(this.known);
+		Map<MethodDescriptor, Settings> all = new WeakHashMap<>(this.known);
 		ask(service.methods(), all);
 		this.asked.addAll(service.methods());
 		this.known = all;
@@ -63,7 +63,7 @@ final class MethodSettings {
 	 * nothing has changed then
 	 */
 	synchronized void refresh() {
-		Map<MethodDescriptor, Settings> all = new HashMap<>();
+		Map<MethodDescriptor, Settings> all = new WeakHashMap<>();
 		ask(this.asked, all);
 		this.known = all;
 	}

@@ -16,7 +16,9 @@
 
 package dev.rdmarpc.boot.retry;
 
+import java.util.Collections;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +57,8 @@ public final class RetryInterceptor implements RpcClientInterceptor, Ordered {
 
 	private final RetryListener listener;
 
-	private final Map<MethodDescriptor, Retries> methods = new ConcurrentHashMap<>();
+	/** Those that proxies still have; proxies can be made again and again. */
+	private final Map<MethodDescriptor, Retries> methods = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private final Map<String, AttemptBudget> targets = new ConcurrentHashMap<>();
 

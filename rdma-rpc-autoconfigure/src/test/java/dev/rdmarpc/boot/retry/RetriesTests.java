@@ -16,6 +16,7 @@
 
 package dev.rdmarpc.boot.retry;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,13 +48,17 @@ import reactor.test.StepVerifier;
 import dev.rdmarpc.boot.ImportRdmaClients;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.boot.RdmaService;
+import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
 import dev.rdmarpc.memory.RegisteredMemory;
+import dev.rdmarpc.rpc.AttemptBudget;
 import dev.rdmarpc.rpc.CallOptions;
+import dev.rdmarpc.rpc.MethodDescriptor;
 import dev.rdmarpc.rpc.RdmaMethod;
 import dev.rdmarpc.rpc.RpcClientInterceptor;
 import dev.rdmarpc.rpc.RpcException;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.rpc.RpcStatus;
+import dev.rdmarpc.rpc.ServiceDescriptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -212,6 +217,27 @@ class RetriesTests {
 				.isEqualTo(RpcStatus.UNAVAILABLE);
 		}, CLIENT + "methods.Shaky.find.retry.max-retries=1", CLIENT + "methods.Shaky.find.retry.delay=0s",
 				"rdma.rpc.client.default.methods.shaky.find-later.retry.delay=1ms");
+	}
+
+	@Test
+	void methodsOfProxiesThatHaveGoneAreForgotten() {
+		RetrySettings defaults = RetrySettings.DEFAULTS;
+		RetrySettings once = new RetrySettings(1, defaults.delay(), defaults.multiplier(), defaults.jitter(),
+				defaults.maxDelay(), defaults.statuses());
+		RetryInterceptor interceptor = new RetryInterceptor((target, method) -> once, (target) -> new AttemptBudget(1),
+				(target, method, retry, failure) -> {
+				});
+		WeakReference<MethodDescriptor> gone = apply(interceptor);
+		awaitTrue(() -> {
+			System.gc();
+			return gone.get() == null;
+		});
+	}
+
+	private static WeakReference<MethodDescriptor> apply(RetryInterceptor interceptor) {
+		MethodDescriptor method = ServiceDescriptor.of(Shaky.class, new FlatBuffersCodec()).methods().iterator().next();
+		assertThat(interceptor.appliesTo("shaky", method)).isTrue();
+		return new WeakReference<>(method);
 	}
 
 	@Test
