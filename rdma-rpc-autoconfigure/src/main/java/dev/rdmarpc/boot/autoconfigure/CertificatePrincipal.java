@@ -22,9 +22,11 @@ import java.security.cert.X509Certificate;
 import java.util.Collection;
 import java.util.List;
 
-import javax.naming.InvalidNameException;
+import javax.naming.NamingException;
+import javax.naming.directory.Attribute;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
+import javax.security.auth.x500.X500Principal;
 
 import dev.rdmarpc.transport.PeerRejectedException;
 
@@ -41,22 +43,12 @@ public enum CertificatePrincipal {
 
 	},
 
-	/** The common name of the subject. */
+	/** The most specific common name of the subject. */
 	COMMON_NAME {
 
 		@Override
 		Principal of(X509Certificate certificate) {
-			try {
-				for (Rdn rdn : new LdapName(certificate.getSubjectX500Principal().getName()).getRdns()) {
-					if (rdn.getType().equalsIgnoreCase("CN")) {
-						return new ConnectionSecurity.Name(String.valueOf(rdn.getValue()));
-					}
-				}
-			}
-			catch (InvalidNameException ex) {
-				throw rejected(ex);
-			}
-			throw new PeerRejectedException("the certificate has no common name");
+			return commonName(certificate.getSubjectX500Principal());
 		}
 
 	},
@@ -85,6 +77,32 @@ public enum CertificatePrincipal {
 	};
 
 	private static final Integer TYPE_DNS = 2;
+
+	/**
+	 * Parts of a name are numbered from the least specific one, which is written last.
+	 */
+	static Principal commonName(X500Principal subject) {
+		try {
+			List<Rdn> parts = new LdapName(subject.getName()).getRdns();
+			for (int i = parts.size() - 1; i >= 0; i--) {
+				Attribute name = parts.get(i).toAttributes().get("CN");
+				if (name != null) {
+					return new ConnectionSecurity.Name(text(name));
+				}
+			}
+		}
+		catch (NamingException ex) {
+			throw rejected(ex);
+		}
+		throw new PeerRejectedException("the certificate has no common name");
+	}
+
+	private static String text(Attribute name) throws NamingException {
+		if (name.size() == 1 && name.get() instanceof String text) {
+			return text;
+		}
+		throw new NamingException("not one text: " + name);
+	}
 
 	private static PeerRejectedException rejected(Exception cause) {
 		PeerRejectedException rejected = new PeerRejectedException("the certificate has no name that can be read");
