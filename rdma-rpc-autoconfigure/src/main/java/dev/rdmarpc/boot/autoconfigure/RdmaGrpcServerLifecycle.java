@@ -47,6 +47,7 @@ class RdmaGrpcServerLifecycle extends GrpcServerLifecycle {
 
 	@Override
 	protected void createAndStartGrpcServer() throws IOException {
+		ServiceAccess.checkApplied(this.context, "services of gRPC");
 		try {
 			super.createAndStartGrpcServer();
 		}

@@ -127,6 +127,11 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		return made(builder.build());
 	}
 
+	/** Whether it has made a server, for the properties are those of no other one. */
+	boolean hasCreated() {
+		return this.created;
+	}
+
 	private synchronized int concurrentCalls() {
 		return this.maxConcurrentCalls;
 	}

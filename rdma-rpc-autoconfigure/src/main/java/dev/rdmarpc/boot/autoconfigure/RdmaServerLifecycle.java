@@ -83,6 +83,7 @@ class RdmaServerLifecycle implements RdmaServerControl, SmartLifecycle, SmartIni
 		if (current == null) {
 			current = this.context.getBean(RpcServer.class);
 			checkSecurity(current);
+			ServiceAccess.checkApplied(this.context, "a server of the application");
 			this.server = current;
 		}
 		return current;

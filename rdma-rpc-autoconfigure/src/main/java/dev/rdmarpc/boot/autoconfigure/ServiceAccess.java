@@ -24,6 +24,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.springframework.beans.factory.ListableBeanFactory;
+
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Service;
 import dev.rdmarpc.rpc.RpcServer;
 
@@ -59,6 +61,23 @@ final class ServiceAccess {
 					"no value, because '" + PREFIX + other + "' is of the same service, " + name);
 			server.allow(name, new HashSet<>(allow));
 		});
+	}
+
+	/**
+	 * Refuses properties of services where none of their servers has them, so that nobody
+	 * takes another one for protected by them.
+	 * @param served by the other server
+	 */
+	static void checkApplied(ListableBeanFactory beans, String served) {
+		if (beans.getBeanProvider(RdmaServerFactory.class).stream().anyMatch(RdmaServerFactory::hasCreated)) {
+			return;
+		}
+		beans.getBean(RdmaRpcProperties.class)
+			.server()
+			.services()
+			.forEach((key, service) -> PropertyCheck.that(service.allow() == null, PREFIX + key + ".allow",
+					String.valueOf(service.allow()),
+					"no value, because it applies to @RdmaService beans only, and not to " + served));
 	}
 
 	/** The service that a key stands for: its name, or the last part of it. */

@@ -288,6 +288,15 @@ class ConnectionSecurityTests {
 			.run((context) -> assertFails(context, "rdma.rpc.server.services.who.allow", "no value"));
 	}
 
+	/** It would not know them. */
+	@Test
+	void whoMayCallServicesIsNotForAServerOfTheApplication() {
+		this.runner.withUserConfiguration(OwnServer.class)
+			.withPropertyValues("rdma.rpc.server.tokens.reports=" + TOKEN, "rdma.rpc.server.services.who.allow=reports")
+			.run((context) -> assertFails(context, "rdma.rpc.server.services.who.allow", "@RdmaService beans only",
+					"a server of the application"));
+	}
+
 	@Test
 	void aServerThatOthersCanReachSaysWhatItLacks(CapturedOutput output) throws Exception {
 		this.runner.withPropertyValues("rdma.rpc.server.address=0.0.0.0").run((context) -> call(context));

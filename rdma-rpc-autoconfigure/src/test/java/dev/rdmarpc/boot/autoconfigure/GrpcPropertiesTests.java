@@ -57,6 +57,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.grpc.client.GrpcChannelFactory;
 
+import dev.rdmarpc.boot.GreeterService;
 import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.grpc.RdmaServerBuilder;
 import dev.rdmarpc.transport.ChannelLoop;
@@ -144,6 +145,25 @@ class GrpcPropertiesTests {
 					assertThat(invalid.getName()).isEqualTo("rdma.rpc.security.required");
 					assertThat(invalid.getReason()).contains("without TLS and without authentication");
 				}));
+	}
+
+	@Test
+	void whoMayCallServicesIsNotForGrpc() {
+		ApplicationContextRunner guarded = this.runner.withPropertyValues("rdma.rpc.server.tokens.reports=abc",
+				"rdma.rpc.client.peer.token=abc");
+		for (String enabled : List.of("true", "false")) {
+			guarded
+				.withPropertyValues("rdma.rpc.server.services.who.allow=others", "rdma.rpc.server.enabled=" + enabled)
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (invalid) -> {
+						assertThat(invalid.getName()).isEqualTo("rdma.rpc.server.services.who.allow");
+						assertThat(invalid.getReason()).contains("@RdmaService beans only", "services of gRPC");
+					}));
+		}
+		guarded.withBean(GreeterService.class)
+			.withPropertyValues("rdma.rpc.server.services.greeter.allow=others")
+			.run((context) -> assertThat(call(context, "peer")).isEqualTo("reports"));
 	}
 
 	@Test
