@@ -271,6 +271,16 @@ class FailureAnalyzersTests {
 		assertThat(failure(output)).contains(name).contains(value).contains("commandLineArgs").contains(expected);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "server.tokens.reports", "client.prices.token", "client.default.token" })
+	void tokenThatIsTooLong(String name, CapturedOutput output) {
+		run(Map.of("rdma.rpc." + name, "secret".repeat(200)), TwoClients.class);
+		assertThat(failure(output)).contains("'rdma.rpc." + name + "' has a value, which is not shown")
+			.contains("1024 bytes.")
+			.contains("Correct the value of 'rdma.rpc." + name + "'.");
+		assertThat(output).doesNotContain("secret");
+	}
+
 	/** The analysis, which must be there, and without a stack trace. */
 	private static String failure(CapturedOutput output) {
 		String begin = "APPLICATION FAILED TO START\n***************************\n\n";
