@@ -41,7 +41,14 @@ final class TokenAuthenticator implements RdmaAuthenticator {
 				throw new IllegalArgumentException("token of '" + name + "' has " + token.length
 						+ " bytes (expected: 1 to " + ChannelSecurity.MAX_TOKEN_BYTES + ")");
 			}
-			this.digests.put(name, digest(token));
+			byte[] digest = digest(token);
+			this.digests.forEach((other, known) -> {
+				if (MessageDigest.isEqual(known, digest)) {
+					throw new IllegalArgumentException("'" + other + "' and '" + name
+							+ "' have the same token (expected: one of its own for each)");
+				}
+			});
+			this.digests.put(name, digest);
 		});
 	}
 

@@ -308,6 +308,14 @@ class RpcSecurityTests {
 		}
 	}
 
+	@Test
+	void aTokenIsOfOneOnly() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RdmaAuthenticator.ofTokens(Map.of("reports", bytes(TOKEN), "batch", bytes(TOKEN))))
+			.withMessageContainingAll("'reports'", "'batch'", "the same token")
+			.withMessageNotContaining(TOKEN);
+	}
+
 	private static Principal named(String name) {
 		return () -> name;
 	}

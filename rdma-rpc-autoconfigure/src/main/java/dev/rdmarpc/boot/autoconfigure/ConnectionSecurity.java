@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +46,7 @@ import dev.rdmarpc.boot.autoconfigure.ClientSettings.Setting;
 import dev.rdmarpc.boot.autoconfigure.ClientSettings.Source;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Client;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ClientSsl;
+import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.Server;
 import dev.rdmarpc.boot.autoconfigure.RdmaRpcProperties.ServerSsl;
 import dev.rdmarpc.transport.ChannelSecurity;
 import dev.rdmarpc.transport.RdmaAuthenticator;
@@ -96,13 +98,7 @@ class ConnectionSecurity {
 		ServerSsl ssl = this.properties.server().ssl();
 		RdmaAuthenticator certificates = (ssl.clientAuth() != ClientAuthentication.NONE) ? certificates(ssl.principal())
 				: null;
-		Map<String, byte[]> tokens = new LinkedHashMap<>();
-		this.properties.server().tokens().forEach((name, token) -> {
-			int bytes = token.getBytes(StandardCharsets.UTF_8).length;
-			PropertyCheck.that(bytes > 0 && bytes <= ChannelSecurity.MAX_TOKEN_BYTES, SERVER + "tokens." + name,
-					"(not shown)", "a token of 1 to " + ChannelSecurity.MAX_TOKEN_BYTES + " bytes");
-			tokens.put(name, token.getBytes(StandardCharsets.UTF_8));
-		});
+		Map<String, byte[]> tokens = tokens(this.properties.server());
 		if (tokens.isEmpty()) {
 			return (ssl.clientAuth() == ClientAuthentication.WANT) ? orAnonymous(certificates) : certificates;
 		}
@@ -110,6 +106,23 @@ class ConnectionSecurity {
 		return (credentials) -> (certificates != null && credentials.token() == null
 				&& !credentials.certificates().isEmpty()) ? certificates.authenticate(credentials)
 						: byToken.authenticate(credentials);
+	}
+
+	/** The tokens of the server by their names, which are checked. */
+	static Map<String, byte[]> tokens(Server server) {
+		Map<String, byte[]> tokens = new LinkedHashMap<>();
+		Map<String, String> names = new HashMap<>();
+		server.tokens().forEach((name, token) -> {
+			byte[] bytes = token.getBytes(StandardCharsets.UTF_8);
+			String property = SERVER + "tokens." + name;
+			PropertyCheck.that(bytes.length > 0 && bytes.length <= ChannelSecurity.MAX_TOKEN_BYTES, property,
+					"(not shown)", "a token of 1 to " + ChannelSecurity.MAX_TOKEN_BYTES + " bytes");
+			String other = names.put(token, name);
+			PropertyCheck.that(other == null, property, "(not shown)",
+					"another token than '" + SERVER + "tokens." + other + "' has");
+			tokens.put(name, bytes);
+		});
+		return tokens;
 	}
 
 	private static @Nullable RdmaAuthenticator orAnonymous(@Nullable RdmaAuthenticator certificates) {

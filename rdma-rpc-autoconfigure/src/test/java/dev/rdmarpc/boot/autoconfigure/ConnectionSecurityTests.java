@@ -241,6 +241,13 @@ class ConnectionSecurityTests {
 	}
 
 	@Test
+	void oneTokenIsNotThatOfTwo() {
+		this.runner.withPropertyValues("rdma.rpc.server.tokens.a=xxx", "rdma.rpc.server.tokens.b=xxx")
+			.run((context) -> assertFails(context, "rdma.rpc.server.tokens.b",
+					"another token than 'rdma.rpc.server.tokens.a' has"));
+	}
+
+	@Test
 	void anAuthenticatorOfTheApplicationDecides() {
 		this.runner
 			.withBean(RdmaAuthenticator.class,
