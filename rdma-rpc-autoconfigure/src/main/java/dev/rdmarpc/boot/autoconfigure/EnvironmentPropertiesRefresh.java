@@ -82,11 +82,7 @@ class EnvironmentPropertiesRefresh implements RdmaPropertiesRefresh, GenericAppl
 		if (refreshedClients != null) {
 			refreshedClients.check(bound);
 		}
-		PropertyMapping.memory(bound.memory());
-		PropertyMapping.transport(bound);
-		PropertyMapping.codec(bound.codec());
-		PropertyMapping.iwarp(bound.iwarp(), bound.memory());
-		PropertyMapping.server(bound);
+		check(bound);
 		boolean ofClients = refreshedClients != null;
 		boolean ofServer = refreshedServer != null;
 		Set<String> fixed = ChangedProperties.fixed(this.initial, bound, ofClients, ofServer);
@@ -104,6 +100,21 @@ class EnvironmentPropertiesRefresh implements RdmaPropertiesRefresh, GenericAppl
 					String.join(", ", untold));
 		}
 		return fixed;
+	}
+
+	/** What the start would refuse. */
+	private static void check(RdmaRpcProperties bound) {
+		PropertyMapping.memory(bound.memory());
+		PropertyMapping.transport(bound);
+		PropertyMapping.codec(bound.codec());
+		PropertyMapping.iwarp(bound.iwarp(), bound.memory());
+		PropertyMapping.shm(bound.shm());
+		PropertyMapping.server(bound);
+		ServerCallLog.check(bound.server());
+		ConnectionSecurity.tokens(bound.server());
+		if (bound.grpc().server().port() != null) {
+			PropertyMapping.grpcAddress(bound.grpc().server());
+		}
 	}
 
 	private RdmaRpcProperties bind() {

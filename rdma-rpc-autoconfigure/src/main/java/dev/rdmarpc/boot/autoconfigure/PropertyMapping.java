@@ -260,12 +260,19 @@ final class PropertyMapping {
 				PropertyCheck.range(prefix + "max-handler-threads", server.maxHandlerThreads(), 1, Integer.MAX_VALUE));
 	}
 
-	/** Where gRPC's server listens, if there is to be one. */
+	/**
+	 * Where gRPC's server listens, if there is to be one, and its other values checked.
+	 */
 	static InetSocketAddress grpcAddress(GrpcServer server) {
-		String name = "rdma.rpc.grpc.server.port";
+		String prefix = "rdma.rpc.grpc.server.";
 		Integer configured = server.port();
-		PropertyCheck.that(configured != null, name, "", "from 0 to 65535");
-		int port = PropertyCheck.range(name, Objects.requireNonNull(configured), 0, 65535);
+		PropertyCheck.that(configured != null, prefix + "port", "", "from 0 to 65535");
+		int port = PropertyCheck.range(prefix + "port", Objects.requireNonNull(configured), 0, 65535);
+		PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
+		PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1, Integer.MAX_VALUE);
+		Integer calls = server.maxConcurrentCalls();
+		PropertyCheck.that(calls == null || calls >= 1, prefix + "max-concurrent-calls", String.valueOf(calls),
+				"at least 1");
 		return (server.address() != null) ? new InetSocketAddress(server.address(), port) : new InetSocketAddress(port);
 	}
 

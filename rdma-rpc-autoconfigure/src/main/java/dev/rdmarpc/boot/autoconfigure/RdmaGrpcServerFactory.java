@@ -53,17 +53,13 @@ class RdmaGrpcServerFactory extends DefaultGrpcServerFactory<RdmaServerBuilder> 
 			ServerBuilderCustomizer<RdmaServerBuilder> customizer) {
 		super("", List.of(customizer));
 		GrpcServer server = properties.grpc().server();
-		String prefix = "rdma.rpc.grpc.server.";
 		this.transport = transport;
 		this.address = PropertyMapping.grpcAddress(server);
 		this.channel = PropertyMapping.grpcChannel(properties).withSecurity(security.server());
 		security.check(this.address, this.channel.security(), transport.rail().reachesOtherHosts());
-		this.loops = PropertyCheck.range(prefix + "loops", server.loops(), 1, 1024);
-		this.maxConnections = PropertyCheck.range(prefix + "max-connections", server.maxConnections(), 1,
-				Integer.MAX_VALUE);
-		Integer calls = server.maxConcurrentCalls();
-		this.maxConcurrentCalls = (calls != null)
-				? PropertyCheck.range(prefix + "max-concurrent-calls", calls, 1, Integer.MAX_VALUE) : null;
+		this.loops = server.loops();
+		this.maxConnections = server.maxConnections();
+		this.maxConcurrentCalls = server.maxConcurrentCalls();
 		this.peers = PropertyMapping.peers(properties);
 	}
 

@@ -69,12 +69,18 @@ final class ServerCallLog implements CallObserver {
 		this.all = all;
 	}
 
-	/** Adds a log to a server if properties ask for one. */
-	static void addTo(RpcServer.Builder builder, RdmaRpcProperties.Server server) {
+	/** Refuses a threshold that is none. */
+	static void check(RdmaRpcProperties.Server server) {
 		Duration threshold = server.slowCallThreshold();
 		if (threshold != null) {
 			PropertyCheck.positive("rdma.rpc.server.slow-call-threshold", threshold);
 		}
+	}
+
+	/** Adds a log to a server if properties ask for one. */
+	static void addTo(RpcServer.Builder builder, RdmaRpcProperties.Server server) {
+		Duration threshold = server.slowCallThreshold();
+		check(server);
 		if (threshold != null || server.accessLog()) {
 			builder.observer(new ServerCallLog(threshold, server.accessLog()));
 		}

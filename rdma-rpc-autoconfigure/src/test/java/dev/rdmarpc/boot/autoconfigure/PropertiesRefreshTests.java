@@ -152,6 +152,24 @@ class PropertiesRefreshTests {
 		});
 	}
 
+	/** Also where the change would have needed a restart. */
+	@ParameterizedTest
+	@CsvSource({ "rdma.rpc.shm.ring-size,3B,from ", "rdma.rpc.shm.ring-size,96KB,a power of two",
+			"rdma.rpc.grpc.server.port,-1,from 0 to 65535", "rdma.rpc.server.slow-call-threshold,-1s,positive",
+			"rdma.rpc.server.tokens.reports,'',a token of 1 to" })
+	void impossibleValueOfWhatTakesARestartChangesNothing(String name, String value, String expected) {
+		run((context) -> {
+			RpcClient slow = context.getBean(RdmaClients.class).client("slow");
+			Duration before = slow.defaultDeadline();
+			assertThatThrownBy(() -> refresh(context, "rdma.rpc.client.default.deadline", "9s", name, value))
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (ex) -> {
+					assertThat(ex.getName()).isEqualTo(name);
+					assertThat(ex.getReason()).contains(expected);
+				});
+			assertThat(slow.defaultDeadline()).isEqualTo(before);
+		});
+	}
+
 	@ParameterizedTest
 	@CsvSource({ DEADLINE + ",soon", LIMIT + ",many", CLIENT + "dedline,1s" })
 	void valueOfAnotherTypeOrUnknownPropertyChangesNothing(String name, String value) {
