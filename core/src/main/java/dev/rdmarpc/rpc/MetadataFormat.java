@@ -28,6 +28,7 @@ import dev.rdmarpc.codec.MessageFormat;
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.codec.MethodSignature;
 import dev.rdmarpc.codec.ReceivedMemory;
+import dev.rdmarpc.logging.PeerText;
 
 /**
  * A message in the metadata of a reply, as three values under one key: {@code key} is the

@@ -18,9 +18,10 @@ package dev.rdmarpc.transport;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.rdmarpc.logging.PeerText;
 
 /**
  * The body of {@code HELLO} and {@code HELLO_REPLY}, after the frame header;
@@ -99,9 +100,6 @@ final class HelloFlyweight {
 	static final int LENGTH = 46;
 
 	static final int MAX_TEXT_BYTES = 400;
-
-	/** Also those beyond ASCII, and what ends a line. */
-	private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}]");
 
 	private HelloFlyweight() {
 	}
@@ -296,7 +294,7 @@ final class HelloFlyweight {
 		int bytes = Math.min(frame.getShort(44) & 0xFFFF, Math.min(MAX_TEXT_BYTES, frameLength - LENGTH));
 		byte[] utf8 = new byte[Math.max(0, bytes)];
 		frame.get(LENGTH, utf8);
-		return CONTROL.matcher(new String(utf8, StandardCharsets.UTF_8)).replaceAll("?");
+		return PeerText.oneLine(new String(utf8, StandardCharsets.UTF_8));
 	}
 
 }

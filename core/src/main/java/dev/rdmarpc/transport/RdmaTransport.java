@@ -39,6 +39,7 @@ import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.logging.PeerText;
 import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionInfo;
@@ -482,12 +483,13 @@ public final class RdmaTransport implements AutoCloseable {
 		}
 	}
 
-	private static String describe(Throwable failure) {
+	/** What a peer has said of it in one line, whoever that was. */
+	static String describe(Throwable failure) {
 		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
 		String text = String.valueOf(cause.getMessage());
 		if (cause instanceof VerbsException verbs && verbs.privateData().length > 0) {
-			text += ": " + new String(verbs.privateData(), StandardCharsets.US_ASCII);
+			text += ": " + PeerText.oneLine(new String(verbs.privateData(), StandardCharsets.US_ASCII));
 		}
 		return text;
 	}

@@ -14,20 +14,25 @@
  * limitations under the License.
  */
 
-package dev.rdmarpc.rpc;
+package dev.rdmarpc.logging;
 
-/** Text that comes from a peer, made fit for messages and logs. */
-final class PeerText {
+import org.junit.jupiter.api.Test;
 
-	private static final int MAX_LENGTH = 300;
+import static org.assertj.core.api.Assertions.assertThat;
 
-	private PeerText() {
+/** What peers say cannot pass for lines of the log. */
+class PeerTextTests {
+
+	@Test
+	void textIsOneLine() {
+		assertThat(PeerText.oneLine("voll\r\n2026 INFO paid\u001b[2J\u0085\u2028\u2029, größer"))
+			.isEqualTo("voll??2026 INFO paid?[2J???, größer");
 	}
 
-	/** The text, shortened, with a question mark for each character that is not ASCII. */
-	static String shown(String text) {
-		String printable = text.replaceAll("[^ -~]", "?");
-		return (printable.length() <= MAX_LENGTH) ? printable : printable.substring(0, MAX_LENGTH) + "…";
+	@Test
+	void whatIsShownIsShortAndAscii() {
+		assertThat(PeerText.shown("a\nb ü")).isEqualTo("a?b ?");
+		assertThat(PeerText.shown("x".repeat(301))).hasSize(301).endsWith("x…");
 	}
 
 }
