@@ -31,12 +31,14 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.verbs.SourceAddress;
 
 /**
  * Remembers, for people, which addresses have had connections turned away or given up,
  * and says so in the log. The log gets one line in ten seconds, whoever it is about; what
  * is remembered tells of the others. Of many addresses, those are remembered that were
- * seen last. Thread-safe; throws nothing.
+ * seen last; those of one IPv6 network count as one, as for limits. Thread-safe; throws
+ * nothing.
  */
 final class SuspectPeers {
 
@@ -75,10 +77,10 @@ final class SuspectPeers {
 	}
 
 	private void note(@Nullable InetSocketAddress remote, boolean rejection, String why) {
-		InetAddress address = (remote != null) ? remote.getAddress() : null;
-		if (address == null) {
+		if (remote == null || remote.isUnresolved()) {
 			return;
 		}
+		InetAddress address = SourceAddress.of(remote.getAddress());
 		this.lock.lock();
 		try {
 			SuspectPeer known = this.peers.get(address);

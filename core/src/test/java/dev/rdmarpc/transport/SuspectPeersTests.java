@@ -59,6 +59,18 @@ class SuspectPeersTests {
 		assertThat(all).extracting(SuspectPeer::address).doesNotContain(peer(1, 1).getAddress());
 	}
 
+	@Test
+	void aNetworkOfIpv6IsOneOfThem() throws Exception {
+		this.suspects.rejected(peer(1, 1), "too many");
+		for (int i = 0; i <= SuspectPeers.MAX_PEERS; i++) {
+			this.suspects.rejected(new InetSocketAddress("2001:db8::" + Integer.toHexString(i), 1), "too often");
+		}
+		List<SuspectPeer> all = this.suspects.all();
+		assertThat(all).extracting(SuspectPeer::address)
+			.containsExactly(InetAddress.getByName("2001:db8::"), peer(1, 1).getAddress());
+		assertThat(all.get(0).rejected()).isEqualTo(SuspectPeers.MAX_PEERS + 1);
+	}
+
 	private static InetSocketAddress peer(int number, int port) throws UnknownHostException {
 		return new InetSocketAddress(
 				InetAddress.getByAddress(new byte[] { 10, 0, (byte) (number >> 8), (byte) number }), port);
