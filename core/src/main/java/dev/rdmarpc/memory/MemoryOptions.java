@@ -26,7 +26,8 @@ import java.time.Duration;
  * @param maxBytes the budget: the pool never has more direct memory, what it has given
  * back and the garbage collector has not yet freed included; a multiple of
  * {@link #PAGE_BYTES}. The process needs as much direct memory
- * ({@code -XX:MaxDirectMemorySize}) and one page more per extent
+ * ({@code -XX:MaxDirectMemorySize}) and one page more per extent; where it has less, a
+ * pool has that budget
  * @param extentBytes by how much the pool grows and shrinks; a multiple of
  * {@link #PAGE_BYTES}. Larger requests get extents of their own
  * @param threadCacheBytes free memory a thread may keep for itself, 0 for none. All
@@ -90,6 +91,16 @@ public record MemoryOptions(long initialBytes, long maxBytes, int extentBytes, i
 	public MemoryOptions withMaxBytes(long bytes) {
 		return new MemoryOptions(Math.min(this.initialBytes, bytes), bytes, this.extentBytes, this.threadCacheBytes,
 				this.allocationTimeout, this.leakDetection, this.registrationCacheBytes, this.retention);
+	}
+
+	/**
+	 * These options with a budget that Java lets the process have, if it is less, so that
+	 * shares of it are of what there can be. Those of which not even the beginning can be
+	 * had stay as they are, to fail with it.
+	 */
+	public MemoryOptions withinDirectMemory() {
+		long most = DirectMemory.mostBytes(this.extentBytes);
+		return (most < this.maxBytes && most >= Math.max(PAGE_BYTES, this.initialBytes)) ? withMaxBytes(most) : this;
 	}
 
 	/** These options, growing and shrinking by another size. */

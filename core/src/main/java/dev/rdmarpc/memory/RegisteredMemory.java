@@ -107,7 +107,8 @@ public final class RegisteredMemory implements AutoCloseable {
 	 * @throws MemoryExhaustedException when the process has not enough direct memory
 	 */
 	public static RegisteredMemory create(MemoryOptions options, @Nullable MemorySource source) {
-		RegisteredMemory memory = new RegisteredMemory(options, source);
+		RegisteredMemory memory = new RegisteredMemory((source != null) ? options : options.withinDirectMemory(),
+				source);
 		boolean complete = false;
 		try {
 			memory.extents.open();
@@ -121,7 +122,7 @@ public final class RegisteredMemory implements AutoCloseable {
 		}
 	}
 
-	/** The settings. */
+	/** The settings, with the budget that there can be. */
 	public MemoryOptions options() {
 		return this.options;
 	}

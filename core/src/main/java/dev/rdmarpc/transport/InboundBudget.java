@@ -36,7 +36,8 @@ import dev.rdmarpc.memory.RegisteredMemory;
  * purposes; summing that up takes too long for every message, so what was free at the
  * last look is used up first. Every tick looks again. Memory into which Reads are under
  * way cannot be taken from a peer; but a peer that does not answer them is given up while
- * memory is short.
+ * memory is short. It is short as well where the process or a device has less than the
+ * pool may have, which shows when it cannot grow.
  *
  * <p>
  * Confined to the loop's driver.
@@ -66,6 +67,9 @@ final class InboundBudget {
 	private long freeBytes;
 
 	private long countedNanos;
+
+	/** Whether there was no memory, since the last tick, although some was free. */
+	private boolean refused;
 
 	/**
 	 * Creates a budget.
@@ -98,6 +102,10 @@ final class InboundBudget {
 		}
 		RegisteredBuffer buffer = room ? this.memory.tryAllocate(bytes)
 				: this.memory.tryAllocate(bytes, this.memory.options().maxBytes() - this.maxBytes);
+		if (buffer == null && room) {
+			this.refused = true;
+			buffer = shed(claimant, bytes) ? this.memory.tryAllocate(bytes) : null;
+		}
 		if (buffer != null) {
 			this.freeBytes -= buffer.length();
 		}
@@ -126,7 +134,9 @@ final class InboundBudget {
 	void tick(long nowNanos) {
 		long allocated = this.memory.metrics().allocatedBytes();
 		this.freeBytes = this.maxBytes - allocated;
-		if (allocated > this.maxBytes / 8 * 7) {
+		boolean scarce = this.refused || allocated > this.maxBytes / 8 * 7;
+		this.refused = false;
+		if (scarce) {
 			Holder worst = most((holder) -> holder.stalledBytes(nowNanos - STALL_NANOS));
 			if (worst != null) {
 				worst.giveUp("memory is short, and the peer does not answer Reads");

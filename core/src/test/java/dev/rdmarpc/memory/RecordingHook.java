@@ -33,6 +33,11 @@ public final class RecordingHook implements RegistrationHook {
 
 	final AtomicInteger registrationsLeft = new AtomicInteger(Integer.MAX_VALUE);
 
+	/** Has the device refuse more. */
+	public void refuse() {
+		this.registrationsLeft.set(0);
+	}
+
 	@Override
 	public MemoryRegion register(ByteBuffer extent) {
 		if (this.registrationsLeft.getAndDecrement() <= 0) {

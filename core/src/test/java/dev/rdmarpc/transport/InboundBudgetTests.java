@@ -16,13 +16,18 @@
 
 package dev.rdmarpc.transport;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import dev.rdmarpc.memory.MemoryOptions;
+import dev.rdmarpc.memory.RecordingHook;
 import dev.rdmarpc.memory.RegisteredBuffer;
+import dev.rdmarpc.memory.RegisteredMemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -128,6 +133,34 @@ class InboundBudgetTests {
 		}
 	}
 
+	/** Because a device, or the process, has less than the pool might have. */
+	@Test
+	void memoryThatCannotGrowIsShort() {
+		RecordingHook device = new RecordingHook();
+		try (RegisteredMemory memory = RegisteredMemory.create(MemoryOptions.DEFAULTS)) {
+			memory.attach(device);
+			device.refuse();
+			InboundBudget budget = new InboundBudget(memory, InboundBudget.MAX_MESSAGES);
+			FakeHolder greedy = new FakeHolder(budget);
+			FakeHolder good = new FakeHolder(budget);
+			while (greedy.claims(1 << 20)) {
+				budget.tick(1);
+			}
+			assertThat(greedy.reason).isNull();
+			for (int i = 0; i < 6; i++) {
+				assertThat(good.claims(1 << 20)).as("of a fair share").isTrue();
+			}
+			greedy.stalled = true;
+			budget.tick(2);
+			assertThat(greedy.reason).contains("memory is short");
+			greedy.reason = null;
+			budget.tick(3);
+			assertThat(greedy.reason).as("none was refused since").isNull();
+			greedy.shed(Long.MAX_VALUE);
+			good.shed(Long.MAX_VALUE);
+		}
+	}
+
 	@Test
 	void peerThatBeginsTooMuchIsGivenUp() throws Exception {
 		try (LoopFixture fixture = new LoopFixture(FRAME, 4096, MEMORY)) {
@@ -152,6 +185,66 @@ class InboundBudgetTests {
 					.contains("closed: too many messages are unfinished, and the peer has begun 60");
 			});
 		}
+	}
+
+	/** Holds what it has claimed. */
+	private static final class FakeHolder implements InboundBudget.Holder {
+
+		private final InboundBudget budget;
+
+		private final ArrayDeque<RegisteredBuffer> held = new ArrayDeque<>();
+
+		private boolean stalled;
+
+		private @Nullable String reason;
+
+		FakeHolder(InboundBudget budget) {
+			this.budget = budget;
+			budget.add(this);
+		}
+
+		boolean claims(int bytes) {
+			RegisteredBuffer claimed = this.budget.claim(this, bytes);
+			if (claimed != null) {
+				this.held.add(claimed);
+			}
+			return claimed != null;
+		}
+
+		@Override
+		public long heldBytes() {
+			return this.held.stream().mapToLong(RegisteredBuffer::length).sum();
+		}
+
+		@Override
+		public long droppableBytes() {
+			return heldBytes();
+		}
+
+		@Override
+		public long stalledBytes(long sinceNanos) {
+			return this.stalled ? heldBytes() : 0;
+		}
+
+		@Override
+		public int unfinished() {
+			return this.held.size();
+		}
+
+		@Override
+		public boolean shed(long bytes) {
+			long before = heldBytes();
+			while (!this.held.isEmpty() && before - heldBytes() < bytes) {
+				this.held.remove().release();
+			}
+			return heldBytes() < before;
+		}
+
+		@Override
+		public void giveUp(String why) {
+			this.reason = why;
+		}
+
 	}
 
 }

@@ -84,6 +84,11 @@ final class PropertyMapping {
 				PropertyCheck.notNegative(prefix + "retention", memory.retention()));
 	}
 
+	/** What the pool may have, or Java lets it have if that is less. */
+	private static long affordableBytes(Memory memory) {
+		return memory(memory).withinDirectMemory().maxBytes();
+	}
+
 	private static long bytes(String name, DataSize value) {
 		PropertyCheck.that(!value.isNegative(), name, value, "at least 0B");
 		return value.toBytes();
@@ -247,7 +252,7 @@ final class PropertyMapping {
 								server.maxConnectionsPerPrincipal(), 1, Integer.MAX_VALUE),
 						PropertyCheck.range(prefix + "max-calls-per-principal", server.maxCallsPerPrincipal(), 1,
 								Integer.MAX_VALUE),
-						(size != null) ? size.toBytes() : Math.max(1, properties.memory().max().toBytes() / 4 * 3)),
+						(size != null) ? size.toBytes() : affordableBytes(properties.memory()) / 4 * 3),
 				(replies != null) ? replies.toBytes() : PeerLimits.BY_MEMORY);
 	}
 

@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -49,6 +51,8 @@ import dev.rdmarpc.verbs.shm.SharedMemoryProvider;
 @AutoConfiguration
 @EnableConfigurationProperties(RdmaRpcProperties.class)
 public final class RdmaTransportAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(RdmaTransportAutoConfiguration.class);
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -104,7 +108,16 @@ public final class RdmaTransportAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean
 	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties, RailSelections rails) {
-		return RegisteredMemory.create(PropertyMapping.memory(properties.memory()), openMemorySource(rails));
+		RegisteredMemory memory = RegisteredMemory.create(PropertyMapping.memory(properties.memory()),
+				openMemorySource(rails));
+		long most = memory.options().maxBytes();
+		if (most < properties.memory().max().toBytes()) {
+			logger.warn(
+					"'rdma.rpc.memory.max' is {}, but Java lets the process have {}B of it: lower it, or raise "
+							+ "-XX:MaxDirectMemorySize, which is the maximum heap by default",
+					properties.memory().max(), most);
+		}
+		return memory;
 	}
 
 	/** Of the first provider whose devices can do more with memory of its own. */

@@ -21,7 +21,10 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -47,9 +50,25 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RdmaTransportAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = RdmaContextRunner.create();
+
+	@Test
+	void memoryThatJavaDoesNotGiveIsWarnedOf(CapturedOutput output) {
+		RdmaContextRunner.create()
+			.withUserConfiguration(GreeterService.class)
+			.withPropertyValues("rdma.rpc.memory.max=1TB", "rdma.rpc.memory.initial=1MB")
+			.run((context) -> {
+				long most = context.getBean(RegisteredMemory.class).options().maxBytes();
+				assertThat(most).isLessThan(1L << 40);
+				assertThat(output).containsPattern("WARN.*'rdma.rpc.memory.max' is 1099511627776B.*" + most + "B");
+				assertThat(
+						PropertyMapping.peers(context.getBean(RdmaRpcProperties.class)).principal().maxRequestBytes())
+					.isEqualTo(most / 4 * 3);
+			});
+	}
 
 	@Test
 	void bestProviderIsOpenedByDefault() {
