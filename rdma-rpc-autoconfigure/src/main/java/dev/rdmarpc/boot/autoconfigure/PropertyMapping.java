@@ -48,12 +48,16 @@ import dev.rdmarpc.transport.SchedulerOptions;
 import dev.rdmarpc.transport.TransportOptions;
 import dev.rdmarpc.verbs.iwarp.IwarpOptions;
 import dev.rdmarpc.verbs.shm.SharedMemoryOptions;
+import dev.rdmarpc.verbs.shm.SharedMemoryTrust;
 
 /**
  * Makes the options of the core from properties. What the core would refuse is refused
  * here, with the name of the property at fault.
  */
 final class PropertyMapping {
+
+	/** With less, not even the metadata of a call has room. */
+	private static final int LEAST_MESSAGE_BYTES = 1024;
 
 	private static final int MAX_MESSAGE_BYTES = Integer.MAX_VALUE / 2;
 
@@ -97,6 +101,7 @@ final class PropertyMapping {
 	static TransportOptions transport(RdmaRpcProperties properties) {
 		PropertyCheck.that(!properties.provider().isBlank(), "rdma.rpc.provider", properties.provider(),
 				"the name of a provider, or " + TransportOptions.AUTO);
+		checkRoom(properties.memory(), properties.queuePairs());
 		QueuePairs queuePairs = properties.queuePairs();
 		String prefix = "rdma.rpc.queue-pairs.";
 		int least = ChannelOptions.MIN_CREDITS;
@@ -105,6 +110,17 @@ final class PropertyMapping {
 				PropertyCheck.range(prefix + "send-depth", queuePairs.sendDepth(), least, Integer.MAX_VALUE),
 				PropertyCheck.range(prefix + "read-depth", queuePairs.readDepth(), 1, Integer.MAX_VALUE),
 				scheduler(properties.scheduler()));
+	}
+
+	/** Nothing works where not even one connection has its receives, and room to send. */
+	private static void checkRoom(Memory memory, QueuePairs queuePairs) {
+		long frameBytes = queuePairs.frameSize().toBytes();
+		long bytes = 2L * queuePairs.minCredits() * frameBytes;
+		PropertyCheck.that(memory.max().toBytes() >= bytes || frameBytes > ChannelOptions.MAX_FRAME_BYTES,
+				"rdma.rpc.memory.max", memory.max(),
+				"at least " + bytes + "B, which one connection takes: twice 'rdma.rpc.queue-pairs.min-credits' ("
+						+ queuePairs.minCredits() + ") of 'rdma.rpc.queue-pairs.frame-size' (" + queuePairs.frameSize()
+						+ ")");
 	}
 
 	private static SchedulerOptions scheduler(Scheduler scheduler) {
@@ -186,6 +202,20 @@ final class PropertyMapping {
 				PropertyCheck.range(prefix + "max-read-depth", shm.maxReadDepth(), 1,
 						SharedMemoryOptions.MAX_READ_DEPTH),
 				PropertyCheck.notNegative(prefix + "drain-timeout", shm.drainTimeout()), shm.trust());
+	}
+
+	/**
+	 * A property that says that shared memory is wanted, {@code null} if there is none.
+	 */
+	static @Nullable String anyOf(Shm shm) {
+		String prefix = "rdma.rpc.shm.";
+		if (shm.directory() != null) {
+			return prefix + "directory";
+		}
+		if (shm.group() != null) {
+			return prefix + "group";
+		}
+		return (shm.trust() != SharedMemoryTrust.NONE) ? prefix + "trust" : null;
 	}
 
 	private static boolean isGroup(String group) {
@@ -310,7 +340,7 @@ final class PropertyMapping {
 	}
 
 	static int messageBytes(String name, DataSize value) {
-		return PropertyCheck.bytes(name, value, 1, MAX_MESSAGE_BYTES, 1);
+		return PropertyCheck.bytes(name, value, LEAST_MESSAGE_BYTES, MAX_MESSAGE_BYTES, 1);
 	}
 
 	private static long unfinishedBytes(String name, DataSize value) {

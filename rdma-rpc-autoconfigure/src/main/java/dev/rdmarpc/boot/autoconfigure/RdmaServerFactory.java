@@ -124,7 +124,19 @@ class RdmaServerFactory implements SmartInitializingSingleton {
 		ServiceAccess.apply(this.properties.server().services(), builder,
 				builder.options().channel().security().authenticator() != null);
 		ServerCallLog.addTo(builder, this.properties.server());
+		warnOfMemory(builder.options().channel().maxMessageBytes());
 		return made(builder.build());
+	}
+
+	/** For a request and its reply may both be large. */
+	private void warnOfMemory(int messageBytes) {
+		long most = this.transport.getObject().memory().options().maxBytes();
+		if (most / 2 < messageBytes) {
+			logger.warn(
+					"'rdma.rpc.server.max-message-size' is {}B, of which 'rdma.rpc.memory.max', {}B here, has no room "
+							+ "for two: a large request with a large reply fails",
+					messageBytes, most);
+		}
 	}
 
 	/** Whether it has made a server, for the properties are those of no other one. */

@@ -74,7 +74,28 @@ public final class RdmaTransportAutoConfiguration {
 	@ConditionalOnMissingBean
 	ProviderSelection rdmaProviderSelection(RdmaRpcProperties properties, ObjectProvider<VerbsProvider> beans) {
 		PropertyMapping.memory(properties.memory());
-		return RailSelections.of(select(properties, beans)).main();
+		List<ProviderSelection> selected = select(properties, beans);
+		warnOfSharedMemory(properties, selected);
+		return RailSelections.of(selected).main();
+	}
+
+	/** Somebody wants it to be used who says something of it. */
+	private static void warnOfSharedMemory(RdmaRpcProperties properties, List<ProviderSelection> selected) {
+		String wanted = PropertyMapping.anyOf(properties.shm());
+		if (wanted == null || !PropertyMapping.transport(properties).providers().contains(TransportOptions.AUTO)
+				|| selected.stream().anyMatch((selection) -> isSharedMemory(selection.provider().name()))) {
+			return;
+		}
+		for (ProviderSelection.Candidate candidate : selected.get(0).candidates()) {
+			if (isSharedMemory(candidate.name())) {
+				logger.warn("'{}' is set, but shared memory cannot be used: {}", wanted,
+						candidate.availability().reason());
+			}
+		}
+	}
+
+	private static boolean isSharedMemory(String provider) {
+		return provider.equals(SharedMemoryProvider.NAME);
 	}
 
 	/**

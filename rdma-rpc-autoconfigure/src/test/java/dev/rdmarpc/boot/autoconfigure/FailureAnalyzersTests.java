@@ -251,6 +251,15 @@ class FailureAnalyzersTests {
 			.contains("lower 'rdma.rpc.memory.initial' and 'rdma.rpc.memory.max'");
 	}
 
+	/** All that there is, of which the pool has some. */
+	@Test
+	void loopsWithoutMemory(CapturedOutput output) {
+		run(Map.of("rdma.rpc.provider", "iwarp", "rdma.rpc.iwarp.staging", "1GB"));
+		assertThat(failure(output)).contains("A loop has no memory: no direct memory for 1073741824 bytes")
+			.contains("lower 'rdma.rpc.iwarp.staging'")
+			.contains("'rdma.rpc.server.loops'");
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			rdma.rpc.server.port            | 70000        | Expected: from 0 to 65535.

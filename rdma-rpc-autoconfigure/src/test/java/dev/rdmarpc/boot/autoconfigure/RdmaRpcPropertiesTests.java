@@ -258,7 +258,8 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.server.max-concurrent-calls     | 0       | at least 1
 			rdma.rpc.server.max-calls-per-connection | 65537   | from 1 to 65536
 			rdma.rpc.server.max-unfinished-size      | 0B      | at least 1B
-			rdma.rpc.server.max-message-size         | 1GB     | from 1B to 1073741823B
+			rdma.rpc.server.max-message-size         | 1B      | from 1024B to 1073741823B
+			rdma.rpc.server.max-message-size         | 1GB     | from 1024B to 1073741823B
 			rdma.rpc.server.handshake-timeout        | 0s      | positive
 			rdma.rpc.server.keep-alive               | 0s      | positive
 			rdma.rpc.server.dead-peer-timeout        | 10s     | more than keep-alive, which is PT10S
@@ -276,7 +277,7 @@ class RdmaRpcPropertiesTests {
 			rdma.rpc.client.a.keep-alive             | 400d    | positive, at most 365 days
 			rdma.rpc.client.a.dead-peer-timeout      | 1s      | more than keep-alive
 			rdma.rpc.client.a.keep-alive             | 40s     | less than dead-peer-timeout, which is PT30S
-			rdma.rpc.client.a.max-message-size       | 0B      | from 1B
+			rdma.rpc.client.a.max-message-size       | 1023B   | from 1024B
 			rdma.rpc.client.a.max-calls              | 0       | from 1 to 65536
 			rdma.rpc.provider                        | ' '     | the name of a provider, or auto
 			""")

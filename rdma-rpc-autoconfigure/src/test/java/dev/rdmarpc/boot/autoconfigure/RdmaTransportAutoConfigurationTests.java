@@ -16,12 +16,19 @@
 
 package dev.rdmarpc.boot.autoconfigure;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -55,6 +62,21 @@ class RdmaTransportAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = RdmaContextRunner.create();
 
+	@ParameterizedTest
+	@CsvSource({ "4KB, 8KB, 131072B", "1MB, 1MB, 16777216B" })
+	void memoryHasRoomForOneConnection(String max, String frame, String expected) {
+		RdmaContextRunner.create()
+			.withPropertyValues("rdma.rpc.memory.initial=0B", "rdma.rpc.memory.max=" + max,
+					"rdma.rpc.queue-pairs.frame-size=" + frame)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (invalid) -> {
+					assertThat(invalid.getName()).isEqualTo("rdma.rpc.memory.max");
+					assertThat(invalid.getReason()).contains("at least " + expected,
+							"'rdma.rpc.queue-pairs.frame-size'");
+				}));
+	}
+
 	@Test
 	void memoryThatJavaDoesNotGiveIsWarnedOf(CapturedOutput output) {
 		RdmaContextRunner.create()
@@ -68,6 +90,30 @@ class RdmaTransportAutoConfigurationTests {
 						PropertyMapping.peers(context.getBean(RdmaRpcProperties.class)).principal().maxRequestBytes())
 					.isEqualTo(most / 4 * 3);
 			});
+	}
+
+	@Test
+	void messagesForWhichThereIsNoMemoryAreWarnedOf(CapturedOutput output) {
+		ApplicationContextRunner serving = RdmaContextRunner.create().withUserConfiguration(GreeterService.class);
+		serving.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("has no room");
+		serving
+			.withPropertyValues("rdma.rpc.memory.max=8MB", "rdma.rpc.memory.initial=1MB",
+					"rdma.rpc.server.max-message-size=64MB")
+			.run((context) -> assertThat(output)
+				.containsPattern("WARN.*'rdma.rpc.server.max-message-size' is 67108864B.*'rdma.rpc.memory.max'"));
+	}
+
+	@Test
+	void sharedMemoryThatCannotBeUsedIsWarnedOf(@TempDir Path directory, CapturedOutput output) throws IOException {
+		Path file = Files.writeString(directory.resolve("file"), "");
+		ApplicationContextRunner wanting = RdmaContextRunner.create()
+			.withPropertyValues("rdma.rpc.shm.directory=" + file);
+		wanting.withPropertyValues("rdma.rpc.provider=iwarp").run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("rdma.rpc.shm");
+		wanting.withPropertyValues("rdma.rpc.provider=auto")
+			.run((context) -> assertThat(output)
+				.containsPattern("WARN.*'rdma.rpc.shm.directory' is set, but shared memory cannot be used: .*" + file));
 	}
 
 	@Test

@@ -22,6 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.verbs.VerbsError;
+import dev.rdmarpc.verbs.VerbsException;
+
 /**
  * The memory of a reactor for what peers have begun: parts of frames whose rest has not
  * come, and bytes that a socket does not take. It is allocated once, so that whoever uses
@@ -68,9 +71,11 @@ public final class StagingMemory {
 	/**
 	 * Allocates the memory.
 	 * @param bytes a multiple of {@link #MOST_BYTES}
+	 * @throws VerbsException with {@link VerbsError#LIMIT_EXCEEDED} if the process has no
+	 * more direct memory
 	 */
 	StagingMemory(int bytes) {
-		this.memory = ByteBuffer.allocateDirect(bytes);
+		this.memory = allocate(bytes);
 		int units = bytes / LEAST_BYTES;
 		this.free = new byte[units];
 		this.next = new int[units];
@@ -81,6 +86,17 @@ public final class StagingMemory {
 		}
 		for (int unit = units - (1 << (ORDERS - 1)); unit >= 0; unit -= 1 << (ORDERS - 1)) {
 			push(unit, ORDERS - 1);
+		}
+	}
+
+	private static ByteBuffer allocate(int bytes) {
+		try {
+			return ByteBuffer.allocateDirect(bytes);
+		}
+		catch (OutOfMemoryError ex) {
+			throw new VerbsException(VerbsError.LIMIT_EXCEEDED, "no direct memory for " + bytes
+					+ " bytes of what peers have begun (expected: a larger -XX:MaxDirectMemorySize, less of this "
+					+ "memory, or fewer loops)", ex);
 		}
 	}
 

@@ -23,7 +23,10 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
+import dev.rdmarpc.verbs.VerbsException;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The memory for what peers have begun: nothing twice, nothing lost. */
 class StagingMemoryTests {
@@ -33,6 +36,14 @@ class StagingMemoryTests {
 	private static final int BYTES = 2 * StagingMemory.MOST_BYTES;
 
 	private final StagingMemory memory = new StagingMemory(BYTES);
+
+	@Test
+	void memoryThatTheProcessDoesNotHaveIsNamed() {
+		int bytes = Integer.MAX_VALUE / StagingMemory.MOST_BYTES * StagingMemory.MOST_BYTES;
+		assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> new StagingMemory(bytes))
+			.withMessageContaining("no direct memory for " + bytes + " bytes")
+			.withCauseInstanceOf(OutOfMemoryError.class);
+	}
 
 	@Test
 	void blocksAreRoundedUpModestly() {
