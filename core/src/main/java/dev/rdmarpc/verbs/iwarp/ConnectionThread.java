@@ -38,6 +38,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 import javax.net.ssl.SSLException;
@@ -231,16 +232,22 @@ final class ConnectionThread implements Runnable {
 
 	/**
 	 * Computes something elsewhere.
-	 * @param then run on the thread when it is done
+	 * @param then told on the thread when it is done, and what was thrown if anything was
 	 * @throws SSLException if too much is to be computed already
 	 */
-	void compute(Runnable task, Runnable then) throws SSLException {
+	void compute(Runnable task, Consumer<@Nullable Throwable> then) throws SSLException {
 		this.tlsTasks.execute(() -> {
+			Throwable failure = null;
 			try {
 				task.run();
 			}
+			catch (Throwable ex) {
+				failure = ex;
+				this.failures.log(Level.ERROR, "TLS of {} cannot compute a handshake", this.deviceName, ex);
+			}
 			finally {
-				execute(then);
+				Throwable thrown = failure;
+				execute(() -> then.accept(thrown));
 			}
 		});
 	}

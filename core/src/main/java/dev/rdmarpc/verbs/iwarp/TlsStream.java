@@ -36,6 +36,7 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.verbs.TlsOptions;
 
 /**
@@ -95,6 +96,9 @@ final class TlsStream implements ByteStream {
 
 	private boolean computing;
 
+	/** Why what was to be computed was not. */
+	private @Nullable Throwable uncomputed;
+
 	private boolean ended;
 
 	private boolean closing;
@@ -153,6 +157,10 @@ final class TlsStream implements ByteStream {
 
 	/** Makes a step of the handshake; returns whether the next one is possible. */
 	private boolean step() throws IOException {
+		Throwable cause = this.uncomputed;
+		if (cause != null) {
+			throw new SSLException("handshake cannot be computed: " + FailureText.of(cause), cause);
+		}
 		HandshakeStatus status = this.engine.getHandshakeStatus();
 		if (status == HandshakeStatus.NEED_TASK) {
 			return compute();
@@ -181,16 +189,20 @@ final class TlsStream implements ByteStream {
 	private boolean compute() throws SSLException {
 		Runnable task = this.engine.getDelegatedTask();
 		if (task == null) {
-			return true;
+			// it would need one for ever
+			throw new SSLException("handshake needs a task that has ended without a result");
 		}
 		this.computing = true;
 		this.thread.compute(task, this::computed);
 		return need(0);
 	}
 
-	/** What the handshake needs is there; on the connection thread. */
-	private void computed() {
+	/**
+	 * What the handshake needs is there, or has failed; on the connection thread.
+	 */
+	private void computed(@Nullable Throwable failure) {
 		this.computing = false;
+		this.uncomputed = failure;
 		SocketHandler waiting = this.handler;
 		if (!this.closed && waiting != null) {
 			waiting.progressed();

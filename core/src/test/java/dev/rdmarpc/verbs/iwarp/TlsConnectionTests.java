@@ -25,6 +25,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,8 +37,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -137,6 +141,18 @@ class TlsConnectionTests {
 
 	private static ListenOptions shortly(TlsOptions tls) {
 		return new ListenOptions(16, 16, 16, Duration.ofMillis(700).toNanos()).withTls(tls);
+	}
+
+	/** The engine would ask for ever for the task that has not ended. */
+	@Test
+	void anErrorOfATrustManagerEndsItsHandshakeAndNothingElse() throws Exception {
+		listen(SERVER);
+		SSLContext context = SSLContext.getInstance("TLS");
+		context.init(null, new TrustManager[] { new BrokenTrust() }, null);
+		assertThat(failure(connect(TlsProvider.options(context)))).startsWith("PROTOCOL_ERROR")
+			.contains("handshake cannot be computed: java.lang.NoClassDefFoundError: on purpose");
+		assertThat(this.accepted).isNotDone();
+		connect(CLIENT).get(Endpoint.DEADLINE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 	@Test
@@ -446,6 +462,46 @@ class TlsConnectionTests {
 		catch (IOException ex) {
 			return true;
 		}
+	}
+
+	/** Trusts nobody, for want of a class. */
+	private static final class BrokenTrust extends X509ExtendedTrustManager {
+
+		@Override
+		public void checkClientTrusted(X509Certificate[] chain, String type) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public void checkServerTrusted(X509Certificate[] chain, String type) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
+			throw new NoClassDefFoundError("on purpose");
+		}
+
+		@Override
+		public X509Certificate[] getAcceptedIssuers() {
+			return new X509Certificate[0];
+		}
+
 	}
 
 }
