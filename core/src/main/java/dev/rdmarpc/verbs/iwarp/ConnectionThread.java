@@ -177,6 +177,14 @@ final class ConnectionThread implements Runnable {
 		}
 	}
 
+	/**
+	 * Starts the thread if need be: before there is anything that would be left behind if
+	 * that fails.
+	 */
+	void start() {
+		started();
+	}
+
 	private synchronized @Nullable Selector started() {
 		Selector current = this.selector;
 		if (current == null && !this.stopping) {
@@ -326,15 +334,23 @@ final class ConnectionThread implements Runnable {
 
 	/**
 	 * Abandons the connection attempt of a queue pair, if there is one; from any thread.
+	 * Does not throw: without memory to do it at once, the attempt ends in its time.
 	 */
+	@SuppressWarnings("UnusedException")
 	void abandon(QueuePair queuePair) {
 		SocketHandler handler = this.attempts.get(queuePair);
-		if (handler != null) {
+		if (handler == null) {
+			return;
+		}
+		try {
 			execute(() -> {
 				if (!handler.isFinished()) {
 					fail(handler, new VerbsException(VerbsError.CLOSED, queuePair + " was closed or disconnected"));
 				}
 			});
+		}
+		catch (Throwable ex) {
+			// there is no memory to tell of it
 		}
 	}
 

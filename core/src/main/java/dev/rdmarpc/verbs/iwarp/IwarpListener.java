@@ -126,15 +126,23 @@ final class IwarpListener extends SocketHandler implements ConnectionListener {
 		if (address.isUnresolved()) {
 			throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE, address + " is not resolved");
 		}
+		thread.start();
 		ServerSocketChannel channel = bind(settings, address, options);
+		boolean listens = false;
 		try {
 			IwarpListener listener = new IwarpListener(thread, settings, channel,
 					(InetSocketAddress) channel.getLocalAddress(), options, handler, claim);
 			thread.execute(listener::start);
+			listens = true;
 			return listener;
 		}
 		catch (IOException ex) {
 			throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot listen on " + address + ": " + ex, ex);
+		}
+		finally {
+			if (!listens) {
+				closeQuietly(channel);
+			}
 		}
 	}
 

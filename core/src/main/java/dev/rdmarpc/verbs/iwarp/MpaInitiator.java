@@ -93,12 +93,23 @@ final class MpaInitiator extends SocketHandler {
 	static CompletableFuture<ConnectionInfo> start(ConnectionLifecycle lifecycle, InetSocketAddress remote,
 			ConnectOptions options, ConnectionThread thread, IwarpOptions settings) {
 		QueuePair queuePair = lifecycle.queuePair();
-		CompletableFuture<ConnectionInfo> result = new Attempt(thread, queuePair);
-		MpaInitiator initiator = new MpaInitiator(lifecycle, remote, options, thread, settings,
-				MpaFrameFlyweight.REVISION_2, result, System.nanoTime() + options.timeoutNanos());
-		thread.addAttempt(queuePair, initiator);
-		thread.execute(initiator::open);
-		return result;
+		boolean begun = false;
+		try {
+			thread.start();
+			CompletableFuture<ConnectionInfo> result = new Attempt(thread, queuePair);
+			MpaInitiator initiator = new MpaInitiator(lifecycle, remote, options, thread, settings,
+					MpaFrameFlyweight.REVISION_2, result, System.nanoTime() + options.timeoutNanos());
+			thread.addAttempt(queuePair, initiator);
+			thread.execute(initiator::open);
+			begun = true;
+			return result;
+		}
+		finally {
+			if (!begun) {
+				thread.removeAttempt(queuePair);
+				lifecycle.connectingFailed();
+			}
+		}
 	}
 
 	private void open() {

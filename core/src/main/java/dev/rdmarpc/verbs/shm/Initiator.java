@@ -82,16 +82,28 @@ final class Initiator extends SetupHandler {
 	/** Starts to connect; from any thread. The queue pair is claimed. */
 	static CompletableFuture<ConnectionInfo> start(SharedMemoryDevice device, Lifecycle lifecycle,
 			InetSocketAddress remote, ConnectOptions options) {
-		Initiator initiator = new Initiator(device, lifecycle, remote, options);
 		ConnectionThread thread = device.connectionThread();
-		thread.addAttempt(lifecycle.queuePair(), initiator);
-		initiator.result.whenComplete((info, ex) -> {
-			if (initiator.result.isCancelled()) {
-				thread.execute(() -> initiator.failed(new VerbsException(VerbsError.CLOSED, "attempt was cancelled")));
+		boolean begun = false;
+		try {
+			thread.start();
+			Initiator initiator = new Initiator(device, lifecycle, remote, options);
+			thread.addAttempt(lifecycle.queuePair(), initiator);
+			initiator.result.whenComplete((info, ex) -> {
+				if (initiator.result.isCancelled()) {
+					thread.execute(
+							() -> initiator.failed(new VerbsException(VerbsError.CLOSED, "attempt was cancelled")));
+				}
+			});
+			thread.execute(initiator::begin);
+			begun = true;
+			return initiator.result;
+		}
+		finally {
+			if (!begun) {
+				thread.removeAttempt(lifecycle.queuePair());
+				lifecycle.connectingFailed();
 			}
-		});
-		thread.execute(initiator::begin);
-		return initiator.result;
+		}
 	}
 
 	private void begin() {

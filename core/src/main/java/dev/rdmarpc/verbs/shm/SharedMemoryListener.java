@@ -123,15 +123,23 @@ final class SharedMemoryListener extends SetupHandler implements ConnectionListe
 			throw new VerbsException(VerbsError.ADDRESS_NOT_AVAILABLE, "shared memory cannot listen on " + address
 					+ " (expected: an address of this host, or the wildcard address)");
 		}
+		device.connectionThread().start();
 		ServerSocketChannel channel = device.rendezvous().bind(address.getPort(), options.backlog());
+		boolean listens = false;
 		try {
 			InetSocketAddress local = new InetSocketAddress(address.getAddress(), Rendezvous.port(channel));
 			SharedMemoryListener listener = new SharedMemoryListener(device, channel, local, options, handler);
 			device.connectionThread().execute(listener::start);
+			listens = true;
 			return listener;
 		}
 		catch (IOException ex) {
 			throw new VerbsException(VerbsError.DEVICE_ERROR, "cannot listen on " + address + ": " + ex, ex);
+		}
+		finally {
+			if (!listens) {
+				closeQuietly(channel);
+			}
 		}
 	}
 

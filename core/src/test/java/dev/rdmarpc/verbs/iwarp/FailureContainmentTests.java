@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -41,6 +42,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import dev.rdmarpc.NoThread;
+import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionListener;
+import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.MemoryRegion;
 import dev.rdmarpc.verbs.QueuePairFault;
 import dev.rdmarpc.verbs.QueuePairListener;
@@ -54,6 +59,7 @@ import dev.rdmarpc.verbs.iwarp.wire.Fpdu;
 import dev.rdmarpc.verbs.iwarp.wire.ReadyToReceive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Whatever is thrown, on a connection, by a listener or on the connection thread: it ends
@@ -208,6 +214,56 @@ class FailureContainmentTests {
 		assertThat(pipe.source().isOpen()).isFalse();
 		assertThat(this.device.isRunning()).isTrue();
 		pipe.sink().close();
+	}
+
+	@Test
+	void aListenerWithoutAConnectionThreadLeavesNothing() throws Exception {
+		InetSocketAddress address = freeAddress();
+		AtomicInteger asked = new AtomicInteger();
+		NoThread.during(() -> assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> this.device.listen(address, ListenOptions.DEFAULTS, (request) -> {
+				asked.incrementAndGet();
+				request.reject(new byte[0]);
+			})));
+		try (ConnectionListener listener = this.device.listen(address, ListenOptions.DEFAULTS,
+				(request) -> request.reject(new byte[0]))) {
+			assertRejected(queuePair(QueuePairListener.NONE), listener);
+			assertThat(asked).as("requests to the listener that failed").hasValue(0);
+		}
+	}
+
+	@Test
+	void anAttemptWithoutAConnectionThreadLeavesItsQueuePairAsItWas() throws Exception {
+		IwarpDevice peer = (IwarpDevice) new IwarpProvider().openDevice(null);
+		try (ConnectionListener listener = peer.listen(freeAddress(), ListenOptions.DEFAULTS,
+				(request) -> request.reject(new byte[0]))) {
+			IwarpQueuePair closed = queuePair(QueuePairListener.NONE);
+			IwarpQueuePair used = queuePair(QueuePairListener.NONE);
+			NoThread.during(() -> {
+				for (IwarpQueuePair queuePair : List.of(closed, used)) {
+					assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(
+							() -> this.device.connect(queuePair, listener.localAddress(), ConnectOptions.DEFAULTS));
+					assertThat(queuePair.state()).isEqualTo(QueuePairState.INITIALIZED);
+				}
+				closed.close();
+			});
+			assertRejected(used, listener);
+		}
+		peer.close();
+	}
+
+	private void assertRejected(IwarpQueuePair queuePair, ConnectionListener listener) {
+		assertThat(this.device.connect(queuePair, listener.localAddress(), ConnectOptions.DEFAULTS))
+			.failsWithin(Endpoint.DEADLINE)
+			.withThrowableOfType(ExecutionException.class)
+			.withMessageContaining("rejected the connection");
+	}
+
+	private static InetSocketAddress freeAddress() throws IOException {
+		try (ServerSocketChannel free = ServerSocketChannel.open()) {
+			return (InetSocketAddress) free.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+				.getLocalAddress();
+		}
 	}
 
 	@Test

@@ -37,10 +37,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.rdmarpc.Await;
+import dev.rdmarpc.NoThread;
+import dev.rdmarpc.verbs.CompletionQueue;
+import dev.rdmarpc.verbs.ConnectOptions;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ListenOptions;
+import dev.rdmarpc.verbs.ProtectionDomain;
+import dev.rdmarpc.verbs.QueuePair;
+import dev.rdmarpc.verbs.QueuePairListener;
+import dev.rdmarpc.verbs.QueuePairOptions;
+import dev.rdmarpc.verbs.QueuePairState;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Whatever is thrown on the connection thread ends what it concerns and nothing else. */
 class SetupFailureTests {
@@ -102,6 +111,29 @@ class SetupFailureTests {
 		assertThat(reader.calls).hasValue(1);
 		assertThat(pipe.source().isOpen()).isFalse();
 		pipe.sink().close();
+	}
+
+	@Test
+	void aListenerWithoutAConnectionThreadLeavesNothing() throws Exception {
+		NoThread.during(() -> assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.device
+			.listen(Station.loopback(0), ListenOptions.DEFAULTS, (request) -> request.reject(new byte[0]))));
+		assertThat(Station.files(this.directory)).isEmpty();
+	}
+
+	@Test
+	void anAttemptWithoutAConnectionThreadLeavesItsQueuePairAsItWas() {
+		ProtectionDomain domain = this.device.allocateProtectionDomain();
+		CompletionQueue completionQueue = this.device.createCompletionQueue(64);
+		QueuePair queuePair = domain
+			.createQueuePair(new QueuePairOptions(completionQueue, null, 8, 8, 4, 4, QueuePairListener.NONE));
+		NoThread.during(() -> {
+			assertThatExceptionOfType(OutOfMemoryError.class)
+				.isThrownBy(() -> this.device.connect(queuePair, Station.loopback(1), ConnectOptions.DEFAULTS));
+			assertThat(queuePair.state()).isEqualTo(QueuePairState.INITIALIZED);
+			queuePair.close();
+		});
+		completionQueue.close();
+		domain.close();
 	}
 
 	/** Handlers keep queue pairs, of which a process cannot have any number. */
