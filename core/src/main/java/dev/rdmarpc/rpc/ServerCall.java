@@ -565,8 +565,14 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		return required(this.channel);
 	}
 
+	/** It could not begin: gives back what it has of its request; driver. */
+	void notBegun() {
+		this.received.release();
+	}
+
 	/** Forgets everything before it is pooled. */
 	void reset() {
+		this.context = null;
 		this.session = null;
 		this.channel = null;
 		this.method = null;

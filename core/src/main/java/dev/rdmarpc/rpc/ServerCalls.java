@@ -218,7 +218,16 @@ final class ServerCalls {
 	}
 
 	/**
-	 * A call has ended, or could not begin.
+	 * A call could not begin. Its object is not used again: what it has of the request
+	 * must not become another caller's.
+	 */
+	void notBegun(ServerCall call) {
+		this.shares.end();
+		call.notBegun();
+	}
+
+	/**
+	 * A call has ended.
 	 * @param loop whose driver it is
 	 */
 	void giveBack(ServerCall call, LoopCalls loop) {

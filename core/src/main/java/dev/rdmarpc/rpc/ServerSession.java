@@ -184,7 +184,7 @@ final class ServerSession implements ChannelHandler {
 			call.begin(this, channel, method, request);
 		}
 		catch (Throwable ex) {
-			this.calls.giveBack(call, callsOn(channel.loop()));
+			this.calls.notBegun(call);
 			uncount(request.messageBytes());
 			refuse(channel, requestId, RpcStatus.RESOURCE_EXHAUSTED, "the call cannot begin: " + FailureText.of(ex));
 			return;
