@@ -79,7 +79,7 @@ final class CallQueue {
 
 	private final Executor executor;
 
-	private final Runnable turn = this::takeTurn;
+	private final Runnable turn = new Turn();
 
 	private final Runnable recount = this::recount;
 
@@ -307,6 +307,21 @@ final class CallQueue {
 	synchronized @Nullable Duration stuck(long nowNanos) {
 		long nanos = nowNanos - this.wantedSince;
 		return (this.wantedSince != 0 && nanos >= STUCK_NANOS) ? Duration.ofNanos(nanos) : null;
+	}
+
+	/** What the executor runs, or has no thread for. */
+	private final class Turn implements HandlerPool.Refusable {
+
+		@Override
+		public void run() {
+			takeTurn();
+		}
+
+		@Override
+		public void refuse(Throwable cause) {
+			CallQueue.this.refuse(reason(cause));
+		}
+
 	}
 
 	/**

@@ -51,7 +51,8 @@ import dev.rdmarpc.logging.ThreadText;
  * So a burst of quick tasks wakes few threads rather than one for each, while tasks that
  * block get threads as fast as these can start. Nothing is left waiting: while there are
  * tasks, a thread is on its way, or none is idle and no more are permitted, because a
- * thread becomes idle, and ends, only under the lock and when there are no tasks.
+ * thread becomes idle, and ends, only under the lock and when there are no tasks. Where
+ * threads cannot start and there are no others, what waits is refused.
  * <p>
  * Virtual threads end as soon as there is no task, because a new one costs less than a
  * timed wait.
@@ -107,15 +108,7 @@ final class HandlerPool implements Executor, AutoCloseable {
 			this.tasks.add(task);
 			called = call();
 		}
-		try {
-			summon(called);
-		}
-		catch (Throwable ex) {
-			synchronized (this) {
-				this.tasks.remove(task);
-			}
-			throw ex;
-		}
+		summon(called, task);
 	}
 
 	/** Has one more thread come if there are tasks; with the lock. */
@@ -136,8 +129,12 @@ final class HandlerPool implements Executor, AutoCloseable {
 		return worker;
 	}
 
-	/** What is done for a called thread without the lock. */
-	private void summon(@Nullable Worker called) {
+	/**
+	 * What is done for a called thread without the lock.
+	 * @param own the task of the caller, who is told with an exception if there is no
+	 * thread for it
+	 */
+	private void summon(@Nullable Worker called, @Nullable Runnable own) {
 		if (called == null) {
 			return;
 		}
@@ -150,10 +147,47 @@ final class HandlerPool implements Executor, AutoCloseable {
 			start(called);
 		}
 		catch (Throwable ex) {
-			if (leave(called)) {
+			leave(called);
+			if (refuseStranded(own, ex)) {
 				throw ex;
 			}
 			failures.log(Level.WARN, "No further thread for handlers", ex);
+		}
+	}
+
+	/**
+	 * Refuses what waits if there is no thread for it any more, also where several could
+	 * not start at once, each of which the callers of the others had counted on.
+	 * @return whether the caller's own task was among it
+	 */
+	private boolean refuseStranded(@Nullable Runnable own, Throwable cause) {
+		boolean refused = false;
+		for (Runnable task = pollStranded(); task != null; task = pollStranded()) {
+			if (task == own && !refused) {
+				refused = true;
+			}
+			else {
+				refuse(task, cause);
+			}
+		}
+		return refused;
+	}
+
+	private synchronized @Nullable Runnable pollStranded() {
+		return this.workers.isEmpty() ? this.tasks.poll() : null;
+	}
+
+	private static void refuse(Runnable task, Throwable cause) {
+		try {
+			if (task instanceof Refusable refusable) {
+				refusable.refuse(cause);
+			}
+			else {
+				task.run();
+			}
+		}
+		catch (Throwable ex) {
+			failures.log(Level.ERROR, "A task for which there was no thread has failed", ex);
 		}
 	}
 
@@ -163,17 +197,13 @@ final class HandlerPool implements Executor, AutoCloseable {
 		started.start();
 	}
 
-	/**
-	 * A thread has ended, or could not start.
-	 * @return whether it was the last
-	 */
-	private synchronized boolean leave(Worker worker) {
+	/** A thread has ended, or could not start. */
+	private synchronized void leave(Worker worker) {
 		if (worker.called) {
 			worker.called = false;
 			this.arriving--;
 		}
 		this.workers.remove(worker);
-		return this.workers.isEmpty();
 	}
 
 	/** Threads, idle ones included. */
@@ -199,7 +229,7 @@ final class HandlerPool implements Executor, AutoCloseable {
 			this.maxThreads = threads;
 			called = call();
 		}
-		summon(called);
+		summon(called, null);
 	}
 
 	/** The threads, in the order in which they were started. */
@@ -227,6 +257,17 @@ final class HandlerPool implements Executor, AutoCloseable {
 			this.tasks.clear();
 		}
 		list().forEach(Thread::interrupt);
+	}
+
+	/**
+	 * A task that can be told that there is no thread for it; others run where that
+	 * shows.
+	 */
+	interface Refusable extends Runnable {
+
+		/** Any thread, which it may not keep. */
+		void refuse(Throwable cause);
+
 	}
 
 	/** One thread. */
@@ -301,7 +342,7 @@ final class HandlerPool implements Executor, AutoCloseable {
 					HandlerPool.this.idle.push(this);
 				}
 			}
-			summon(other);
+			summon(other, null);
 			return task;
 		}
 

@@ -183,6 +183,28 @@ class HandlerPoolTests {
 		}
 	}
 
+	/** Each had counted on the thread of the other. */
+	@Test
+	void callsWhoseThreadsCannotStartAtOnceAreAllRefused() throws Exception {
+		CyclicBarrier both = new CyclicBarrier(2);
+		try (HandlerPool pool = new HandlerPool((task) -> {
+			await(both);
+			throw new OutOfMemoryError("thrown on purpose: no thread");
+		}, 8, NEVER)) {
+			CallQueue queue = new CallQueue(pool);
+			Queue<String> refused = new ConcurrentLinkedQueue<>();
+			Thread first = new Thread(() -> queue.add(new CallQueue.Lane(), new RefusedWork(refused)), "first");
+			Thread second = new Thread(() -> queue.add(new CallQueue.Lane(), new RefusedWork(refused)), "second");
+			first.start();
+			second.start();
+			first.join();
+			second.join();
+			assertThat(refused).hasSize(2).allMatch((why) -> why.contains("no thread"));
+			assertThat(queue.waiting()).isZero();
+			assertThat(pool.threads()).isZero();
+		}
+	}
+
 	@Test
 	void closingInterruptsDropsAndRefuses() {
 		HandlerPool pool = platform(1, NEVER);
@@ -288,6 +310,42 @@ class HandlerPoolTests {
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** Work that is not to begin. */
+	private static final class RefusedWork extends QueuedWork {
+
+		private final Queue<String> refused;
+
+		RefusedWork(Queue<String> refused) {
+			this.refused = refused;
+		}
+
+		@Override
+		boolean isCancelled() {
+			return false;
+		}
+
+		@Override
+		void runInTurn() {
+			throw new IllegalStateException("begun");
+		}
+
+		@Override
+		void reject(String why) {
+			this.refused.add(why);
+		}
+
+		@Override
+		void notEnqueued() {
+			throw new IllegalStateException("canceled");
+		}
+
+		@Override
+		public void run() {
+			runInTurn();
+		}
+
 	}
 
 }
