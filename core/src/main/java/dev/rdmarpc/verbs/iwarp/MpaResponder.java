@@ -205,7 +205,15 @@ final class MpaResponder extends SocketHandler {
 			writeReply(accepted);
 		}
 		catch (Throwable ex) {
-			failed(ex);
+			boolean unsettled = !isFinished() && this.acceptance == null;
+			try {
+				failed(ex);
+			}
+			finally {
+				if (unsettled) {
+					notEstablished(lifecycle, result, ex.toString());
+				}
+			}
 		}
 	}
 
@@ -278,11 +286,15 @@ final class MpaResponder extends SocketHandler {
 		leave();
 		if (accepted != null) {
 			this.thread.removeAttempt(accepted.lifecycle().queuePair());
-			accepted.lifecycle().connectingFailed();
-			accepted.result()
-				.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
-						"connection from " + this.remote + " was not established: " + reason));
+			notEstablished(accepted.lifecycle(), accepted.result(), reason);
 		}
+	}
+
+	private void notEstablished(ConnectionLifecycle lifecycle, CompletableFuture<ConnectionInfo> result,
+			String reason) {
+		lifecycle.connectingFailed();
+		result.completeExceptionally(new VerbsException(VerbsError.CONNECTION_LOST,
+				"connection from " + this.remote + " was not established: " + reason));
 	}
 
 	@Override

@@ -30,6 +30,8 @@ final class SocketTuning {
 	/** Makes length field and ULPDU a multiple of four, so that no pad is needed. */
 	private static final int LARGEST_ALIGNED_ULPDU = 65534;
 
+	private static final int USUAL_MTU_BYTES = 1500;
+
 	private static final int IPV4_AND_TCP_BYTES = 40;
 
 	private static final int IPV6_AND_TCP_BYTES = 60;
@@ -77,9 +79,18 @@ final class SocketTuning {
 		if (isOnThisHost(remote)) {
 			return LARGEST_ALIGNED_ULPDU;
 		}
-		NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local);
-		int mtu = (networkInterface != null) ? networkInterface.getMTU() : 1500;
-		return maxUlpduBytes(mtu, local instanceof Inet6Address);
+		return maxUlpduBytes(mtuBytes(local), local instanceof Inet6Address);
+	}
+
+	@SuppressWarnings("UnusedException") // it may be for want of descriptors
+	private static int mtuBytes(InetAddress local) {
+		try {
+			NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local);
+			return (networkInterface != null) ? networkInterface.getMTU() : USUAL_MTU_BYTES;
+		}
+		catch (SocketException ex) {
+			return USUAL_MTU_BYTES;
+		}
 	}
 
 	/** The longest ULPDU of a frame that fits a TCP segment on an interface. */

@@ -18,8 +18,11 @@ package dev.rdmarpc.verbs.iwarp;
 
 import java.io.IOException;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
@@ -42,8 +45,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import dev.rdmarpc.Await;
 import dev.rdmarpc.NoThread;
 import dev.rdmarpc.verbs.ConnectOptions;
+import dev.rdmarpc.verbs.ConnectionInfo;
 import dev.rdmarpc.verbs.ConnectionListener;
 import dev.rdmarpc.verbs.ListenOptions;
 import dev.rdmarpc.verbs.MemoryRegion;
@@ -250,6 +255,41 @@ class FailureContainmentTests {
 			assertRejected(used, listener);
 		}
 		peer.close();
+	}
+
+	@Test
+	void anAnswerThatCannotBeMadeFailsItsFuture() throws Exception {
+		IwarpDevice unlucky = new IwarpDevice("unlucky", IwarpOptions.DEFAULTS,
+				FailureContainmentTests::withoutLocalAddress);
+		CompletableFuture<CompletableFuture<ConnectionInfo>> answered = new CompletableFuture<>();
+		try (Endpoint server = new Endpoint(unlucky);
+				ConnectionListener listener = unlucky.listen(freeAddress(), ListenOptions.DEFAULTS,
+						(request) -> answered.complete(request.accept(server.queuePair, ConnectOptions.DEFAULTS)))) {
+			assertThat(this.device.connect(queuePair(QueuePairListener.NONE), listener.localAddress(),
+					ConnectOptions.DEFAULTS))
+				.failsWithin(Endpoint.DEADLINE);
+			assertThat(answered.get(Endpoint.DEADLINE.toSeconds(), TimeUnit.SECONDS)).failsWithin(Endpoint.DEADLINE)
+				.withThrowableOfType(ExecutionException.class)
+				.withMessageContaining("was not established: java.net.SocketException: thrown on purpose");
+			Await.until(() -> server.queuePair.state() == QueuePairState.INITIALIZED);
+		}
+		unlucky.close();
+	}
+
+	/** As where there is no descriptor to look the interface up with. */
+	private static ByteStream withoutLocalAddress(ByteStream below) {
+		return (ByteStream) Proxy.newProxyInstance(ByteStream.class.getClassLoader(),
+				new Class<?>[] { ByteStream.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("localAddress")) {
+						throw new SocketException("thrown on purpose");
+					}
+					try {
+						return method.invoke(below, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	private void assertRejected(IwarpQueuePair queuePair, ConnectionListener listener) {
