@@ -34,8 +34,9 @@ public final class FailureText {
 		return (message != null) ? type + ": " + message : type;
 	}
 
+	/** Its message, or {@code null} if it has none; does not throw. */
 	@SuppressWarnings("UnusedException") // there is nothing else to say of either
-	private static @Nullable String message(Throwable failure) {
+	public static @Nullable String message(Throwable failure) {
 		try {
 			return failure.getMessage();
 		}

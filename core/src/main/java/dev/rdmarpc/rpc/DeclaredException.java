@@ -180,7 +180,7 @@ final class DeclaredException {
 				logger.debug("{} exceeds the room for metadata", this.type);
 			}
 		}
-		catch (ReflectiveOperationException | RuntimeException ex) {
+		catch (ReflectiveOperationException | RuntimeException | StackOverflowError ex) {
 			logger.debug("{} does not travel", this.type, ex);
 		}
 	}

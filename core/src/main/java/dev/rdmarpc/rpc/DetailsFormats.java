@@ -84,7 +84,7 @@ final class DetailsFormats {
 				logger.debug("details of {}/{} exceed the room for metadata: {}", this.service, this.method, details);
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | StackOverflowError ex) {
 			unsendable.log(Level.WARN, "A failure of {}/{} is told without its details", this.service, this.method, ex);
 		}
 	}

@@ -29,6 +29,7 @@ import org.slf4j.MDC;
 import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.CodecException;
+import dev.rdmarpc.logging.FailureText;
 import dev.rdmarpc.logging.RateLimitedLogger;
 import dev.rdmarpc.transport.RpcChannel;
 
@@ -98,7 +99,7 @@ final class HandlerFailures {
 				observation, failure);
 		if (!unencoded.isEmpty()) {
 			return new FailureReply(RpcStatus.INTERNAL,
-					unencoded + ((failure instanceof CodecException) ? failure.getMessage() : reference));
+					unencoded + ((failure instanceof CodecException) ? FailureText.message(failure) : reference));
 		}
 		return (failure instanceof Mistake) ? new FailureReply(RpcStatus.INTERNAL, failure.getMessage())
 				: new FailureReply(statusOf(failure), "the handler failed, " + reference);
@@ -129,7 +130,7 @@ final class HandlerFailures {
 		if (declared == null) {
 			return null;
 		}
-		String message = failure.getMessage();
+		String message = FailureText.message(failure);
 		return new FailureReply(statusOf(failure), (message != null) ? message : "",
 				(metadata) -> declared.write(failure, metadata));
 	}

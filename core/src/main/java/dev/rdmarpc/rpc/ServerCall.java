@@ -410,6 +410,8 @@ final class ServerCall extends QueuedWork implements UserTask, ServedCall {
 		}
 		catch (Throwable ex) {
 			// that the call ends is more important than that it was said why
+			status = RpcStatus.UNKNOWN;
+			said = this.oneWay ? null : this.calls.prepareUntold(channel(), this.requestId, ex, this.segments);
 		}
 		finish(said, status, failure);
 	}

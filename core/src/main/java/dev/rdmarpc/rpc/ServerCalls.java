@@ -33,12 +33,14 @@ import org.slf4j.event.Level;
 
 import dev.rdmarpc.codec.MessageSegments;
 import dev.rdmarpc.logging.RateLimitedLogger;
+import dev.rdmarpc.memory.MemoryExhaustedException;
 import dev.rdmarpc.transport.CallShares;
 import dev.rdmarpc.transport.ChannelLoop;
 import dev.rdmarpc.transport.OutgoingMessage;
 import dev.rdmarpc.transport.PeerReplies;
 import dev.rdmarpc.transport.PeerShare;
 import dev.rdmarpc.transport.ReplyLimitException;
+import dev.rdmarpc.transport.RequestTemplate;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -243,6 +245,21 @@ final class ServerCalls {
 		int most = this.shares.most();
 		return (all >= most) ? "the server is executing " + all + " calls already" : "the connection has " + own
 				+ " of the " + most + " calls that the server executes at once, which is its share";
+	}
+
+	/**
+	 * Prepares a reply to a call that failed in a way that cannot be told; does not
+	 * throw.
+	 * @param cause why not
+	 * @return {@code null} if there was no memory
+	 */
+	@Nullable OutgoingMessage prepareUntold(RpcChannel channel, int requestId, Throwable cause, MessageSegments segments) {
+		if (cause instanceof MemoryExhaustedException || cause instanceof OutOfMemoryError) {
+			return null;
+		}
+		failures.log(Level.WARN, "{} cannot be told why a call failed", channel, cause);
+		return prepareFailure(channel, requestId, RpcStatus.UNKNOWN, "the handler failed, which cannot be told",
+				RequestTemplate.NO_METADATA, segments);
 	}
 
 	/**

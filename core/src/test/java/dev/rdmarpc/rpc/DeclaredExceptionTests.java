@@ -108,6 +108,11 @@ class DeclaredExceptionTests {
 	}
 
 	@Test
+	void oneWhoseMessageThrowsIsMadeWithoutIt() {
+		assertThat(of(new Speechless())).isExactlyInstanceOf(IOException.class).hasMessage(null);
+	}
+
+	@Test
 	void asASuperclassThatIsDeclared() {
 		assertThat(of(new FileNotFoundException("list"))).isExactlyInstanceOf(IOException.class).hasMessage("list");
 	}
@@ -337,6 +342,17 @@ class DeclaredExceptionTests {
 
 		Reworded(String article) {
 			super("no " + article + " today");
+		}
+
+	}
+
+	/** Whose message is not to be had. */
+	@SuppressWarnings("serial")
+	private static final class Speechless extends IOException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("thrown on purpose");
 		}
 
 	}

@@ -156,6 +156,21 @@ class FailureDetailsTests {
 		assertThat(of(new Missing("pear", Arrays.asList((Offer) null))).detail()).isEqualTo("no such article");
 	}
 
+	@Test
+	void thoseThatNeedTooMuchStackAreLeftOut() {
+		RpcException failure = of(new Bottomless("x"));
+		assertThat(failure.status()).isEqualTo(RpcStatus.NOT_FOUND);
+		assertThat(failure.details(Bottomless.class)).isEmpty();
+	}
+
+	/** There was memory for a reply. */
+	@Test
+	void anErrorWhileTheyAreWrittenIsToldAsOne() {
+		RpcException failure = of(new Wrong("x"));
+		assertThat(failure.status()).isEqualTo(RpcStatus.UNKNOWN);
+		assertThat(failure.detail()).isEqualTo("the handler failed, which cannot be told");
+	}
+
 	/** Without reading outside of the message, and without failing. */
 	@Test
 	void whateverAPeerSendsInTheirPlace() {
@@ -226,6 +241,26 @@ class FailureDetailsTests {
 		@Override
 		public String text() {
 			throw new IllegalStateException("not to be read");
+		}
+
+	}
+
+	/** That has no end. */
+	public record Bottomless(String text) {
+
+		@Override
+		public String text() {
+			throw new StackOverflowError("thrown on purpose");
+		}
+
+	}
+
+	/** That fails with an error when it is read. */
+	public record Wrong(String text) {
+
+		@Override
+		public String text() {
+			throw new AssertionError("thrown on purpose");
 		}
 
 	}
