@@ -357,8 +357,9 @@ public final class RpcServer implements AutoCloseable {
 	 * calls up to {@link RpcServerOptions#drainTimeout()}, then closes the remaining
 	 * connections, cancels the remaining calls and gives them a moment to notice. A
 	 * handler that holds up the thread of a loop is interrupted, and abandoned if it
-	 * continues all the same. Idempotent. The server can be started again even if such a
-	 * handler is still running.
+	 * continues all the same. An interrupt does not shorten that, and is still there
+	 * afterwards. Idempotent. The server can be started again even if such a handler is
+	 * still running.
 	 * @throws IllegalStateException if called by a handler on the thread of a loop
 	 */
 	public void stop() {
@@ -404,11 +405,16 @@ public final class RpcServer implements AutoCloseable {
 		this.listener = null;
 	}
 
+	/** An interrupt ends nothing. */
 	private void await(BooleanSupplier condition, long timeoutNanos) {
 		long deadline = System.nanoTime() + timeoutNanos;
-		while (!condition.getAsBoolean() && System.nanoTime() - deadline < 0
-				&& !Thread.currentThread().isInterrupted()) {
+		boolean interrupted = false;
+		while (!condition.getAsBoolean() && System.nanoTime() - deadline < 0) {
 			LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
+			interrupted |= Thread.interrupted();
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

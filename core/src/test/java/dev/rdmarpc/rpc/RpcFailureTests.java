@@ -267,6 +267,24 @@ class RpcFailureTests {
 	}
 
 	@Test
+	void aServerThatAnInterruptedThreadStopsDrainsAllTheSame() throws Exception {
+		try (RpcFixture fixture = new RpcFixture()) {
+			Echo slow = CallOptions.deadline(Duration.ofSeconds(50)).on(fixture.echo);
+			CompletableFuture<String> outcome = RpcFixture.inThread(() -> slow.slow(30_000));
+			RpcFixture.awaitTrue(() -> fixture.service.running.get() == 1);
+			CompletableFuture<Boolean> interrupted = RpcFixture.inThread(() -> {
+				Thread.currentThread().interrupt();
+				fixture.server.stop();
+				return Thread.currentThread().isInterrupted();
+			});
+			RpcFixture.awaitTrue(() -> fixture.client.state() != ConnectionState.READY);
+			fixture.service.release.countDown();
+			assertThat(outcome.get(10, TimeUnit.SECONDS)).isEqualTo("released");
+			assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+		}
+	}
+
+	@Test
 	void clientRecoversWhenTheServerComesBack() throws Exception {
 		try (RpcFixture fixture = new RpcFixture()) {
 			assertThat(fixture.echo.echo("before")).isEqualTo("before");
