@@ -36,14 +36,28 @@ public final class NoHeap {
 
 	private static final int LARGEST = 1 << 16;
 
+	private static final int COLLECTIONS = 3;
+
 	private static volatile @Nullable Link hoard;
 
 	private NoHeap() {
 	}
 
-	/** Takes what there is; the calling thread can then allocate nothing. */
+	/**
+	 * Takes what there is; the calling thread can then allocate nothing. What the garbage
+	 * collector leaves to finalizers and cleaners is free only after they have run.
+	 */
 	public static void take() {
 		Link last = hoard;
+		for (int i = 0; i < COLLECTIONS; i++) {
+			last = fill(last);
+			System.gc();
+		}
+		hoard = fill(last);
+	}
+
+	private static @Nullable Link fill(@Nullable Link before) {
+		Link last = before;
 		for (int length = LARGEST; length > 0;) {
 			try {
 				last = new Link(last, new Object[length]);
@@ -58,7 +72,7 @@ public final class NoHeap {
 			}
 		}
 		catch (OutOfMemoryError ex) {
-			hoard = last;
+			return last;
 		}
 	}
 
