@@ -84,10 +84,29 @@ final class InboundTransfer extends InboundMessage {
 				: isEarlier(other) && !other.hasYieldedEnough();
 	}
 
-	/** The same for one that waits, and if this one is many times as short. */
-	boolean mayOvertake(InboundTransfer waiting) {
-		return mayPass(waiting) || (isMuchShorter(waiting) && !waiting.hasYieldedEnough()
-				&& !Classes.isDue(waiting.priority(), waiting.passes));
+	/**
+	 * The same for one that waits, and also if this one is many times as short: then
+	 * until that was passed often enough, and as long as it waits anyway for a longer one
+	 * that is being read.
+	 * @param read those that are being read
+	 * @param pausing those that are and wait for memory
+	 */
+	boolean mayOvertake(InboundTransfer waiting, Collection<InboundTransfer> read,
+			Collection<InboundTransfer> pausing) {
+		if (mayPass(waiting)) {
+			return true;
+		}
+		boolean enough = waiting.hasYieldedEnough() || Classes.isDue(waiting.priority(), waiting.passes);
+		return isMuchShorter(waiting) && (!enough || isOutlasted(waiting, read) || isOutlasted(waiting, pausing));
+	}
+
+	private boolean isOutlasted(InboundTransfer waiting, Collection<InboundTransfer> others) {
+		for (InboundTransfer other : others) {
+			if (other.priority() >= waiting.priority() && isMuchShorter(other) && !waiting.isMuchShorter(other)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** The same as {@link #mayPass}, unless the other one has memory already. */

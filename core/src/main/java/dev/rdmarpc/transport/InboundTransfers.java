@@ -234,7 +234,7 @@ final class InboundTransfers {
 	/** Whether a message need not wait behind those that wait already. */
 	private boolean mayPass(InboundTransfer transfer) {
 		InboundTransfer first = firstWaiting();
-		return first == null || transfer.mayOvertake(first);
+		return first == null || transfer.mayOvertake(first, this.ready, this.pausing);
 	}
 
 	/** Whether a message is to be read now, alone or by turns with others. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.rdmarpc.memory.RegisteredBuffer;
 
@@ -147,6 +148,33 @@ class InboundTransferOrderTests extends InboundTransferFixture {
 			}
 			assertThat(begun).as("short ones begun before it").isBetween(2, most / 10);
 			completeAll(transfers, pair, 3000);
+		});
+	}
+
+	/** The one that waits is held up by another long one, and not by the short ones. */
+	@ParameterizedTest
+	@ValueSource(ints = { RequestTemplate.NORMAL_PRIORITY, HIGH })
+	void shortMessagesPassALongOneThatAnotherLongOneHoldsUp(int priority) throws Exception {
+		int chunk = 256 * 1024;
+		int shortOnes = 60;
+		reading(100_000, (fixture, transfers, pair, buffer) -> {
+			transfers.readDepth(4);
+			earnTrust(transfers, pair, buffer, 4 * chunk);
+			begin(transfers, buffer, 1, 16 * chunk, 0);
+			transfers.post(pair);
+			begin(transfers, buffer, 2, 16 * chunk, 0);
+			for (int id = 1000; id < 1000 + shortOnes; id++) {
+				begin(transfers, buffer, id, MESSAGE, priority, 0);
+				int reads = 0;
+				while (!this.ended.contains(id) && !this.ended.contains(1)) {
+					transfers.post(pair);
+					complete(transfers, pair);
+					reads++;
+				}
+				assertThat(reads).as("Reads before the short message %d", id).isLessThan(10);
+			}
+			completeAll(transfers, pair, 1000);
+			assertThat(this.ended).contains(1, 2);
 		});
 	}
 
