@@ -28,6 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.rdmarpc.transport.ChannelHandler;
+import dev.rdmarpc.transport.ChannelState;
 import dev.rdmarpc.transport.RpcChannel;
 
 /**
@@ -190,7 +191,8 @@ final class ClientConnection implements CallingSide, ConnectAttempt.Owner {
 				next = beginAttempt();
 			}
 			else if (this.state == ConnectionState.READY) {
-				next = lost(String.valueOf(Objects.requireNonNull(this.open).refusal()), false);
+				RpcChannel before = Objects.requireNonNull(this.open);
+				next = lost(String.valueOf(before.refusal()), before.state() == ChannelState.DRAINING);
 			}
 			if (this.state == ConnectionState.BACKOFF) {
 				next = attemptAt(this.pauses.cutShort());

@@ -27,6 +27,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.FlowAdapters;
 import org.reactivestreams.Publisher;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -120,15 +121,23 @@ final class ReactorForms {
 		if (context.isEmpty()) {
 			return code.get();
 		}
-		CompletableFuture<T> ran = Mono.just(code)
-			.<T>handle((supplier, sink) -> sink.next(supplier.get()))
-			.contextWrite(context)
-			.toFuture();
+		CompletableFuture<T> ran = new CompletableFuture<>();
+		Mono.just(code).handle((supplier, sink) -> {
+			try {
+				ran.complete(supplier.get());
+			}
+			catch (Throwable ex) {
+				ran.completeExceptionally(ex);
+			}
+		}).contextWrite(context).subscribe();
+		if (!ran.isDone()) {
+			return code.get(); // what the context holds could not be given to the thread
+		}
 		try {
 			return ran.join();
 		}
 		catch (CompletionException ex) {
-			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+			throw Exceptions.propagate((ex.getCause() != null) ? ex.getCause() : ex);
 		}
 	}
 
