@@ -38,7 +38,7 @@ record ActuatorSample(long nanos, Map<?, ?> said) {
 
 	/** Whether an answer can be that of the endpoint. */
 	static boolean isEndpoint(Map<?, ?> said) {
-		return said.containsKey("loops") && said.containsKey("memory");
+		return said.containsKey("loops") && said.containsKey("provider");
 	}
 
 	/** What has happened since another time, in a line. */

@@ -335,7 +335,7 @@ class RdmaRpcTests {
 				}
 				boolean other = headers.contains("Known: no");
 				String status = (other || headers.contains("Known: yes")) ? "200 OK" : "401 Unauthorized";
-				String body = "{\"server\":{\"state\":\"RUNNING\",\"connections\":2,\"activeCalls\":7},"
+				String body = "{\"provider\":\"iwarp\",\"server\":{\"state\":\"RUNNING\",\"connections\":2,\"activeCalls\":7},"
 						+ "\"memory\":{\"allocated\":4000000},\"problems\":[],"
 						+ "\"clients\":[{\"pool\":{\"open\":1,\"outstandingCalls\":9}}],\"loops\":[{\"sentFrames\":"
 						+ times * 10 + ",\"receivedFrames\":0,\"sentBytes\":" + times * 1_000_000_000L + "}]}";
