@@ -17,13 +17,13 @@
 package dev.rdmarpc.boot.test.faults;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * which the property {@value #SEED_PROPERTY} sets.
  *
  * <p>
- * A test that names a target to which the application has never tried to connect fails,
- * since what it arranges there has no effect.
+ * A test that names a target of which the application has no client fails, since what it
+ * arranges there has no effect.
  *
  * <p>
  * Thread-safe. Faults are those of all connections of an application: tests that share a
@@ -62,14 +62,21 @@ public final class RdmaFaults {
 	private final long seed;
 
 	/** How many tests have begun and not ended. */
-	private final AtomicInteger running = new AtomicInteger();
+	private int running;
+
+	private final Supplier<Set<String>> clients;
 
 	private final Map<String, TargetFaults> targets = new ConcurrentHashMap<>();
 
 	private final Set<Runnable> sleepers = ConcurrentHashMap.newKeySet();
 
-	RdmaFaults(long seed) {
+	/**
+	 * Creates faults before any test.
+	 * @param clients the targets of which the application has clients
+	 */
+	RdmaFaults(long seed, Supplier<Set<String>> clients) {
 		this.seed = seed;
+		this.clients = clients;
 	}
 
 	/** What everything random follows from. */
@@ -157,7 +164,7 @@ public final class RdmaFaults {
 
 	/** Ends the faults of a target: what was held back arrives. */
 	public void clear(String target) {
-		named(target).clear();
+		of(target).clear();
 	}
 
 	/** Ends all faults: what was held back arrives. */
@@ -170,8 +177,8 @@ public final class RdmaFaults {
 	 * @throws IllegalStateException if another one has not ended and has arranged
 	 * something
 	 */
-	void begin() {
-		boolean alone = this.running.getAndIncrement() == 0;
+	synchronized void begin() {
+		boolean alone = this.running++ == 0;
 		if (!alone && isUsed()) {
 			throw new IllegalStateException(ALONE);
 		}
@@ -180,10 +187,12 @@ public final class RdmaFaults {
 		}
 	}
 
-	/** A test has ended. */
-	void end() {
-		this.running.updateAndGet((tests) -> Math.max(0, tests - 1));
-		clear();
+	/** A test has ended; the last one of those that run ends all faults. */
+	synchronized void end() {
+		this.running = Math.max(0, this.running - 1);
+		if (this.running == 0) {
+			this.targets.values().forEach((faults) -> faults.begin(this.seed));
+		}
 	}
 
 	/** Whether the test has arranged anything. */
@@ -191,8 +200,13 @@ public final class RdmaFaults {
 		return this.targets.values().stream().anyMatch(TargetFaults::isUsed);
 	}
 
+	/** Whether no more than one test runs. */
+	private synchronized boolean isAlone() {
+		return this.running <= 1;
+	}
+
 	private TargetFaults named(String target) {
-		if (this.running.get() > 1) {
+		if (!isAlone()) {
 			throw new IllegalStateException(ALONE);
 		}
 		TargetFaults faults = of(target);
@@ -202,21 +216,25 @@ public final class RdmaFaults {
 
 	/**
 	 * What is wrong with the targets that the test has named, or {@code null}: faults of
-	 * one to which the application has never tried to connect have done nothing.
+	 * one of which the application has no client have done nothing.
 	 */
 	@Nullable String mistake() {
-		List<String> vain = names(TargetFaults::isNamedInVain);
-		return vain.isEmpty() ? null : "the test has named the targets " + vain
-				+ ", to which this application has never connected (expected: " + names(TargetFaults::isKnown) + ")";
+		Set<String> known = new TreeSet<>(this.clients.get());
+		known.addAll(names(TargetFaults::isKnown));
+		Set<String> vain = names(TargetFaults::isNamed);
+		vain.removeAll(known);
+		return (vain.isEmpty() || !isAlone()) ? null : "the test has named the targets " + vain
+				+ ", of which this application has no client (expected: " + known + ")";
 	}
 
-	private List<String> names(Predicate<TargetFaults> which) {
-		return this.targets.entrySet()
-			.stream()
-			.filter((target) -> which.test(target.getValue()))
-			.map(Map.Entry::getKey)
-			.sorted()
-			.toList();
+	private Set<String> names(Predicate<TargetFaults> which) {
+		Set<String> names = new TreeSet<>();
+		this.targets.forEach((name, faults) -> {
+			if (which.test(faults)) {
+				names.add(name);
+			}
+		});
+		return names;
 	}
 
 	/**

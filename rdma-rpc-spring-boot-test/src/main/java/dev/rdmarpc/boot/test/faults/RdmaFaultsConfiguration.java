@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.test.faults;
 
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -24,6 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
+import dev.rdmarpc.boot.RdmaClients;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RailSelections;
 
@@ -32,9 +34,10 @@ import dev.rdmarpc.transport.RailSelections;
 class RdmaFaultsConfiguration {
 
 	@Bean
-	RdmaFaults rdmaFaults(Environment environment) {
+	RdmaFaults rdmaFaults(Environment environment, ObjectProvider<RdmaClients> clients) {
 		Long seed = environment.getProperty(RdmaFaults.SEED_PROPERTY, Long.class);
-		return new RdmaFaults((seed != null) ? seed : ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE));
+		return new RdmaFaults((seed != null) ? seed : ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE),
+				() -> clients.stream().flatMap((each) -> each.clients().keySet().stream()).collect(Collectors.toSet()));
 	}
 
 	@Bean

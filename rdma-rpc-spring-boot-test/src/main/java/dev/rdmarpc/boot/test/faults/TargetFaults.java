@@ -100,11 +100,12 @@ final class TargetFaults {
 		this.named = true;
 	}
 
-	/** Whether the test has named it, and nobody has ever connected to it. */
-	synchronized boolean isNamedInVain() {
-		return this.named && !this.known;
+	/** Whether the test has named it. */
+	synchronized boolean isNamed() {
+		return this.named;
 	}
 
+	/** Whether the application has ever tried to connect to it. */
 	synchronized boolean isKnown() {
 		return this.known;
 	}

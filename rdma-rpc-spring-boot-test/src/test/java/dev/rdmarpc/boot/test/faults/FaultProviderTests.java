@@ -17,6 +17,7 @@
 package dev.rdmarpc.boot.test.faults;
 
 import java.time.Duration;
+import java.util.Set;
 
 import dev.rdmarpc.verbs.AbstractVerbsProviderTests;
 import dev.rdmarpc.verbs.VerbsProvider;
@@ -25,7 +26,7 @@ import dev.rdmarpc.verbs.iwarp.IwarpProvider;
 /** A rail on which everything is late is still one of verbs. */
 class FaultProviderTests extends AbstractVerbsProviderTests {
 
-	private final RdmaFaults faults = new RdmaFaults(1);
+	private final RdmaFaults faults = new RdmaFaults(1, Set::of);
 
 	@Override
 	protected VerbsProvider provider() {

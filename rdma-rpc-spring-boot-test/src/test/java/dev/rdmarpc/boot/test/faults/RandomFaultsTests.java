@@ -19,6 +19,7 @@ package dev.rdmarpc.boot.test.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.context.support.GenericApplicationContext;
@@ -34,7 +35,7 @@ import static org.mockito.Mockito.mock;
 /** What follows from the seed, and how it is told. */
 class RandomFaultsTests {
 
-	private final RdmaFaults faults = new RdmaFaults(42);
+	private final RdmaFaults faults = new RdmaFaults(42, () -> Set.of("stores"));
 
 	private List<Object> draws(RdmaFaults of) {
 		of.begin();
@@ -54,8 +55,8 @@ class RandomFaultsTests {
 		List<Object> first = draws(this.faults);
 		assertThat(first).contains(true, false);
 		assertThat(draws(this.faults)).as("in the next test").isEqualTo(first);
-		assertThat(draws(new RdmaFaults(42))).as("in the next run").isEqualTo(first);
-		assertThat(draws(new RdmaFaults(43))).isNotEqualTo(first);
+		assertThat(draws(new RdmaFaults(42, () -> Set.of("stores")))).as("in the next run").isEqualTo(first);
+		assertThat(draws(new RdmaFaults(43, Set::of))).isNotEqualTo(first);
 	}
 
 	@Test
@@ -77,8 +78,13 @@ class RandomFaultsTests {
 		this.faults.cutAfter("Depot", 0);
 		assertThat(this.faults.cuts("stock")).isZero();
 		assertThat(this.faults.mistake())
-			.isEqualTo("the test has named the targets [Depot, stock], to which this application has never connected "
-					+ "(expected: [depot])");
+			.isEqualTo("the test has named the targets [Depot, stock], of which this application has no client "
+					+ "(expected: [depot, stores])");
+		this.faults.end();
+		this.faults.begin();
+		this.faults.cut("stores");
+		this.faults.clear("anything");
+		assertThat(this.faults.mistake()).isNull();
 		this.faults.end();
 		this.faults.begin();
 		assertThat(this.faults.mistake()).isNull();
@@ -127,7 +133,7 @@ class RandomFaultsTests {
 			listener.afterTestMethod(test);
 			assertThat(failure.getSuppressed()[0])
 				.hasMessage("faults with rdma.test.faults.seed=42: {depot=[cut after 3, refuse] (0 cut, 0 refused)}");
-			assertThat(failure.getSuppressed()[1]).hasMessageContaining("[depot], to which");
+			assertThat(failure.getSuppressed()[1]).hasMessageContaining("[depot], of which");
 			assertThat(this.faults.of("depot").refuses()).isFalse();
 			listener.beforeTestMethod(test);
 			assertThat(this.faults.isUsed()).isFalse();
@@ -136,7 +142,7 @@ class RandomFaultsTests {
 			listener.beforeTestMethod(test);
 			this.faults.cut("depo");
 			assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> listener.afterTestMethod(test))
-				.withMessageContaining("[depo], to which this application has never connected (expected: [depot])");
+				.withMessageContaining("[depo], of which this application has no client (expected: [depot, stores])");
 		}
 	}
 
