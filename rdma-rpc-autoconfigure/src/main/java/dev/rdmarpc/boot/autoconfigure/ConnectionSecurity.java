@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -117,12 +118,24 @@ class ConnectionSecurity {
 			String property = SERVER + "tokens." + name;
 			PropertyCheck.that(bytes.length > 0 && bytes.length <= ChannelSecurity.MAX_TOKEN_BYTES, property,
 					"(not shown)", "a token of 1 to " + ChannelSecurity.MAX_TOKEN_BYTES + " bytes");
-			String other = names.put(token, name);
-			PropertyCheck.that(other == null, property, "(not shown)",
-					"another token than '" + SERVER + "tokens." + other + "' has");
+			String other = names.get(token);
+			if (other != null) {
+				PropertyCheck.that(uniform(name).equals(uniform(other)), property, "(not shown)",
+						"another token than '" + SERVER + "tokens." + other + "' has");
+				if (name.length() < other.length()) {
+					return;
+				}
+				tokens.remove(other);
+			}
+			names.put(token, name);
 			tokens.put(name, bytes);
 		});
 		return tokens;
+	}
+
+	/** An environment variable overrides a property, and cannot tell of its dashes. */
+	private static String uniform(String name) {
+		return name.replace("-", "").toLowerCase(Locale.ROOT);
 	}
 
 	private static @Nullable RdmaAuthenticator orAnonymous(@Nullable RdmaAuthenticator certificates) {

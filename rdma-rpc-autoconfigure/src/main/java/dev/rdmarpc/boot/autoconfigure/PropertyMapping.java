@@ -88,9 +88,14 @@ final class PropertyMapping {
 				PropertyCheck.notNegative(prefix + "retention", memory.retention()));
 	}
 
-	/** What the pool may have, or Java lets it have if that is less. */
-	private static long affordableBytes(Memory memory) {
-		return memory(memory).withinDirectMemory().maxBytes();
+	/**
+	 * What the pool may have, or Java lets it have if that is less and the pool is not
+	 * made of shared memory.
+	 */
+	private static long affordableBytes(RdmaRpcProperties properties) {
+		MemoryOptions options = memory(properties.memory());
+		return (properties.shm().trust() != SharedMemoryTrust.NONE) ? options.maxBytes()
+				: options.withinDirectMemory().maxBytes();
 	}
 
 	private static long bytes(String name, DataSize value) {
@@ -282,7 +287,7 @@ final class PropertyMapping {
 								server.maxConnectionsPerPrincipal(), 1, Integer.MAX_VALUE),
 						PropertyCheck.range(prefix + "max-calls-per-principal", server.maxCallsPerPrincipal(), 1,
 								Integer.MAX_VALUE),
-						(size != null) ? size.toBytes() : affordableBytes(properties.memory()) / 4 * 3),
+						(size != null) ? size.toBytes() : Math.max(1, affordableBytes(properties) / 4 * 3)),
 				(replies != null) ? replies.toBytes() : PeerLimits.BY_MEMORY);
 	}
 

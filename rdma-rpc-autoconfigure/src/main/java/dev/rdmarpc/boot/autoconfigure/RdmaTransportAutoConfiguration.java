@@ -22,6 +22,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -30,6 +31,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 
 import dev.rdmarpc.codec.MessageCodec;
 import dev.rdmarpc.flatbuffers.FlatBuffersCodec;
@@ -128,15 +130,16 @@ public final class RdmaTransportAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties, RailSelections rails) {
+	RegisteredMemory rdmaRegisteredMemory(RdmaRpcProperties properties, RailSelections rails, Environment environment) {
 		RegisteredMemory memory = RegisteredMemory.create(PropertyMapping.memory(properties.memory()),
 				openMemorySource(rails));
 		long most = memory.options().maxBytes();
 		if (most < properties.memory().max().toBytes()) {
-			logger.warn(
-					"'rdma.rpc.memory.max' is {}, but Java lets the process have {}B of it: lower it, or raise "
-							+ "-XX:MaxDirectMemorySize, which is the maximum heap by default",
-					properties.memory().max(), most);
+			boolean chosen = environment.containsProperty("rdma.rpc.memory.max");
+			logger.atLevel(chosen ? Level.WARN : Level.INFO)
+				.log("'rdma.rpc.memory.max' is {}{}, but Java lets the process have {}B of it: lower it, or raise "
+						+ "-XX:MaxDirectMemorySize, which is the maximum heap by default", properties.memory().max(),
+						chosen ? "" : " by default", most);
 		}
 		return memory;
 	}

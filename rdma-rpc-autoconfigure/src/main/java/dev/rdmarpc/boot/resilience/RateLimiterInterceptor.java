@@ -60,6 +60,9 @@ public final class RateLimiterInterceptor implements RpcClientInterceptor, Order
 	public @Nullable Object intercept(RpcClientCall call) {
 		RateLimiter limiter = this.limiters.rateLimiter(call.target());
 		long nanos = permission(limiter, Refusal.remainingNanos(call));
+		if (nanos < 0 && Thread.currentThread().isInterrupted()) {
+			return Refusal.interrupted(call, new InterruptedException("interrupted while waiting for permission"));
+		}
 		if (nanos < 0) {
 			return Refusal.of(call, RpcStatus.RESOURCE_EXHAUSTED,
 					RequestNotPermitted.createRequestNotPermitted(limiter));
@@ -81,7 +84,8 @@ public final class RateLimiterInterceptor implements RpcClientInterceptor, Order
 	 * @return how long to wait for it; negative if there is none in time
 	 */
 	private static long permission(RateLimiter limiter, long remaining) {
-		if (!(limiter instanceof AtomicRateLimiter known)) {
+		if (!(limiter instanceof AtomicRateLimiter known)
+				|| limiter.getRateLimiterConfig().getTimeoutDuration().toNanos() <= remaining) {
 			return limiter.acquirePermission() ? 0 : -1;
 		}
 		if (isTooLong(known.getDetailedMetrics().getNanosToWait(), remaining)) {

@@ -247,6 +247,19 @@ class ConnectionSecurityTests {
 					"another token than 'rdma.rpc.server.tokens.a' has"));
 	}
 
+	/** Of which the binder makes a name of its own, with the same token. */
+	@Test
+	void aTokenThatAnEnvironmentVariableOverridesKeepsItsName() {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
+						Map.of("RDMA_RPC_SERVER_TOKENS_ORDERSERVICE", TOKEN))))
+			.withPropertyValues("rdma.rpc.server.tokens.order-service=of-the-file",
+					"rdma.rpc.client.peer.token=" + TOKEN)
+			.run((context) -> assertThat(call(context)).isEqualTo("order-service"));
+	}
+
 	@Test
 	void anAuthenticatorOfTheApplicationDecides() {
 		this.runner
