@@ -69,20 +69,15 @@ public record PeerLimits(int maxConnections, int maxConnectionsPerSecond, Princi
 		return new PeerLimits(this.maxConnections, this.maxConnectionsPerSecond, this.principal, other);
 	}
 
-	/**
-	 * These limits, with {@link #BY_MEMORY} made out, and bytes of requests that are
-	 * those by default.
-	 */
+	/** These limits, with those made out that are by memory. */
 	PeerLimits within(long memoryBytes, int messageBytes) {
 		PeerLimits known = (this.maxReplyBytes != BY_MEMORY) ? this
 				: withMaxReplyBytes(Math.max(memoryBytes / 2, messageBytes));
-		long requestBytes = this.principal.maxRequestBytes();
-		long mostBytes = memoryBytes / 4 * 3;
-		if (requestBytes != PrincipalLimits.DEFAULTS.maxRequestBytes() || requestBytes <= mostBytes) {
+		if (this.principal.maxRequestBytes() != PrincipalLimits.BY_MEMORY) {
 			return known;
 		}
-		return known
-			.withPrincipal(new PrincipalLimits(this.principal.maxConnections(), this.principal.maxCalls(), mostBytes));
+		return known.withPrincipal(new PrincipalLimits(this.principal.maxConnections(), this.principal.maxCalls(),
+				Math.max(1, memoryBytes / 4 * 3)));
 	}
 
 }

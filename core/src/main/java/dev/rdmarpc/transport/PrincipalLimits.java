@@ -29,11 +29,14 @@ package dev.rdmarpc.transport;
  */
 public record PrincipalLimits(int maxConnections, int maxCalls, long maxRequestBytes) {
 
+	/** Three quarters of the registered memory. */
+	public static final long BY_MEMORY = 0;
+
 	/**
 	 * Three quarters of the connections of a server by default, 16384 calls, and three
-	 * quarters of the registered memory by default.
+	 * quarters of the registered memory.
 	 */
-	public static final PrincipalLimits DEFAULTS = new PrincipalLimits(768, 16_384, 192L << 20);
+	public static final PrincipalLimits DEFAULTS = new PrincipalLimits(768, 16_384, BY_MEMORY);
 
 	/** No limits. */
 	public static final PrincipalLimits NONE = new PrincipalLimits(Integer.MAX_VALUE, Integer.MAX_VALUE,
@@ -44,9 +47,10 @@ public record PrincipalLimits(int maxConnections, int maxCalls, long maxRequestB
 	 * @throws IllegalArgumentException naming the values and what was expected
 	 */
 	public PrincipalLimits {
-		if (maxConnections < 1 || maxCalls < 1 || maxRequestBytes < 1) {
-			throw new IllegalArgumentException(maxConnections + " connections, " + maxCalls + " calls and "
-					+ maxRequestBytes + " bytes of a principal (expected: all at least 1)");
+		if (maxConnections < 1 || maxCalls < 1 || maxRequestBytes < 0) {
+			throw new IllegalArgumentException(maxConnections + " connections and " + maxCalls
+					+ " calls of a principal (expected: both at least 1), " + maxRequestBytes
+					+ " bytes in requests (expected: at least 0)");
 		}
 	}
 

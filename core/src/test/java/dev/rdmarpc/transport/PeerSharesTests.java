@@ -113,7 +113,7 @@ class PeerSharesTests {
 	@Test
 	void limitsArePositive() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new PrincipalLimits(1, 0, 1))
-			.withMessageContaining("expected: all at least 1");
+			.withMessageContaining("expected: both at least 1");
 	}
 
 	@Test

@@ -88,16 +88,6 @@ final class PropertyMapping {
 				PropertyCheck.notNegative(prefix + "retention", memory.retention()));
 	}
 
-	/**
-	 * What the pool may have, or Java lets it have if that is less and the pool is not
-	 * made of shared memory.
-	 */
-	private static long affordableBytes(RdmaRpcProperties properties) {
-		MemoryOptions options = memory(properties.memory());
-		return (properties.shm().trust() != SharedMemoryTrust.NONE) ? options.maxBytes()
-				: options.withinDirectMemory().maxBytes();
-	}
-
 	private static long bytes(String name, DataSize value) {
 		PropertyCheck.that(!value.isNegative(), name, value, "at least 0B");
 		return value.toBytes();
@@ -287,7 +277,7 @@ final class PropertyMapping {
 								server.maxConnectionsPerPrincipal(), 1, Integer.MAX_VALUE),
 						PropertyCheck.range(prefix + "max-calls-per-principal", server.maxCallsPerPrincipal(), 1,
 								Integer.MAX_VALUE),
-						(size != null) ? size.toBytes() : Math.max(1, affordableBytes(properties) / 4 * 3)),
+						(size != null) ? size.toBytes() : PrincipalLimits.BY_MEMORY),
 				(replies != null) ? replies.toBytes() : PeerLimits.BY_MEMORY);
 	}
 

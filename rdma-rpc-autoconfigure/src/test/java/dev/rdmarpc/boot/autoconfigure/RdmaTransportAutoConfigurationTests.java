@@ -44,6 +44,7 @@ import dev.rdmarpc.memory.RegisteredMemory;
 import dev.rdmarpc.rpc.RpcServer;
 import dev.rdmarpc.transport.PollingMode;
 import dev.rdmarpc.transport.PollingOptions;
+import dev.rdmarpc.transport.PrincipalLimits;
 import dev.rdmarpc.transport.ProviderSelection;
 import dev.rdmarpc.transport.RdmaTransport;
 import dev.rdmarpc.transport.SchedulerOptions;
@@ -86,9 +87,9 @@ class RdmaTransportAutoConfigurationTests {
 				long most = context.getBean(RegisteredMemory.class).options().maxBytes();
 				assertThat(most).isLessThan(1L << 40);
 				assertThat(output).containsPattern("WARN.*'rdma.rpc.memory.max' is 1099511627776B.*" + most + "B");
-				assertThat(
-						PropertyMapping.peers(context.getBean(RdmaRpcProperties.class)).principal().maxRequestBytes())
-					.isEqualTo(most / 4 * 3);
+				assertThat(PropertyMapping.peers(context.getBean(RdmaRpcProperties.class)).principal())
+					.as("limits are of what there is")
+					.isEqualTo(PrincipalLimits.DEFAULTS);
 			});
 	}
 
